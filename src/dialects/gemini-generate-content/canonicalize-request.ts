@@ -5,13 +5,13 @@ import { createRefResolver, toSchemaNode } from '../../platform/schema/schema-no
 import type { ResolveRef, Schema, SchemaNode } from '../../platform/schema/schema-node.ts';
 import type { TSchema } from 'typebox';
 
-/** The contract's neutral names of tools, by the vendor's. */
+/** The contract's neutral names of tools, by the vendor's names. */
 export const neutralToolNames: Readonly<Record<string, string>> = {
   vendorSearch: 'googleSearch',
   vendorSearchRetrieval: 'googleSearchRetrieval',
 };
 
-/** Lists for which the contract's examples send a single object. */
+/** Lists for which the contract's examples have a single object. */
 const singleObjectLists = new Set(['contents', 'parts', 'tools']);
 
 const toCamelCase = (name: string): string => name.replaceAll(/(?<=.)_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
@@ -21,11 +21,11 @@ export const toSnakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (
 type Walk = { readonly resolve: ResolveRef; readonly isCompatible: boolean };
 
 /**
- * Copies a request into its canonical form, by the rules of proto JSON: camelCase names (the client may write snake_case), null is absent,
- * enums by name (numbers, and in compatible mode any case), whole numbers that come as decimal strings. Besides: lists where the contract's
- * examples send a single object, a system instruction as content (also as text or as parts), the vendor's names of the search tools.
- * Free-form values (arguments, results, JSON Schemas, names of properties) are left as they are. What does not fit stays and is refused
- * later.
+ * Copies a request into its canonical form, by the rules of proto JSON: camelCase names (clients may send snake_case),
+ * null is absent, enums by name (numbers, and in compatible mode any case), whole numbers from decimal strings. It also
+ * writes lists where the contract's examples have a single object, a system instruction as content (from text or
+ * parts), and the vendor's names of the search tools. Free-form values (arguments, results, JSON Schemas, names of
+ * properties) are unchanged. Invalid values stay and are refused later.
  *
  * @throws GatewayError invalid_value when both spellings of one field are present
  */
@@ -51,7 +51,7 @@ function follow(walk: Walk, schema: Schema): SchemaNode | undefined {
   return typeof target === 'boolean' ? undefined : target;
 }
 
-/** Free-form objects and maps: their names are the client's own, and null is a value among others. */
+/** Copies free-form objects and maps: their names belong to the client, and null is an ordinary value. */
 function copyMap(walk: Walk, node: SchemaNode, value: JsonObject, path: string): JsonObject {
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
@@ -67,7 +67,7 @@ function copyObject(walk: Walk, node: SchemaNode, value: JsonObject, path: strin
   const members = new Map<string, JsonValue>();
   const spellings = new Map<string, string>();
   for (const [key, member] of Object.entries(value)) {
-    // In proto JSON null is the same as nothing.
+    // In proto JSON, null means absent.
     if (member === undefined || member === null) continue;
     const name = findName(properties, key);
     const first = spellings.get(name);
@@ -80,13 +80,16 @@ function copyObject(walk: Walk, node: SchemaNode, value: JsonObject, path: strin
   return Object.fromEntries(members);
 }
 
-/** The schema of a member that `properties` does not name: maps such as `properties` of a value schema have one for all. */
+/**
+ * Finds the schema of a member that `properties` does not name: maps such as `properties` of a value schema have one
+ * for all.
+ */
 function openProperty(node: SchemaNode, name: string): Schema | undefined {
   if (node.additionalProperties !== undefined) return node.additionalProperties;
   return Object.entries(node.patternProperties ?? {}).find(([pattern]) => new RegExp(pattern, 'u').test(name))?.[1];
 }
 
-/** The canonical name of a member: as the schema spells it, or unchanged where the schema does not know it in any spelling. */
+/** Finds the canonical name of a member: as the schema spells it, or unchanged if the schema does not have it. */
 function findName(properties: Readonly<Record<string, Schema>>, key: string): string {
   if (Object.hasOwn(properties, key)) return key;
   const camelCase = toCamelCase(key);
@@ -113,7 +116,7 @@ function readEnum(walk: Walk, names: readonly unknown[], value: JsonValue): Json
     return typeof name === 'string' ? name : value;
   }
   if (typeof value !== 'string' || names.includes(value)) return value;
-  // The vendor reads names in any case, and types of schemas come in lower case from everyone who knows JSON Schema.
+  // The vendor reads names in any case, and clients that know JSON Schema write types in lower case.
   const isType = names.includes('TYPE_UNSPECIFIED');
   if (!walk.isCompatible && !isType) return value;
   const lowerCase = value.toLowerCase();

@@ -59,7 +59,7 @@ export function createContentSchema(kit: SchemaKit): TSchema {
   });
 }
 
-/** The system instruction: text only. Its role means nothing to the vendor, and programs send `system` as well as `user`. */
+/** The system instruction: text only. The vendor ignores its role, and programs send `system` as well as `user`. */
 export function createSystemInstructionSchema(kit: SchemaKit): TSchema {
   const media = { inlineData: refused, fileData: refused, functionCall: refused, functionResponse: refused };
   const textPart = kit.object({ text: Type.String() }, { ...media, executableCode: refused, codeExecutionResult: refused });
@@ -77,7 +77,7 @@ export function createValueSchema(kit: SchemaKit): TSchema {
   const type = kit.words(['TYPE_UNSPECIFIED', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT'], ['NULL']);
   const node = kit.object(
     {
-      // The contract requires a type. The vendor takes a schema that is nothing but `anyOf`.
+      // The contract requires a type. The vendor accepts a schema that contains only `anyOf`.
       type: kit.isCompatible ? optional(type) : type,
       description: optionalText,
       enum: optional(Type.Array(Type.String())),

@@ -4,7 +4,7 @@ import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { StreamCutter, TapOptions } from '../chat-dialect.ts';
 import { encodeUsage } from './codec/encode-usage.ts';
 
-/** One more chunk, which says that the bound of tokens is reached; in an array, its last element. */
+/** Writes one more chunk, which reports that the limit of tokens is reached; in an array, its last element. */
 export function createStreamCutter({ framing }: TapOptions): StreamCutter {
   let last = '';
   return {

@@ -14,14 +14,14 @@ function pass(tap: StreamTap, chunk: object): StreamReport['state'] {
 
 const done = (index?: number): object => ({ candidates: [{ content: { parts: [{ text: 'x' }] }, finishReason: 'STOP', index }] });
 
-test('usage-after-finish: a count that comes after the end still counts', () => {
+test('usage after the finish counts', () => {
   const tap = createTap();
   pass(tap, { ...done(), usageMetadata: { promptTokenCount: 5, totalTokenCount: 8 } });
   assert.equal(pass(tap, { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3, totalTokenCount: 8 } }), 'complete');
   assert.deepEqual(tap.report().usageReport?.usage, { inputTokens: 5, outputTokens: 3 });
 });
 
-test('cumulative usage: a later chunk replaces counts, never adds to them, and a silent one keeps them', () => {
+test('usage is cumulative: a later chunk replaces counts, never adds to them, and keeps missing ones', () => {
   const tap = createTap();
   pass(tap, { candidates: [], usageMetadata: { promptTokenCount: 9, cachedContentTokenCount: 4, candidatesTokenCount: 1 } });
   pass(tap, { usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 5 } });
@@ -30,7 +30,7 @@ test('cumulative usage: a later chunk replaces counts, never adds to them, and a
   assert.deepEqual(tap.report().usageReport?.usage, { inputTokens: 5, cacheReadTokens: 4, outputTokens: 5 });
 });
 
-test('a candidate that appears late opens the stream again', () => {
+test('a late candidate opens the stream again', () => {
   const tap = createTap();
   assert.equal(pass(tap, done(0)), 'complete');
   assert.equal(pass(tap, { candidates: [{ index: 1, content: {} }] }), 'open');
@@ -44,14 +44,14 @@ test('an unspecified finish reason is none, an unknown one is one', () => {
   assert.equal(tap.report().stopReason, 'TOO_MANY_TOOL_CALLS');
 });
 
-test('error after finish: the client sees a failure, and so do we', () => {
+test('an error after the finish fails the stream', () => {
   const tap = createTap();
   pass(tap, done());
   assert.equal(pass(tap, { error: { code: 500, message: 'late' } }), 'failed');
   assert.deepEqual(tap.report().error, { message: 'late', status: 500 });
 });
 
-test('odd shapes are read without failing', () => {
+test('odd shapes are read without errors', () => {
   const tap = createTap();
   for (const chunk of [
     { candidates: {} },

@@ -6,15 +6,18 @@ import { editFrame } from './edit-reply.ts';
 import { emptyReplyState, isFinished, readChunk } from './read-chunk.ts';
 import { reportReply } from './read-reply.ts';
 
-/** One chunk, or the chunks of an array: a server may answer a stream request with its whole array, or an error wrapped in one. */
+/**
+ * Returns one chunk, or the chunks of an array: a server may answer a stream request with its whole array, or with an
+ * error inside one.
+ */
 function readChunks(frame: Frame): readonly JsonObject[] | undefined {
   const value = frame.value();
   if (isJsonObject(value)) return [value];
-  // The caller counts any other frame as malformed; the bytes go on to the client as they are.
+  // The caller counts any other frame as malformed; the bytes are forwarded unchanged.
   return Array.isArray(value) && value.every(isJsonObject) ? value : undefined;
 }
 
-/** Whether a chunk has a part of a reply, the end of one, or the refusal to make one. Others carry nothing but counts. */
+/** Whether a chunk contains a part of a reply, its end, or the refusal to make one. Others contain only counts. */
 function opensReply({ candidates, promptFeedback }: JsonObject): boolean {
   if (isJsonObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') return true;
   if (!Array.isArray(candidates)) return false;
@@ -26,8 +29,8 @@ function opensReply({ candidates, promptFeedback }: JsonObject): boolean {
 }
 
 /**
- * Reads a stream of chunks as it passes. The dialect has no end mark with `alt=sse`: a stream is complete when every candidate in it has a
- * finish reason, or the prompt was blocked. An array is complete when besides that its closing bracket has come.
+ * Reads a stream of chunks that passes. With `alt=sse` the dialect has no end mark: a stream is complete when every
+ * candidate in it has a finish reason, or the prompt was blocked. An array must also have its closing bracket.
  */
 export function createStreamTap({ framing }: TapOptions): StreamTap {
   let reply = emptyReplyState;
@@ -45,7 +48,7 @@ export function createStreamTap({ framing }: TapOptions): StreamTap {
       isClosed ||= frame.bytes.includes(']');
       return 'forward';
     }
-    // Servers that imitate this dialect add the end mark of chat completions.
+    // Imitating servers add the end mark of chat completions.
     if (frame.data === '[DONE]') return 'forward';
     const chunks = readChunks(frame);
     if (chunks === undefined) malformedFrames += 1;

@@ -16,7 +16,7 @@ test('the score gets its second name in every candidate, with the same digits', 
   assert.equal(editReply(Buffer.from(json(metadata))).toString(), json(named));
 });
 
-test('a score that has both names, and text that merely mentions it, stay as they are', () => {
+test('a score with both names, and text that only mentions it, are unchanged', () => {
   for (const json of [
     `{"candidates":[{${named}}]}`,
     '{"candidates":[{"content":{"parts":[{"text":"googleSearchDynamicRetrievalScore"}]}}]}',
@@ -25,12 +25,12 @@ test('a score that has both names, and text that merely mentions it, stay as the
   }
 });
 
-test('a damaged reply is left alone', () => {
+test('a damaged reply is unchanged', () => {
   const json = `{"candidates":[{"groundingMetadata":{"retrievalMetadata":{"googleSearchDynamicRetrievalScore":`;
   assert.doesNotThrow(() => editReply(Buffer.from(json)));
 });
 
-test('a frame over several data lines is written anew, with the same payload', () => {
+test('a frame with several data lines is rewritten with the same payload', () => {
   const [frame] = createSseFrameReader({ frameBytesMax: 1000 }).push(Buffer.from(`data: {"candidates":[\r\ndata: {${metadata}}]}\r\n\r\n`));
   assert.ok(frame !== undefined);
   const verdict = editFrame(frame);

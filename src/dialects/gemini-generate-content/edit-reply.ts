@@ -6,7 +6,7 @@ import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { FrameVerdict } from '../chat-dialect.ts';
 import { contractScoreName, vendorScoreName } from './score-names.ts';
 
-/** Inserts the contract's name of the score beside the vendor's, with the same bytes as its value. */
+/** Inserts the contract's name of the score beside the vendor's, with the bytes of its value. */
 function createScoreEdits(json: Buffer): readonly JsonEdit[] {
   const candidates = locateJson(json, ['candidates']);
   if (candidates === undefined) return [];
@@ -23,13 +23,16 @@ function createScoreEdits(json: Buffer): readonly JsonEdit[] {
   return edits;
 }
 
-/** Adds the contract's name of the dynamic retrieval score (contract C, 2.2) to a whole reply. The same buffer where there is none. */
+/**
+ * Adds the contract's name of the dynamic retrieval score (contract C, 2.2) to a whole reply. Returns the same buffer
+ * if there is none.
+ */
 export function editReply(bytes: Buffer): Buffer {
   // Nearly every reply ends here.
   return bytes.includes(vendorScoreName) ? applyJsonEdits(bytes, createScoreEdits(bytes)) : bytes;
 }
 
-/** The same for one frame of a stream: whatever surrounds the JSON (`data: `, a comma, line ends) stays as it is. */
+/** The same for one frame of a stream. Everything around the JSON (`data: `, a comma, line ends) is unchanged. */
 export function editFrame(frame: Frame): FrameVerdict {
   if (!frame.data.includes(vendorScoreName)) return 'forward';
   const json = Buffer.from(frame.data);
@@ -37,7 +40,7 @@ export function editFrame(frame: Frame): FrameVerdict {
   if (edits.length === 0) return 'forward';
   const edited = applyJsonEdits(json, edits);
   const start = frame.bytes.indexOf(json);
-  // A payload over several `data:` lines does not stand in the frame in one piece.
+  // A payload over several `data:` lines is not contiguous in the frame.
   if (start === -1) return { bytes: encodeSse({ data: edited.toString('utf8'), newline: '\r\n' }) };
   return { bytes: Buffer.concat([frame.bytes.subarray(0, start), edited, frame.bytes.subarray(start + json.length)]) };
 }

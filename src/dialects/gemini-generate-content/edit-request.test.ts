@@ -12,7 +12,7 @@ function edit(json: string): { before: Buffer; after: Buffer } {
   return { before, after: applyJsonEdits(before, geminiGenerateContent.editRequest(request, before, fit)) };
 }
 
-test('nothing to rename: the very bytes, whatever the text says', () => {
+test('without names to replace, the bytes are unchanged, whatever the text says', () => {
   for (const tools of ['[{"google_search":{}}]', '[]', '{"codeExecution":{}}', 'null', '[null, 5]']) {
     const { before, after } = edit(`{"contents":[{"parts":[{"text":"vendor_search"}]}], "tools": ${tools}}`);
     assert.equal(after, before);
@@ -38,7 +38,7 @@ test('an escaped key is found too', () => {
   assert.equal(edit('{"tools":[{"vendor\\u005fsearch":{}}]}').after.toString(), '{"tools":[{"google_search":{}}]}');
 });
 
-test('a counted request: its model follows the path, its tools are renamed', () => {
+test('the model of a counted request follows the path, and its tools are renamed', () => {
   const { after } = edit('{"generateContentRequest":{"model":"models/a","tools":[{"vendor_search":{}}],"contents":[]}}');
   assert.equal(after.toString(), '{"generateContentRequest":{"model":"models/b","tools":[{"google_search":{}}],"contents":[]}}');
   assert.equal(

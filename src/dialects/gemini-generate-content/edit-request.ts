@@ -16,7 +16,7 @@ const toolNames: Readonly<Record<string, string>> = {
 const hasNeutralName = (tool: JsonValue | undefined): boolean =>
   isJsonObject(tool) && Object.keys(tool).some((name) => Object.hasOwn(toolNames, name));
 
-/** Renames the keys of one entry of `tools`; their values stay as they are. */
+/** Renames the keys of one entry of `tools`; their values are unchanged. */
 function renameToolKeys(bytes: Buffer, path: readonly (string | number)[]): readonly JsonEdit[] {
   const span = locateJson(bytes, path);
   if (span === undefined) return [];
@@ -26,7 +26,7 @@ function renameToolKeys(bytes: Buffer, path: readonly (string | number)[]): read
   });
 }
 
-/** The bodies of the request: itself, and inside a count the request that is counted. */
+/** Lists the bodies of the request: itself, and inside a count the counted request. */
 function listRequests(body: JsonObject): readonly { readonly request: JsonObject; readonly path: readonly string[] }[] {
   const inner = ['generateContentRequest', 'generate_content_request'].flatMap((name) => {
     const request = body[name];
@@ -35,7 +35,7 @@ function listRequests(body: JsonObject): readonly { readonly request: JsonObject
   return [{ request: body, path: [] }, ...inner];
 }
 
-/** A model that a counted request names itself; the vendor wants it to be the one in the path. */
+/** Edits the model in a counted request, which must be the one in the path. */
 function editModel(bytes: Buffer, request: JsonObject, path: readonly string[], fit: TargetFit): readonly JsonEdit[] {
   const { model } = request;
   if (path.length === 0 || typeof model !== 'string') return [];
@@ -44,7 +44,10 @@ function editModel(bytes: Buffer, request: JsonObject, path: readonly string[], 
   return span === undefined ? [] : [{ ...span, replacement: JSON.stringify(upstreamModel) }];
 }
 
-/** The model is in the path, so what is left is the contract's names of the search tools, and the model inside a count. */
+/**
+ * Edits a request. The model is in the path, so only the contract's names of the search tools, and the model inside a
+ * count, change.
+ */
 export function editRequest({ body }: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
   return listRequests(body).flatMap(({ request, path }) => {
     const { tools } = request;

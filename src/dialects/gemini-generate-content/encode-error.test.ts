@@ -37,7 +37,7 @@ test('the code is the HTTP status, and the status name is that of the contract',
   assert.equal(encode(new GatewayError('upstream_error', 'm', { status: 403 })).json.error.status, 'PERMISSION_DENIED');
 });
 
-test('a refused key carries the reason that programs look for', () => {
+test('a refused key has the reason that programs read', () => {
   const { details } = encode(new GatewayError('invalid_api_key', 'm')).json.error;
   assert.deepEqual(details, [
     {
@@ -64,7 +64,7 @@ test('a wrong field is named in the details', () => {
   });
 });
 
-test('unknown model: the vendor text, with or without the prefix', () => {
+test('an unknown model has the vendor text, with or without the prefix', () => {
   for (const model of ['x', 'models/x']) {
     const { message } = encode(new GatewayError('model_not_found', 'm', { details: { model } })).json.error;
     assert.equal(
@@ -74,7 +74,7 @@ test('unknown model: the vendor text, with or without the prefix', () => {
   }
 });
 
-test('a rate limit tells when to come back, in the header and in the details', () => {
+test('a rate limit contains its retry delay, in the header and in the details', () => {
   const { headers, json } = encode(new GatewayError('upstream_error', 'm', { status: 429, retryAfterSeconds: 34 }));
   assert.equal(headers['retry-after'], '34');
   assert.equal(json.error.status, 'RESOURCE_EXHAUSTED');
@@ -103,7 +103,7 @@ test('a broken array is closed: the whole body is JSON after any number of eleme
   }
 });
 
-test('our own ending reads as failed in both framings', () => {
+test('our own end mark is read as a failure in both framings', () => {
   for (const framing of ['sse', 'json-array'] as const) {
     const reader = (framing === 'sse' ? createSseFrameReader : createJsonArrayFrameReader)({ frameBytesMax: 10_000 });
     const tap = geminiGenerateContent.createStreamTap({ framing, request: {} });
@@ -117,7 +117,7 @@ test('our own ending reads as failed in both framings', () => {
   }
 });
 
-test('a heartbeat is a chunk that says nothing, or white space between elements', () => {
+test('a heartbeat is a chunk without content, or white space between elements', () => {
   const tap = geminiGenerateContent.createStreamTap({ framing: 'sse', request: {} });
   for (const frame of createSseFrameReader({ frameBytesMax: 100 }).push(geminiGenerateContent.voice.heartbeat('sse'))) tap.read(frame);
   const { state, malformedFrames, usageReport } = tap.report();

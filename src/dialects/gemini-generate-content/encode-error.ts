@@ -35,14 +35,17 @@ const quotas = {
 
 const scopes = { key: 'ApiKey', user: 'User', model: 'Model' } as const;
 
-/** The quota in the vendor's form. Programs read from the id whether it is one of a minute, which is worth waiting for, or of a day. */
+/**
+ * Writes the quota in the vendor's form. Programs read from the id whether it is per minute, which is worth waiting
+ * for, or per day.
+ */
 function createQuotaFailure({ scope, of, limit }: ExceededLimit): object {
   const { metric, id } = quotas[of];
   const quotaMetric = `generativelanguage.googleapis.com/${metric}`;
   return { '@type': `${rpc}.QuotaFailure`, violations: [{ quotaMetric, quotaId: `${id}${scopes[scope]}`, quotaValue: String(limit) }] };
 }
 
-/** How long a period is stands in the id, from which programs read whether waiting helps. The amount is in USD. */
+/** The id contains the period, from which programs read whether waiting helps. The amount is in USD. */
 const spendQuotaIds = { day: 'SpendPerDayPer', month: 'SpendPerMonthPer', total: 'SpendPer' } as const;
 
 function createSpendFailure({ scope, period, limitUsd }: ExceededSpend): object {
@@ -51,7 +54,7 @@ function createSpendFailure({ scope, period, limitUsd }: ExceededSpend): object 
   return { '@type': `${rpc}.QuotaFailure`, violations: [{ quotaMetric, quotaId, quotaValue: limitUsd }] };
 }
 
-/** Structured details: programs look for the reason of a refused key, the seconds to wait, and the field that was wrong. */
+/** Writes structured details: programs read the reason of a refused key, the retry delay, and the wrong field. */
 function createDetails(error: GatewayError): readonly object[] {
   const details: object[] = [];
   if (error.class === 'authentication') {
@@ -69,7 +72,7 @@ function createDetails(error: GatewayError): readonly object[] {
   return details;
 }
 
-/** Agents shorten a conversation when they recognise these words. */
+/** Agents recognise this text and shorten the conversation. */
 function wordOverflow({ details }: GatewayError): string {
   const count = (value: unknown): string => (typeof value === 'number' ? ` (${value})` : '');
   return `The input token count${count(details?.tokens)} exceeds the maximum number of tokens allowed${count(details?.tokensMax)}.`;
@@ -83,7 +86,7 @@ function wordMessage(error: GatewayError): string {
   return `${name} is not found for API version v1beta, or is not supported for generateContent. Call ModelService.ListModels to see the list of available models and their supported methods.`;
 }
 
-/** The contract has no 402: what is not paid for is 403, as any quota that is exhausted (section 7). */
+/** The contract has no 402: an unpaid request is 403, like any exhausted quota (section 7). */
 const statusOf = ({ status }: GatewayError): number => (status === 402 ? 403 : status);
 
 function createErrorBody(error: GatewayError): object {
@@ -99,8 +102,8 @@ function createErrorBody(error: GatewayError): object {
 }
 
 /**
- * An error as an HTTP answer: `{"error":{"code","message","status","details"}}`. A client that asked for an array of chunks gets it
- * wrapped in an array, as the vendor does. `details.model` of the error names the model that was not found.
+ * Writes an error as an HTTP answer: `{"error":{"code","message","status","details"}}`. A client that requested an
+ * array of chunks gets it in an array, like at the vendor. `details.model` of the error names the missing model.
  */
 export function encodeError(error: GatewayError, requestId: string, framing?: StreamFraming): HttpReply {
   const json = JSON.stringify(createErrorBody(error));
@@ -108,7 +111,7 @@ export function encodeError(error: GatewayError, requestId: string, framing?: St
   return { ...encodeErrorReply(error, requestId, body, { contentType: 'application/json; charset=UTF-8' }), status: statusOf(error) };
 }
 
-/** Ends a broken stream: an error as one more event, or as the last element of the array. */
+/** Ends a broken stream with an error as one more event, or as the last element of the array. */
 export function encodeStreamError(error: GatewayError, { framing, framesSent }: StreamErrorOptions): Buffer {
   const json = JSON.stringify(createErrorBody(error));
   if (framing === 'sse') return encodeSse({ data: json, newline: '\r\n' });
@@ -116,8 +119,9 @@ export function encodeStreamError(error: GatewayError, { framing, framesSent }: 
 }
 
 /**
- * Bytes that keep a silent stream alive. SDKs of this dialect know no comments in a stream (older ones stumble over them at its end),
- * but all of them skip a chunk without candidates. Between the elements of an array white space means nothing.
+ * Returns bytes that keep a silent stream alive. SDKs of this dialect do not support comments in a stream (older ones
+ * fail at its end), but all of them skip a chunk without candidates. White space between the elements of an array means
+ * nothing.
  */
 export function heartbeat(framing: StreamFraming): Buffer {
   return Buffer.from(framing === 'sse' ? 'data: {"usageMetadata":{}}\r\n\r\n' : '\n');

@@ -11,7 +11,7 @@ function encodeModel(model: ListedModel): unknown {
   };
 }
 
-/** GET /v1beta/models: pages by `pageSize` and `pageToken`; the token is where the next page begins. */
+/** GET /v1beta/models: pages by `pageSize` and `pageToken`; the token is the start of the next page. */
 export const geminiModelList: ModelListFormat = {
   onlyOf: 'gemini',
   encodeModel,

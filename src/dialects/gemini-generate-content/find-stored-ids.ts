@@ -4,7 +4,7 @@ import { isStoredId, type StoredId } from '../stored-id.ts';
 
 const inItself = 'send what is in it in the request itself';
 
-/** Everything that a request names which its vendor keeps, files and what the gateway keeps itself left out. */
+/** Finds the ids of objects that the vendor stores, except files and objects that the gateway stores itself. */
 export function* findStoredIds(body: JsonObject): Generator<StoredId> {
   if (isStoredId(body.cachedContent)) yield { param: 'cachedContent', what: 'a cache', instead: inItself };
   for (const [index, content] of itemsOf(body.contents).entries()) {
@@ -20,5 +20,5 @@ export function* findStoredIds(body: JsonObject): Generator<StoredId> {
   }
 }
 
-/** Files of the vendor's own interface; an address of the web is nobody's. */
+/** Files of the vendor's own interface; a web address has no owner. */
 const isVendorFile = (uri: string): boolean => /^(?:files\/|gs:\/\/)|^https:\/\/generativelanguage\.googleapis\.com\//i.test(uri.trim());

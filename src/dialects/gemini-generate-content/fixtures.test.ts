@@ -17,7 +17,7 @@ testFixtures({
     const end = body.lastIndexOf(framing === 'sse' ? 'finishReason' : ']');
     return end === -1 ? undefined : end;
   },
-  // Every byte is forwarded but for the score's second name.
+  // Every byte is forwarded, except for the score's second name.
   checkBytes: ({ forwarded, edited }, body, name) => {
     assert.equal(edited, name.startsWith('grounding') ? 1 : 0);
     assert.equal(forwarded.toString().replace(score, ''), body.toString());

@@ -15,7 +15,7 @@ import { readReply } from './read-reply.ts';
 import { requestSchema } from './request-schema.ts';
 import { validateRequest } from './validate-request.ts';
 
-/** The generate-content interface: `POST /v1beta/models/{model}:generateContent`, `:streamGenerateContent` and `:countTokens`. */
+/** The generate-content interface: `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model. */
 export const geminiGenerateContent: ChatDialect = {
   id: 'gemini-generate-content',
   title: 'Generate content',
@@ -41,7 +41,7 @@ export const geminiGenerateContent: ChatDialect = {
   createStreamTap,
   createStreamCutter,
   hasEndMark: (framing) => framing === 'json-array',
-  // The vendor tells of its limits in the details of a 429 only.
+  // The vendor reports its limits only in the details of a 429.
   voice: { encodeError, encodeStreamError, heartbeat, rateLimitHeaders: () => ({}) },
   codec,
   images: pictureCodec,

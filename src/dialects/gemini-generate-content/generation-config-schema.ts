@@ -12,7 +12,7 @@ function createSpeechConfig(kit: SchemaKit): TSchema {
   return kit.object({
     voiceConfig: optional(voiceConfig),
     multiSpeakerVoiceConfig: optional(kit.object({ speakerVoiceConfigs: optional(Type.Array(speakerVoice)) })),
-    // The vendor speaks more languages than the contract lists, and more every year.
+    // The vendor supports more languages than the contract lists, and more every year.
     languageCode: optional(kit.isCompatible ? Type.String() : kit.words(speechLanguages)),
   });
 }

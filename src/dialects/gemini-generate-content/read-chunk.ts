@@ -5,18 +5,18 @@ import type { ErrorInReply } from '../chat-dialect.ts';
 import { describeErrorInReply } from '../error-in-reply.ts';
 import { decodeGeminiUsage } from '../decode-gemini-usage.ts';
 
-/** What is known of one candidate after the chunks read so far. */
+/** The state of one candidate after the chunks so far. */
 type CandidateState = { readonly finishReason?: string; readonly webSearchQueries?: readonly unknown[] };
 
-/** What the chunks of one reply have said so far. A whole reply is one chunk. */
+/** The state of a reply after the chunks so far. A whole reply is one chunk. */
 export type ReplyState = {
   readonly candidates: ReadonlyMap<number, CandidateState>;
-  /** `usageMetadata` merged field by field: the counts are cumulative, so the last one of each stands. */
+  /** `usageMetadata` merged field by field: counts are cumulative, so the last value of each applies. */
   readonly usageMetadata?: JsonObject;
   readonly servedModel?: string;
   readonly blockReason?: string;
   readonly outputCharacters: number;
-  /** Characters that had passed when output was last counted. */
+  /** Characters that had passed at the last count of output. */
   readonly countedCharacters: number;
   readonly error?: ErrorInReply;
 };
@@ -37,13 +37,13 @@ function countCandidateCharacters(candidate: JsonObject): number {
   return parts.reduce<number>((sum, part) => sum + countPartCharacters(part), 0);
 }
 
-function readCandidate(candidate: JsonObject, known: CandidateState = {}): CandidateState {
+function readCandidate(candidate: JsonObject, earlier: CandidateState = {}): CandidateState {
   const { finishReason, groundingMetadata } = candidate;
   const queries = isJsonObject(groundingMetadata) ? groundingMetadata.webSearchQueries : undefined;
   return {
-    ...known,
+    ...earlier,
     ...(typeof finishReason === 'string' && finishReason !== 'FINISH_REASON_UNSPECIFIED' && { finishReason }),
-    // Early chunks carry empty grounding, and the full object may come twice: the last one that says something stands.
+    // Early chunks have an empty grounding, and the full object may come twice: the last value with content applies.
     ...(Array.isArray(queries) && queries.length > 0 && { webSearchQueries: queries }),
   };
 }
@@ -54,7 +54,7 @@ function readErrorObject(error: JsonObject): ErrorInReply {
   return describeErrorInReply(message, error);
 }
 
-/** Adds a chunk (or a whole reply) to what is known. Pure: the state is replaced, not changed. */
+/** Adds a chunk, or a whole reply, to the state, which is replaced and not modified. */
 export function readChunk(state: ReplyState, chunk: JsonObject): ReplyState {
   const candidates = new Map(state.candidates);
   let { outputCharacters } = state;
@@ -65,7 +65,7 @@ export function readChunk(state: ReplyState, chunk: JsonObject): ReplyState {
     candidates.set(index, readCandidate(candidate, candidates.get(index)));
     outputCharacters += countCandidateCharacters(candidate);
   }
-  // An empty one says nothing: keep-alive chunks carry it.
+  // Keep-alive chunks contain an empty one.
   const usage = isJsonObject(chunk.usageMetadata) && Object.keys(chunk.usageMetadata).length > 0 ? chunk.usageMetadata : undefined;
   const blockReason = isJsonObject(chunk.promptFeedback) ? chunk.promptFeedback.blockReason : undefined;
   return {
@@ -84,27 +84,27 @@ function countsOutput({ candidatesTokenCount, thoughtsTokenCount }: JsonObject =
   return (candidatesTokenCount ?? thoughtsTokenCount ?? undefined) !== undefined;
 }
 
-/** Whether every candidate that appeared has ended, or the prompt was blocked so that none will. */
+/** Whether every candidate has ended, or the prompt was blocked so that there will be none. */
 export function isFinished(state: ReplyState): boolean {
   if (state.blockReason !== undefined) return true;
   const candidates = [...state.candidates.values()];
   return candidates.length > 0 && candidates.every((candidate) => candidate.finishReason !== undefined);
 }
 
-/** Why the reply ended: the reason of the first candidate, or why the prompt was blocked. */
+/** Finds the stop reason: that of the first candidate, or why the prompt was blocked. */
 export function findStopReason(state: ReplyState): string | undefined {
   const first = [...state.candidates].toSorted(([a], [b]) => a - b)[0]?.[1];
   return first?.finishReason ?? state.blockReason;
 }
 
-/** The usage so far. Searches are billed by query, and candidates of one reply share theirs. */
+/** Returns the usage so far. Searches are billed by query, and the candidates of one reply share theirs. */
 export function findUsage(state: ReplyState, isFinal: boolean): UsageReport | undefined {
   const { outputCharacters, countedCharacters } = state;
-  // A total that the prompt makes up says that there is no output only where none has passed.
+  // A total that equals the prompt proves an empty output only if no output has passed.
   const counted = decodeGeminiUsage(state.usageMetadata, isFinal && outputCharacters === 0);
   const report = counted === undefined || outputCharacters <= countedCharacters ? counted : { ...counted, outputGoesOn: true as const };
   const queries = new Set([...state.candidates.values()].flatMap((candidate) => candidate.webSearchQueries ?? []));
   if (queries.size === 0) return report;
-  const known = report ?? { usage: {}, raw: null, trustworthy: true };
-  return { ...known, usage: { ...known.usage, webSearches: queries.size } };
+  const base = report ?? { usage: {}, raw: null, trustworthy: true };
+  return { ...base, usage: { ...base.usage, webSearches: queries.size } };
 }

@@ -13,12 +13,12 @@ test('the model and the stream come from the address', () => {
   for (const pathFraming of ['sse', 'json-array']) assert.equal(factsOf({ contents }, { pathFraming }).stream, true);
 });
 
-test('the bound on output holds for each candidate, in any spelling', () => {
+test('the limit of output applies to each candidate, in any spelling', () => {
   assert.equal(factsOf({ contents, generation_config: { max_output_tokens: '100', candidateCount: 3 } }).outputTokensMax, 300);
   assert.equal(factsOf({ contents, generationConfig: { maxOutputTokens: null } }).outputTokensMax, undefined);
 });
 
-test('inline media and thought signatures are no text, in either spelling', () => {
+test('inline media and thought signatures are not text, in either spelling', () => {
   const media = 'A'.repeat(9000);
   const parts = [
     { inline_data: { mime_type: 'image/png', data: media } },
@@ -28,12 +28,12 @@ test('inline media and thought signatures are no text, in either spelling', () =
   assert.ok(factsOf({ contents: { parts } }).inputCharacters < 50);
 });
 
-test('a counted request is read where it stands', () => {
+test('a counted request is read inside a count', () => {
   const facts = factsOf({ generate_content_request: { model: 'models/x', contents } }, { operation: 'count-tokens', pathModel: undefined });
   assert.deepEqual([facts.requestedModel, facts.inputCharacters], ['x', 5]);
 });
 
-test('built-in tools are told whatever their spelling, each kind once', () => {
+test('built-in tools are read in any spelling, each kind once', () => {
   const rows: readonly (readonly [tools: unknown, expected: readonly string[] | undefined])[] = [
     [undefined, undefined],
     [[], undefined],

@@ -7,21 +7,21 @@ import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../wire-request.ts';
 import { toSnakeCase } from './canonicalize-request.ts';
 
-/** Names as clients put them into the path: `gemini-x`, `models/gemini-x`, even `models/models/gemini-x`. */
+/** Removes prefixes that clients put before a name: `gemini-x`, `models/gemini-x`, even `models/models/gemini-x`. */
 const stripModelPrefix = (model: string): string => model.replace(/^(models\/)+/, '');
 
-/** A member in either spelling. Validation has refused a body with both. */
+/** Reads a member in either spelling. Validation has refused a body with both. */
 function pick(object: JsonValue | undefined, name: string): JsonValue | undefined {
   return isJsonObject(object) ? (object[name] ?? object[toSnakeCase(name)]) : undefined;
 }
 
-/** A whole number, or the decimal text that proto JSON allows for one. */
+/** Reads a whole number, or its decimal text, which proto JSON allows. */
 function readCount(value: JsonValue | undefined): number | undefined {
   const count = typeof value === 'string' ? Number(value) : value;
   return typeof count === 'number' && Number.isSafeInteger(count) ? count : undefined;
 }
 
-/** All candidates together may use so many tokens: the vendor's bound holds for each. */
+/** Computes the limit of output tokens for all candidates together; the vendor's limit applies to each. */
 function readOutputTokensMax(config: JsonValue | undefined): number | undefined {
   const max = readCount(pick(config, 'maxOutputTokens'));
   return max === undefined ? undefined : max * countReplies(config);
@@ -29,14 +29,14 @@ function readOutputTokensMax(config: JsonValue | undefined): number | undefined 
 
 const countReplies = (config: JsonValue | undefined): number => readCount(pick(config, 'candidateCount')) ?? 1;
 
-/** The model is in the path; that of a counted request is used where the path names none. */
+/** Reads the model from the path, or from the counted request if the path has none. */
 export function readRequestedModel({ body, pathModel }: WireRequest): string {
   const model = pathModel ?? pick(pick(body, 'generateContentRequest') ?? body, 'model');
   if (typeof model !== 'string') throw new GatewayError('internal_error', 'The address names no model.');
   return stripModelPrefix(model);
 }
 
-/** The tools that a service runs, by their names here. Validation has read the contract's names as the vendor's. */
+/** The built-in tools by their names here. Validation has replaced the contract's names with the vendor's. */
 const builtInTools: Readonly<Record<string, BuiltInToolKind>> = {
   googleSearch: 'web-search',
   googleSearchRetrieval: 'web-search',
@@ -46,7 +46,7 @@ const builtInTools: Readonly<Record<string, BuiltInToolKind>> = {
   urlContext: 'url-context',
 };
 
-/** Each kind of tool that is offered, once. A single tool may stand in place of a list; null is the same as nothing. */
+/** Lists each kind of offered tool once. A single tool may replace the list; null means absent. */
 function listBuiltInTools(tools: JsonValue | undefined): readonly BuiltInToolKind[] {
   if (tools === undefined) return [];
   const kinds = new Set<BuiltInToolKind>();
@@ -57,10 +57,10 @@ function listBuiltInTools(tools: JsonValue | undefined): readonly BuiltInToolKin
   return [...kinds];
 }
 
-/** Its schemas are always meant to the letter. Of several candidates none is the reply. */
+/** Whether the answer has a schema, which is always strict here. With several candidates, none is the reply. */
 function hasSchema(config: JsonValue | undefined): boolean {
   if (countReplies(config) > 1) return false;
-  // JSON of any form is a promise like that of a schema.
+  // A request for any JSON is as strict as one for a schema.
   if (pick(config, 'responseMimeType') === 'application/json') return true;
   return ['responseSchema', 'responseJsonSchema', '_responseJsonSchema'].some((name) => isJsonObject(pick(config, name)));
 }
@@ -68,7 +68,7 @@ function hasSchema(config: JsonValue | undefined): boolean {
 /** Reads what routing and pricing need. */
 export function readFacts(wireRequest: WireRequest): CallFacts {
   const { body, pathFraming } = wireRequest;
-  // A counted request may stand inside.
+  // A count may contain the request.
   const request = pick(body, 'generateContentRequest') ?? body;
   const config = pick(request, 'generationConfig');
   const outputTokensMax = readOutputTokensMax(config);

@@ -38,7 +38,7 @@ describe('the conversation', () => {
   const opening = { ...says({ text: 'hello' }), systemInstruction: system, tools };
   const of = (body: JsonObject): string => readConversation(request(body));
 
-  test('is the same as it grows, in either spelling', () => {
+  test('a growing conversation stays the same, in either spelling', () => {
     const contents = [
       { parts: [{ text: 'hello' }] },
       { role: 'model', parts: [{ text: 'hi' }] },
@@ -49,7 +49,7 @@ describe('the conversation', () => {
     assert.equal(of({ generateContentRequest: opening }), of(opening), 'counting it belongs to it');
   });
 
-  test('is another with another beginning', () => {
+  test('another beginning is another conversation', () => {
     const others = [
       { ...opening, systemInstruction: { parts: [{ text: 'be long' }] } },
       { ...opening, ...says({ text: 'hello there' }) },
@@ -58,7 +58,7 @@ describe('the conversation', () => {
     assert.equal(new Set([opening, ...others].map(of)).size, others.length + 1);
   });
 
-  test('is read from a bounded part of a huge request', () => {
+  test('a bounded part of a huge request is read', () => {
     const huge = 'x'.repeat(10_000_000);
     const many = Array.from({ length: 1000 }, () => ({ text: huge }));
     assert.ok(of({ systemInstruction: { parts: many }, contents: [{ parts: many }] }).length < 8000);

@@ -4,18 +4,18 @@ import type { WireRequest } from '../wire-request.ts';
 import { collectText, collectToolNames, joinOpening } from '../conversation-opening.ts';
 import { toSnakeCase } from './canonicalize-request.ts';
 
-/** A member in either spelling. Validation has refused a body with both. */
+/** Reads a member in either spelling. Validation has refused a body with both. */
 function pick(object: JsonObject, name: string): JsonValue | undefined {
   return object[name] ?? object[toSnakeCase(name)];
 }
 
-/** A counted request may stand inside. */
+/** Returns the request, which may be inside a count. */
 function requestOf({ body }: WireRequest): JsonObject {
   const inside = pick(body, 'generateContentRequest');
   return isJsonObject(inside) ? inside : body;
 }
 
-/** Reads what a request holds besides text. */
+/** Reads which media and tools a request contains. */
 export function readFeatures(wireRequest: WireRequest): RequestFeatures {
   const request = requestOf(wireRequest);
   const { contents, tools } = request;
@@ -27,7 +27,7 @@ export function readFeatures(wireRequest: WireRequest): RequestFeatures {
   return { ...found, tools: Array.isArray(tools) && tools.length > 0 };
 }
 
-/** The vendor takes a single value where it expects a list of them. */
+/** The vendor accepts a single value in place of a list. */
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) return [value];
@@ -45,7 +45,7 @@ function readParts(parts: JsonValue | undefined, found: { images: boolean; docum
   }
 }
 
-/** A file without a type is what the vendor fetches by itself: a video. */
+/** A file without a type is one that the vendor fetches: a video. */
 function readMedia(mimeType: JsonValue | undefined, found: { images: boolean; documents: boolean; audio: boolean }): void {
   const type = typeof mimeType === 'string' ? mimeType.toLowerCase() : 'video/*';
   if (type.startsWith('image/') || type.startsWith('video/')) found.images = true;
@@ -53,7 +53,7 @@ function readMedia(mimeType: JsonValue | undefined, found: { images: boolean; do
   else found.documents = true;
 }
 
-/** Reads which conversation a call belongs to: the interface has no name for one, so it is how it begins. */
+/** Finds the conversation of a call. The interface has no name for it, so its beginning identifies it. */
 export function readConversation(wireRequest: WireRequest): string {
   const request = requestOf(wireRequest);
   const first = listOf(request.contents).find((content) => isJsonObject(content) && content.role !== 'model');

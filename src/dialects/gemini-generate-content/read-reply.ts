@@ -16,11 +16,11 @@ export function reportReply(state: ReplyState, isFinal: boolean): ReplyReport {
 }
 
 /**
- * Reads a whole reply, or the error that a server wrapped in a 200. A blocked prompt (`promptFeedback` and no candidates) is a reply:
- * the vendor answers it with 200 and bills the prompt. So is the answer of countTokens, which uses nothing.
+ * Reads a whole reply, or an error with status 200. A blocked prompt (`promptFeedback` and no candidates) is a reply:
+ * the vendor answers it with 200 and bills the prompt. The answer of countTokens is a reply too, without usage.
  */
 export function readReply(reply: unknown): ReplyReport {
-  // A server that streams although it was not asked to, or wraps its error in an array, sends a list.
+  // A server that streams without a request, or returns its error in an array, sends a list.
   const chunks = (Array.isArray(reply) ? reply : [reply]).filter(isJsonObject);
   if (chunks.length === 0) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   return reportReply(chunks.reduce(readChunk, emptyReplyState), true);

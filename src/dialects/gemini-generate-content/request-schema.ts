@@ -30,7 +30,10 @@ function createGenerateSchema(mode: ValidationMode, further: Readonly<Record<str
   );
 }
 
-/** Counting takes the turns alone, or a whole request. That it must be one of them is checked beside the schema. */
+/**
+ * Builds the schema of a count, which contains only turns, or a whole request. That it has exactly one of them is
+ * checked elsewhere.
+ */
 function createCountSchema(mode: ValidationMode): TSchema {
   const kit = createSchemaKit(mode);
   return kit.object({
@@ -44,7 +47,7 @@ const schemas: Readonly<Record<KnownOperation, Readonly<Record<ValidationMode, T
   'count-tokens': { compatible: createCountSchema('compatible'), documented: createCountSchema('documented') },
 };
 
-/** The schema of a request in its canonical form: what validation checks and the interface description shows. */
+/** Returns the schema of a request in its canonical form, for validation and for the interface description. */
 export function requestSchema(operation: Operation, mode: ValidationMode): TSchema {
   return schemas[knownOperation(operation)][mode];
 }

@@ -1,5 +1,5 @@
-/** How likely a search could help, as the vendor calls it. */
+/** The vendor's name of the probability that a search helps. */
 export const vendorScoreName = 'googleSearchDynamicRetrievalScore';
 
-/** The same as the contract calls it (contract C, 2.2). Replies carry both. */
+/** The contract's name of it (contract C, 2.2). Replies contain both. */
 export const contractScoreName = 'vendorSearchDynamicRetrievalScore';

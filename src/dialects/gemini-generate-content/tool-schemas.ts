@@ -29,9 +29,9 @@ const retrievalSettings = Type.Object({
   dynamicRetrievalConfig: optional(Type.Object({ mode: optionalText, dynamicThreshold: optional(Type.Number()) })),
 });
 
-/** One entry of `tools`. The search tools stand under the vendor's names here; the contract's are turned into them before. */
+/** One entry of `tools`. The search tools have the vendor's names here, which have already replaced the contract's. */
 export function createToolSchema(kit: SchemaKit): TSchema {
-  // The contract's tools of search and code are empty objects; the vendor gives them members.
+  // The contract's tools for search and code are empty objects; the vendor's have members.
   const empty = optional(kit.isCompatible ? freeObject : Type.Object({}, { additionalProperties: false }));
   return kit.object(
     {
@@ -39,7 +39,7 @@ export function createToolSchema(kit: SchemaKit): TSchema {
       codeExecution: empty,
       googleSearch: kit.isCompatible ? optional(searchSettings) : empty,
       googleSearchRetrieval: kit.isCompatible ? optional(retrievalSettings) : empty,
-      // The contract mentions a URL-context tool without its name; this is the vendor's.
+      // The contract mentions a URL-context tool without a name; this is the vendor's.
       urlContext: empty,
     },
     {

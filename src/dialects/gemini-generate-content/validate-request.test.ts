@@ -52,7 +52,7 @@ const thresholds = [
   'OFF',
 ];
 
-/** Accepted in both modes: every field and form of contract C, at its bounds. */
+/** Accepted in both modes: every field and form of contract C, at its limits. */
 const accepted: readonly Fields[] = [
   {},
   { contents: { parts: { text: 'x' } } },
@@ -290,7 +290,7 @@ const compatibleOnly: readonly Refused[] = [
   [{ systemInstruction: { role: 'system', parts: [{ text: 'x' }] } }, 'systemInstruction.role'],
 ];
 
-test('what the contract names is accepted in both modes', () => {
+test('fields of the contract are accepted in both modes', () => {
   for (const mode of modes) {
     for (const fields of accepted) {
       assert.equal(refusal({ ...base, ...fields }, mode)?.message, undefined, `${mode} ${JSON.stringify(fields)}`);
@@ -298,7 +298,7 @@ test('what the contract names is accepted in both modes', () => {
   }
 });
 
-test('what the contract refuses is refused in both modes, by the name that the client wrote', () => {
+test('requests that violate the contract are refused in both modes, with the client’s name of the field', () => {
   for (const mode of modes) {
     for (const [fields, param, message] of refused) {
       const error = refusal({ ...base, ...fields }, mode);
@@ -308,7 +308,7 @@ test('what the contract refuses is refused in both modes, by the name that the c
   }
 });
 
-test('what only the vendor accepts passes in compatible mode and is refused in documented mode', () => {
+test('extensions of the vendor are accepted in compatible mode and refused in documented mode', () => {
   for (const [fields, param, message] of compatibleOnly) {
     const label = JSON.stringify(fields);
     assert.equal(refusal({ ...base, ...fields }, 'compatible')?.message, undefined, label);
@@ -318,18 +318,18 @@ test('what only the vendor accepts passes in compatible mode and is refused in d
   }
 });
 
-test('both spellings of a field are two of one, at every level and of unknown depth', () => {
+test('both spellings of a field together are refused, at every level and at unknown depth', () => {
   const nested = parts({ inlineData: { mimeType: 'a/b', mime_type: 'a/b', data: '' } });
   assert.equal(refusal(nested, 'compatible')?.param, 'contents[0].parts[0].inlineData.mime_type');
 });
 
-test('the error code tells missing, unknown and wrong apart', () => {
+test('the error code distinguishes missing, unknown and wrong fields', () => {
   assert.equal(refusal({}, 'compatible')?.code, 'missing_required_field');
   assert.equal(refusal({ ...base, foo: 1 }, 'documented')?.code, 'unknown_field');
   assert.equal(refusal({ ...base, ...config({ topK: 0 }) }, 'compatible')?.code, 'invalid_value');
 });
 
-test('counting takes turns or a whole request, and not both', () => {
+test('a count has turns or a whole request, and not both', () => {
   for (const mode of modes) {
     assert.equal(refusal({ contents }, mode, 'count-tokens'), undefined);
     assert.equal(
@@ -346,7 +346,7 @@ test('counting takes turns or a whole request, and not both', () => {
   }
 });
 
-test('whatever the values, a body is accepted or refused with a field named, and never changed', () => {
+test('any body is accepted or refused with a field, and never changed', () => {
   const known = ['contents', 'tools', 'systemInstruction', 'system_instruction', 'generationConfig', 'safetySettings', 'cachedContent'];
   const names = ['parts', 'text', 'role', 'functionDeclarations', 'temperature', 'inline_data', 'name', 'category', '__proto__'];
   const value = fc.letrec<{ value: JsonValue }>((tie) => ({

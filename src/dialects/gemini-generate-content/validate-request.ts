@@ -21,7 +21,7 @@ const checks: Readonly<Record<KnownOperation, Readonly<Record<ValidationMode, Ch
   'count-tokens': compile('count-tokens'),
 };
 
-/** Counting takes `contents` or `generateContentRequest`: one of them, and not both. */
+/** Checks a count, which has exactly one of `contents` and `generateContentRequest`. */
 function checkCountChoice(canonical: JsonObject): void {
   const hasContents = canonical.contents !== undefined;
   const hasRequest = canonical.generateContentRequest !== undefined;
@@ -35,7 +35,10 @@ function checkCountChoice(canonical: JsonObject): void {
   });
 }
 
-/** Contract C, 4.3: the models that search, by the names of their family. Names that an operator gives its models say nothing of that. */
+/**
+ * Contract C, 4.3: the models that search, by the names of their family. Names that an operator gives its models do not
+ * show that.
+ */
 const searching = /^gemini-(?:3\.1-(?:pro|.*image)|3-(?:flash|pro-image)|2\.5-(?:pro|flash)|2\.0-flash(?!-lite))/;
 const searchTools = ['googleSearch', 'googleSearchRetrieval', 'vendorSearch', 'vendorSearchRetrieval'];
 
@@ -47,7 +50,8 @@ function checkSearchModel({ tools }: JsonObject, model: string): void {
 }
 
 /**
- * Refuses a body that contract C (2.1, 4.1) refuses. The body is read by the rules of proto JSON; the bytes stay as they were sent.
+ * Refuses a body that violates contract C (2.1, 4.1). The body is read by the rules of proto JSON; its bytes are
+ * unchanged.
  *
  * @throws GatewayError missing_required_field, unknown_field or invalid_value
  */

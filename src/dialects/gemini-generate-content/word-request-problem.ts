@@ -8,19 +8,19 @@ import { neutralToolNames, toSnakeCase } from './canonicalize-request.ts';
 
 type Path = SchemaProblem['path'];
 
-/** The ways to write a field, as a request may hold it. */
+/** Lists the spellings of a field. */
 function listSpellings(name: string): readonly string[] {
   const neutral = Object.keys(neutralToolNames).find((key) => neutralToolNames[key] === name);
   return [name, ...(neutral === undefined ? [] : [neutral])].flatMap((spelling) => [spelling, toSnakeCase(spelling)]);
 }
 
-/** Turns a path in the canonical form into one in the request as the client wrote it, so that the client finds the field it sent. */
+/** Converts a path of the canonical form into the client's spelling, so that the client finds the field. */
 function spellPath(body: JsonObject, path: Path): Path {
   const spelled: (string | number)[] = [];
   let node: JsonValue | undefined = body;
   for (const step of path) {
     if (typeof step === 'number') {
-      // A single object that stands for a list has no index. A text has no parts, and yet the canonical form has some.
+      // A single object in place of a list has no index. A text has no parts, but the canonical form has them.
       if (!Array.isArray(node)) continue;
       spelled.push(step);
       node = (node as readonly JsonValue[])[step];
@@ -40,24 +40,24 @@ const at = (name: string): string => (name === '' ? '' : ` at '${name}'`);
 const inlineOnly =
   "files by reference are not supported. Send the bytes as base64 in 'inlineData', with 'mimeType' and 'data' (audio, video and PDF are accepted only so)";
 
-/** The vendor's text for an unknown name; it always writes paths in snake_case. */
+/** Writes the vendor's text for an unknown name; its paths are always in snake_case. */
 function wordUnknown(problem: SchemaProblem): string {
   const parent = formatPath(problem.path.slice(0, -1).map((step) => (typeof step === 'string' ? toSnakeCase(step) : step)));
   return `Invalid JSON payload received. Unknown name "${String(problem.path.at(-1))}"${at(parent)}: Cannot find field.`;
 }
 
-/** What the patterns of the request schema ask for. Regular expressions say it to programs only. */
+/** The requirements of the schema's patterns, as text. */
 const formats: Readonly<Record<string, string>> = {
   data: 'be base64 (standard or URL-safe)',
   mimeType: 'be a MIME type such as image/png',
   cachedContent: 'have the format cachedContents/{cachedContent}',
 };
 
-/** The client's media are not repeated to it. */
+/** The message does not repeat the client's media. */
 const wordActual = (problem: SchemaProblem): string =>
   problem.path.at(-1) === 'data' ? 'other characters' : `'${String(problem.actual)}'`;
 
-/** Problems that the schema can only call surplus, missing or unlike a pattern, and that have more to say. */
+/** Problems that the schema reports only as surplus, missing or mismatched, with a better message. */
 function wordSpecialCase(problem: SchemaProblem, name: string): string | undefined {
   const field = problem.path.at(-1);
   const isInstruction = problem.path.includes('systemInstruction');
@@ -80,7 +80,7 @@ function wordMessage(problem: SchemaProblem, name: string): string {
   return `Invalid value${at(name)}: ${wordProblem(problem)}.`;
 }
 
-/** Says a problem of a canonical request in the vendor's manner, naming the field as the client spelled it. */
+/** Writes a problem of a canonical request in the vendor's form, with the client's name of the field. */
 export function wordRequestProblem(problem: SchemaProblem, body: JsonObject): GatewayError {
   const name = formatPath(spellPath(body, problem.path));
   const message = wordMessage(problem, name);

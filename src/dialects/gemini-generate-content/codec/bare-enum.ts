@@ -6,10 +6,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import { toSnakeCase } from '../canonicalize-request.ts';
 
-/** The answer is one of the values of the schema's enum, bare: no quotes around it. No other interface has a word for that. */
+/** The answer is one of the values of the schema's enum, without quotes. No other interface has such a format. */
 export const enumMimeType = 'text/x.enum';
 
-/** What is asked of other vendors instead: an object that holds the value. */
+/** Writes the format for other vendors: an object that contains the value. */
 export function encodeBareEnum(schema: JsonObject | undefined): OutputFormat {
   const values = textsOf(schema?.enum);
   if (values.length === 0) {
@@ -25,7 +25,7 @@ function pick(object: JsonValue | undefined, name: string): JsonValue | undefine
   return objectOf(object)?.[name] ?? objectOf(object)?.[toSnakeCase(name)];
 }
 
-/** Takes the value out of its object. What is no such object, because the reply was cut or refused, stays as it is. */
+/** Takes the value out of its object. Other texts, of a reply that was cut or refused, are unchanged. */
 function readBareEnum(text: string): string {
   try {
     const value = parseJson(text);
@@ -38,7 +38,7 @@ function readBareEnum(text: string): string {
 
 const asItIs: EventStep = (event) => [event];
 
-/** Gives a client that asked for a bare value that value; a text is held until it is whole. */
+/** Writes the bare value for a client that requested it; a text is held until it is complete. */
 export function bareEnums(request: JsonObject): EventStep {
   if (pick(pick(request, 'generationConfig'), 'responseMimeType') !== enumMimeType) return asItIs;
   const texts = new Map<number, string>();

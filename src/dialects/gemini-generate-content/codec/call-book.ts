@@ -1,33 +1,33 @@
 type Call = { readonly id: string; readonly givenId: string | undefined; readonly name: string; readonly round: number };
 
-/** Where a part stands in the conversation. */
-export type Place = { readonly content: number; readonly part: number };
+/** The position of a part in the conversation. */
+export type PartPosition = { readonly content: number; readonly part: number };
 
 /**
- * Gives the calls of a conversation their ids and finds the call that a result answers. Ids are optional in this dialect: a call without
- * one is named by its place, so that it has the same id in every later request of a conversation that grows.
+ * Gives the calls of a conversation their ids and finds the call of a result. Ids are optional in this dialect. A call
+ * without an id is named by its position, so that it has the same id in every later request of a growing conversation.
  */
 export type CallBook = {
-  /** The model speaks again: what it calls now is another round. */
+  /** A new round of calls begins with the next turn of the model. */
   readonly beginRound: () => void;
-  readonly addCall: (name: string, givenId: string | undefined, place: Place) => string;
-  /** Whether every call that was given this id has its result, so that another one is said twice. */
+  readonly addCall: (name: string, givenId: string | undefined, place: PartPosition) => string;
+  /** Whether every call with this id has its result, so that another result repeats one. */
   readonly isAnswered: (givenId: string) => boolean;
-  /** The id of the call that the result answers; an id that no call has where there is none. */
-  readonly answer: (name: string, givenId: string | undefined, place: Place) => string;
+  /** Returns the id of the call of a result. If there is none, returns an id that no call has. */
+  readonly answer: (name: string, givenId: string | undefined, place: PartPosition) => string;
 };
 
 export function createCallBook(): CallBook {
   const used = new Set<string>();
-  /** Calls that wait for their results, by the id that they were given and by name, in the order in which they were made. */
+  /** Calls that wait for their results, by their given id and by name, in order. */
   const byGivenId = new Map<string, Set<Call>>();
   const byName = new Map<string, { readonly round: number; readonly calls: Set<Call> }[]>();
   /** The calls of the same name and round, for each call. */
   const alike = new Map<Call, Set<Call>>();
   let round = 0;
 
-  const uniqueId = (wanted: string, { content, part }: Place): string => {
-    let id = wanted;
+  const uniqueId = (requestedId: string, { content, part }: PartPosition): string => {
+    let id = requestedId;
     while (used.has(id)) id = `${id}_${content}_${part}`;
     used.add(id);
     return id;
@@ -48,7 +48,8 @@ export function createCallBook(): CallBook {
     if (call.givenId !== undefined) byGivenId.get(call.givenId)?.delete(call);
   };
 
-  // Two calls of one function are told apart by their order. Those of the latest round come first: earlier ones were given up.
+  // Two calls of one function are identified by their order. Those of the latest round come first, because earlier ones
+  // were abandoned.
   const findByName = (name: string): Call | undefined => {
     const rounds = byName.get(name) ?? [];
     while (rounds.at(-1)?.calls.size === 0) rounds.pop();
@@ -78,10 +79,10 @@ function firstOf(calls: ReadonlySet<Call> | undefined): Call | undefined {
   return calls?.values().next().value;
 }
 
-/** The entry of a key, which is made where there is none. */
+/** Finds the entry of a key, or creates it. */
 function entryOf<Key, Entry>(entries: Map<Key, Entry>, key: Key, create: () => Entry): Entry {
-  const known = entries.get(key);
-  if (known !== undefined) return known;
+  const existing = entries.get(key);
+  if (existing !== undefined) return existing;
   const entry = create();
   entries.set(key, entry);
   return entry;

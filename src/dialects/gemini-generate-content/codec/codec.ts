@@ -14,7 +14,7 @@ import { fieldNames } from './field-names.ts';
 import { holdsFormat } from './holds-format.ts';
 import { removeForeignProofs } from './remove-foreign-proofs.ts';
 
-/** The whole request is counted, instructions and tools included; inside a count it names its model. */
+/** Writes a request for a count, which includes instructions and tools. Inside a count, it names its model. */
 function encodeCountRequest(request: InferenceRequest, fit: RequestFit): JsonObject {
   const { upstreamModel } = fit;
   const model = upstreamModel.includes('/') ? upstreamModel : `models/${upstreamModel}`;

@@ -22,7 +22,7 @@ type DecodedConfig = Pick<
   readonly vendorFields: readonly VendorField[];
 };
 
-/** Members that have a neutral name, or are looked at otherwise. */
+/** Members that have a neutral name, or are read elsewhere. */
 const named: ReadonlySet<string> = new Set([
   'stopSequences',
   'responseMimeType',
@@ -40,11 +40,11 @@ const named: ReadonlySet<string> = new Set([
   'presencePenalty',
   'frequencyPenalty',
   'thinkingConfig',
-  // It is carried by the images (see decode-request).
+  // The images carry it (see decode-request).
   'mediaResolution',
 ]);
 
-/** Members that mean nothing to an answer in text. */
+/** Members without meaning for a text answer. */
 const hints: ReadonlySet<string> = new Set(['imageConfig']);
 
 const refuse = (field: string, problem: string): GatewayError =>
@@ -53,7 +53,8 @@ const refuse = (field: string, problem: string): GatewayError =>
 /**
  * Reads `generationConfig` of the canonical form.
  *
- * @throws GatewayError untranslatable_field for several candidates, and answers that are not text; invalid_value for a bare enum without values
+ * @throws GatewayError untranslatable_field for several candidates and for answers that are not text; invalid_value for
+ * a bare enum without values
  */
 export function decodeConfig(config: JsonObject): DecodedConfig {
   refuseUntranslatable(config);
@@ -75,7 +76,7 @@ export function decodeConfig(config: JsonObject): DecodedConfig {
 
 function refuseUntranslatable(config: JsonObject): void {
   if ((numberOf(config.candidateCount) ?? 1) > 1) {
-    throw refuse('generationConfig.candidateCount', 'several answers cannot be asked of this model. Send 1, or ask several times.');
+    throw refuse('generationConfig.candidateCount', 'this model returns only one answer per request. Send 1, or send several requests.');
   }
   const other = textsOf(config.responseModalities).find((modality) => modality !== 'TEXT' && modality !== 'MODALITY_UNSPECIFIED');
   if (other !== undefined) {
@@ -86,7 +87,10 @@ function refuseUntranslatable(config: JsonObject): void {
   }
 }
 
-/** Probabilities of tokens. Those of a bare enum would be of the object in which other vendors are asked for it. */
+/**
+ * Reads the request for probabilities of tokens. A bare enum has none, because they would belong to the object that
+ * other vendors write.
+ */
 function decodeLogprobs(config: JsonObject): TokenLogprobsRequest | undefined {
   if (config.responseLogprobs !== true || config.responseMimeType === enumMimeType) return undefined;
   const alternatives = numberOf(config.logprobs);
@@ -113,7 +117,7 @@ function decodeSampling(config: JsonObject): Sampling {
   };
 }
 
-/** The schema in whichever of its four places it stands; the mime type alone asks for any JSON. */
+/** Reads the schema from any of its four fields; the mime type alone requests any JSON. */
 function decodeOutputFormat(config: JsonObject): OutputFormat | undefined {
   const format = objectOf(objectOf(config.responseFormat)?.text);
   const subset = objectOf(config.responseSchema);
@@ -129,7 +133,10 @@ function decodeOutputFormat(config: JsonObject): OutputFormat | undefined {
 
 const efforts: Readonly<Record<string, ReasoningEffort>> = { MINIMAL: 'minimal', LOW: 'low', MEDIUM: 'medium', HIGH: 'high' };
 
-/** Thinking as it was asked for. Signatures always come back in this dialect, so proofs are wanted wherever there is thinking. */
+/**
+ * Reads the thinking settings. Replies of this dialect always contain signatures, so proofs are requested whenever
+ * there is thinking.
+ */
 function decodeThinking(config: JsonObject | undefined): ReasoningRequest | undefined {
   if (config === undefined) return undefined;
   const visible = typeof config.includeThoughts === 'boolean' ? { visible: config.includeThoughts } : {};
@@ -138,7 +145,7 @@ function decodeThinking(config: JsonObject | undefined): ReasoningRequest | unde
   if (budgetTokens === 0) return { mode: 'off', ...visible };
   if (budgetTokens !== undefined && budgetTokens > 0) return { mode: 'on', budgetTokens, ...visible, wantsProofs: true };
   if (effort !== undefined) return { mode: 'on', effort, ...visible, wantsProofs: true };
-  // -1, or thoughts that are only to be shown: the model decides how much.
+  // -1, or only a request to show thoughts: the model decides how much.
   return { mode: 'auto', ...visible, wantsProofs: true };
 }
 

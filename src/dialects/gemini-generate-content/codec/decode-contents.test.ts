@@ -12,14 +12,14 @@ const partsOf = (turns: readonly JsonObject[]) =>
 
 const dropPath = (part: object): object => Object.fromEntries(Object.entries(part).filter(([name]) => name !== 'path'));
 
-test('calls without ids are named by their place, and results of parallel calls are matched by order within the name', () => {
+test('calls without ids are named by their position, and results of parallel calls are matched by order within the name', () => {
   const call = (city: string) => ({ functionCall: { name: 'weather', args: { city } } });
   const result = (name: string, value: string) => ({ functionResponse: { name, response: { result: value } } });
   const conversation = [
     { role: 'user', parts: [{ text: 'q' }] },
     { role: 'model', parts: [call('A'), { functionCall: { name: 'now' } }, call('B')] },
     { role: 'user', parts: [result('now', '12'), result('weather', 'of A')] },
-    // A client that sends every result as a turn of its own.
+    // A client that sends every result in a turn of its own.
     { role: 'function', parts: [result('weather', 'of B')] },
     { role: 'model', parts: [call('C')] },
     { role: 'tool', parts: [result('weather', 'of C')] },
@@ -45,7 +45,7 @@ test('calls without ids are named by their place, and results of parallel calls 
   );
 });
 
-test('given ids are kept, repeated ones told apart, and a result whose id nobody gave finds its call by order', () => {
+test('given ids are kept, repeated ones become different, and a result with an unknown id finds its call by order', () => {
   const call = (id: string | undefined, name = 'f') => ({ functionCall: { name, ...(id === undefined ? {} : { id }) } });
   const result = (id: string | undefined, name = 'f') => ({
     functionResponse: { name, response: {}, ...(id === undefined ? {} : { id }) },
@@ -61,11 +61,11 @@ test('given ids are kept, repeated ones told apart, and a result whose id nobody
   assert.deepEqual(idsOf([call('a'), call('a')], [result('a'), result('a')]), ['a', 'a_1_1', 'a', 'a_1_1']);
   assert.deepEqual(idsOf([call(undefined), call(undefined)], [result('x'), result('y')]), ['call_1_0', 'call_1_1', 'call_1_0', 'call_1_1']);
   assert.deepEqual(idsOf([call('', 'f')], [result('', 'f')]), ['call_1_0', 'call_1_0']);
-  // Nobody was called: the id is unknown to all, and the upstream's encoder refuses it.
+  // There is no call: the id is unknown, and the upstream's encoder refuses it.
   assert.deepEqual(idsOf([call('a', 'g')], [result(undefined, 'f')]), ['a', 'result_2_0']);
 });
 
-test('a result that is said again, as when Gemini CLI resumes a session, is named and left out', () => {
+test('a repeated result, as when Gemini CLI resumes a session, is noted and left out', () => {
   const path = 'contents[2].parts[0]';
   const result = { functionResponse: { name: 'f', id: 'a', response: { output: 'x' } } };
   const { turns, vendorFields } = decode({
@@ -84,7 +84,7 @@ test('a result that is said again, as when Gemini CLI resumes a session, is name
   );
 });
 
-test('a call that was given up does not take the result of a later one', () => {
+test('an abandoned call does not take the result of a later one', () => {
   const call = { functionCall: { name: 'f' } };
   const { turns } = decode({
     contents: [
@@ -99,7 +99,7 @@ test('a call that was given up does not take the result of a later one', () => {
   assert.equal(result?.kind === 'tool-result' && result.callId, 'call_3_0');
 });
 
-test('results: objects as JSON text, errors as errors, media beside them', () => {
+test('results become JSON text for objects, errors for errors, with media beside them', () => {
   const results = [
     { result: 'plain' },
     { output: { a: 1 } },
@@ -126,7 +126,7 @@ test('results: objects as JSON text, errors as errors, media beside them', () =>
   );
 });
 
-test('pieces of a streamed answer that a client sends back one by one are one text again', () => {
+test('pieces of a streamed answer that a client returns separately become one text again', () => {
   const turns = partsOf([
     { role: 'user', parts: [{ text: 'a' }, { text: 'b' }] },
     { role: 'model', parts: [{ text: 'Think', thought: true }] },
@@ -153,7 +153,7 @@ test('pieces of a streamed answer that a client sends back one by one are one te
   ]);
 });
 
-test('signatures stay on the part they came with (BerriAI/litellm#16893, langgenius/dify#29187, anomalyco/opencode#4832, labring/aiproxy#450)', () => {
+test('signatures stay on their part (BerriAI/litellm#16893, langgenius/dify#29187, anomalyco/opencode#4832, labring/aiproxy#450)', () => {
   const proof = { origin: 'gemini', blob: 'AbCd' };
   const [, turn] = partsOf([
     ...contents,
@@ -177,7 +177,7 @@ test('signatures stay on the part they came with (BerriAI/litellm#16893, langgen
   ]);
 });
 
-test('reasoning of another vendor is restored from the signature it travelled in, whether the client kept the thoughts or not', () => {
+test('reasoning of another vendor is restored from its signature, with or without the thoughts of the client', () => {
   const proof = { origin: 'anthropic', blob: 'sig+/=' };
   const signature = writeSignature({ proof, text: ['First.', 'Second.'], itemId: 'rs_1' });
   const reasoning = { kind: 'reasoning', text: ['First.', 'Second.'], proof, itemId: 'rs_1' };
@@ -205,7 +205,7 @@ test('reasoning of another vendor is restored from the signature it travelled in
   for (const [parts, expected] of cases) assert.deepEqual(partsOf([...contents, { role: 'model', parts }])[1]?.parts, expected);
 });
 
-test('thoughts that did not travel along are those before the signature, and a damaged signature is none', () => {
+test('thoughts outside the signature are those before it, and a damaged signature is ignored', () => {
   const proof = { origin: 'openai', blob: 'enc', hidden: true };
   const bare = Buffer.from(wrapProof(proof)).toString('base64');
   const parts = [
@@ -220,7 +220,7 @@ test('thoughts that did not travel along are those before the signature, and a d
   assert.deepEqual(partsOf([...contents, { role: 'model', parts: damaged }])[1]?.parts, [{ kind: 'text', text: 'x' }]);
 });
 
-test('media by type, with the one resolution of the request', () => {
+test('media are read by type, with the single resolution of the request', () => {
   const media = (mimeType: string) => ({ inlineData: { mimeType, data: '_-8' } });
   const { turns, vendorFields } = decode({
     contents: [
@@ -246,7 +246,7 @@ test('media by type, with the one resolution of the request', () => {
   );
 });
 
-test('code that was run is one record, its output with it', () => {
+test('code and its output become one record', () => {
   const wire = [
     { executableCode: { language: 'PYTHON', code: 'print(1)' } },
     { codeExecutionResult: { outcome: 'OUTCOME_FAILED', output: 'no' } },
@@ -258,7 +258,7 @@ test('code that was run is one record, its output with it', () => {
   ]);
 });
 
-test('parts that only this vendor knows: records may be left out, others not', () => {
+test('records of this vendor may be left out, other parts of it may not', () => {
   const [, turn] = partsOf([...contents, { role: 'model', parts: [{ toolCall: { id: '1', toolType: 'X' } }, { hologram: {} }] }]);
   assert.deepEqual(
     turn?.parts.map((part) => ('elsewhere' in part ? [part.elsewhere] : [])),

@@ -11,14 +11,14 @@ import type {
 import { contentFromObject } from '../../../inference/tool-results.ts';
 import { filledText, itemsOf, membersOf, objectOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { createCallBook, type CallBook, type Place } from './call-book.ts';
+import { createCallBook, type CallBook, type PartPosition } from './call-book.ts';
 import { decodeMedia } from './decode-media.ts';
 import { listPartFields } from './list-part-fields.ts';
 import { readSignature, type CarriedReasoning } from './thought-signature.ts';
 
 type Speaker = 'user' | 'assistant';
 
-/** A turn that is being read. */
+/** A turn that is still being read. */
 type OpenTurn = { readonly role: Speaker; readonly parts: Part[] };
 
 type Reading = {
@@ -29,11 +29,11 @@ type Reading = {
 };
 
 /**
- * Reads the conversation out of the canonical form of a request. Calls without ids get some, results find their calls, pieces of a
- * streamed answer that a client sends back one by one are one text again, and reasoning that travelled inside a signature becomes a part
- * of its own.
+ * Reads the conversation from the canonical form of a request. Calls without ids get one, and results find their calls.
+ * Pieces of a streamed answer that a client returns separately become one text. Reasoning that was carried inside a
+ * signature becomes a part of its own.
  *
- * @param detail how closely images shall be looked at, where the request says so for all of them
+ * @param detail how closely images should be examined, if the request sets it for all of them
  */
 export function decodeContents(
   contents: JsonValue | undefined,
@@ -51,18 +51,18 @@ export function decodeContents(
   return { turns: reading.turns.filter((turn) => turn.parts.length > 0), vendorFields: reading.vendorFields };
 }
 
-/** Each content of the user is a turn of its own; what the model said in pieces is one turn. */
+/** Begins a turn. Each content of the user is a turn of its own; consecutive contents of the model are one turn. */
 function beginContent(reading: Reading, speaker: Speaker): void {
   if (speaker === 'assistant' && reading.turns.at(-1)?.role === 'assistant') return;
   if (speaker === 'assistant') reading.book.beginRound();
   reading.turns.push({ role: speaker, parts: [] });
 }
 
-const pathOf = ({ content, part }: Place): string => `contents[${content}].parts[${part}]`;
+const pathOf = ({ content, part }: PartPosition): string => `contents[${content}].parts[${part}]`;
 
 /**
- * The parts of the turn at hand, or of a new one where the role is another: a call is the model's and a result the user's, wherever they
- * stand.
+ * Returns the parts of the current turn, or of a new one if the role differs: a call is the model's and a result the
+ * user's, wherever they are.
  */
 function partsFor(reading: Reading, role: Speaker): Part[] {
   const last = reading.turns.at(-1);
@@ -72,14 +72,14 @@ function partsFor(reading: Reading, role: Speaker): Part[] {
   return turn.parts;
 }
 
-function readPart(reading: Reading, part: JsonObject, speaker: Speaker, place: Place): void {
+function readPart(reading: Reading, part: JsonObject, speaker: Speaker, place: PartPosition): void {
   const path = pathOf(place);
   reading.vendorFields.push(...listPartFields(part, path));
   if (isJsonObject(part.functionCall)) {
     readCall(reading, part.functionCall, part.thoughtSignature, place);
   } else if (isJsonObject(part.functionResponse)) {
     const id = filledText(part.functionResponse.id);
-    // Gemini CLI 0.61 says results several times when it resumes a session.
+    // Gemini CLI 0.61 repeats results when it resumes a session.
     if (id !== undefined && reading.book.isAnswered(id)) reading.vendorFields.push({ field: path, value: part, weight: 'matters' });
     else partsFor(reading, 'user').push(readResult(reading, part.functionResponse, place));
   } else if (typeof part.text === 'string') {
@@ -101,16 +101,16 @@ function readOther(reading: Reading, part: JsonObject, speaker: Speaker, path: s
   }
   const name = Object.keys(part).find((key) => key !== 'thought' && key !== 'thoughtSignature' && key !== 'partMetadata');
   if (name !== undefined) {
-    // What the vendor's own tools did is a record: a conversation makes sense without it.
+    // The activity of the vendor's own tools is a record: a conversation makes sense without it.
     const isRecord = name === 'toolCall' || name === 'toolResponse';
     parts.push({ kind: 'vendor', name, wire: part, elsewhere: isRecord ? 'drop' : 'refuse', path });
     return;
   }
-  // A last part that only carries a signature.
+  // A last part that contains only a signature.
   if (speaker === 'assistant') readModelText(parts, '', part, path);
 }
 
-function readCall(reading: Reading, call: JsonObject, signature: unknown, place: Place): void {
+function readCall(reading: Reading, call: JsonObject, signature: unknown, place: PartPosition): void {
   const parts = partsFor(reading, 'assistant');
   const name = textOf(call.name) ?? '';
   const read = readSignature(signature);
@@ -125,20 +125,20 @@ function readCall(reading: Reading, call: JsonObject, signature: unknown, place:
   });
 }
 
-/** Whether a response is a value that stands alone under one of the names that the vendor tells its clients to use. */
+/** Whether a response is a single value under one of the names that the vendor recommends. */
 function isWrapped(response: JsonObject): boolean {
   const [only, ...others] = Object.keys(response);
   return others.length === 0 && (only === 'result' || only === 'output');
 }
 
-function readResult(reading: Reading, result: JsonObject, place: Place): ToolResultPart {
+function readResult(reading: Reading, result: JsonObject, place: PartPosition): ToolResultPart {
   const path = pathOf(place);
   const name = textOf(result.name) ?? '';
   const response = membersOf(result.response);
   const failure = Object.keys(response).length === 1 ? textOf(response.error) : undefined;
   const text = failure ?? contentFromObject(response);
   if (isWrapped(response)) {
-    // As text it may be wrapped otherwise, or read as what it only looks like.
+    // As text it may be wrapped differently, or be read as another type.
     reading.vendorFields.push({ field: `${path}.functionResponse.response`, value: response, weight: 'harmless' });
   }
   const media = objectsOf(result.parts).flatMap((part): readonly MediaPart[] => {
@@ -157,7 +157,8 @@ function readResult(reading: Reading, result: JsonObject, place: Place): ToolRes
 }
 
 /**
- * Puts reasoning of another vendor where it was: the thoughts before the part on which its signature travelled, if the client kept them.
+ * Restores reasoning of another vendor at its place: the thoughts before the part with the signature, if the client
+ * kept them.
  */
 function restoreReasoning(parts: Part[], { proof, text, itemId }: CarriedReasoning): void {
   const last = parts.at(-1);
@@ -167,7 +168,7 @@ function restoreReasoning(parts: Part[], { proof, text, itemId }: CarriedReasoni
   parts.push({ ...restored, ...(itemId === undefined ? {} : { itemId }), ...(shown?.path === undefined ? {} : { path: shown.path }) });
 }
 
-/** Text and thoughts of the model. Pieces of one text, as they were streamed, are joined; a proof ends a text. */
+/** Reads text and thoughts of the model. Streamed pieces of one text are joined; a proof ends a text. */
 function readModelText(parts: Part[], text: string, wire: JsonObject, path: string): void {
   const read = readSignature(wire.thoughtSignature);
   const isThought = wire.thought === true;
@@ -186,7 +187,7 @@ function readModelText(parts: Part[], text: string, wire: JsonObject, path: stri
   else addPiece(parts, isThought ? { kind: 'reasoning', text: [text], path, ...proven } : { kind: 'text', text, path, ...proven });
 }
 
-/** `join` would copy all that came before with every piece of a long text. */
+/** `join` would copy the whole text again for each piece. */
 const joinPieces = ([first = '', ...others]: readonly string[]): string => others.reduce((text, piece) => text + piece, first);
 
 function addPiece(parts: Part[], piece: TextPart | ReasoningPart): void {
@@ -210,7 +211,7 @@ function readCode(parts: Part[], wire: JsonObject, path: string): void {
   parts.push(result === undefined ? started : addCodeResult(started, wire));
 }
 
-/** Code that the vendor runs, before its result is known. */
+/** Starts a record of code, before its result is known. */
 export function startCode(wire: JsonObject, newId: string): ServerToolPart {
   const code = objectOf(wire.executableCode);
   const text = filledText(code?.code);
@@ -218,7 +219,7 @@ export function startCode(wire: JsonObject, newId: string): ServerToolPart {
   return { kind: 'server-tool', tool: 'code-execution', id: filledText(code?.id) ?? newId, input, wire: code === undefined ? [] : [wire] };
 }
 
-/** The same with what the code printed. */
+/** Adds the output of the code. */
 export function addCodeResult(part: ServerToolPart, wire: JsonObject): ServerToolPart {
   const result = membersOf(wire.codeExecutionResult);
   const failed = typeof result.outcome === 'string' && result.outcome !== 'OUTCOME_OK' && result.outcome !== 'OUTCOME_UNSPECIFIED';

@@ -8,7 +8,7 @@ const body = (code: number, message: string, details: readonly object[] = []): u
   error: { code, message, status: 'X', details },
 });
 
-test('classes by status, and by the vendor’s words where one status says several things', () => {
+test('errors are classified by status, and by the vendor’s text if a status has several meanings', () => {
   const keyProblem = [{ reason: 'API_KEY_INVALID' }];
   const cases: readonly (readonly [status: number, reply: unknown, code: ErrorCode, sent: number])[] = [
     [400, body(400, 'Invalid value at contents'), 'upstream_refused_request', 400],
@@ -29,7 +29,7 @@ test('classes by status, and by the vendor’s words where one status says sever
     [503, body(503, 'The model is overloaded.'), 'upstream_overloaded', 503],
     [504, body(504, 'x'), 'upstream_timeout', 504],
     [529, '<html>', 'upstream_overloaded', 503],
-    // Inside a 200, and wrapped in the array that a stream request is answered with (google-gemini/gemini-cli#25607).
+    // Inside a 200, and in the array that answers a stream request (google-gemini/gemini-cli#25607).
     [200, body(503, 'x'), 'upstream_overloaded', 503],
     [400, [body(400, 'Invalid value')], 'upstream_refused_request', 400],
     [200, 'x', 'upstream_error', 500],
@@ -40,21 +40,21 @@ test('classes by status, and by the vendor’s words where one status says sever
   }
 });
 
-test('messages about the request are passed on within bounds; those about keys and accounts are not', () => {
+test('messages about the request are passed on with limited length; those about keys and accounts are not', () => {
   assert.equal(decodeError({ status: 400, body: body(400, 'Unknown name "foo"') }).message, 'Unknown name "foo"');
   assert.equal(decodeError({ status: 400, body: body(400, 'x'.repeat(5000)) }).message.length, 2000);
   for (const status of [401, 403, 402, 500])
     assert.ok(!decodeError({ status, body: body(status, 'project 123 secret') }).message.includes('123'));
 });
 
-test('how long to wait: the header, else what the details say', () => {
+test('the retry delay comes from the header, or else from the details', () => {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }];
   assert.equal(decodeError({ status: 429, body: body(429, 'm', details) }).retryAfterSeconds, 35);
   assert.equal(decodeError({ status: 429, body: body(429, 'm', details), retryAfterSeconds: 2 }).retryAfterSeconds, 2);
   assert.equal(decodeError({ status: 429, body: body(429, 'm') }).retryAfterSeconds, undefined);
 });
 
-test('a prompt that is too long is recognised in its wordings and worded so that agents recognise it', () => {
+test('a prompt that is too long is recognised in all wordings and reported in one that agents recognise', () => {
   const cases: readonly (readonly [string, object])[] = [
     [
       'The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).',

@@ -3,17 +3,17 @@ import { countOf, filledText, itemsOf, membersOf, objectOf, objectsOf } from '..
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { createTextOffsets, type TextOffsets } from './text-offsets.ts';
 
-/** A text of the reply as it came: pieces of parts, joined. */
+/** A text of the reply: the pieces of its parts, joined. */
 export type ReplyText = { readonly block: number; text: string };
 
-/** Where a part of the reply begins within its text. */
-export type PartPlace = { readonly text: ReplyText; readonly characters: number };
+/** The position in a text at which a part of the reply begins. */
+export type PartStart = { readonly text: ReplyText; readonly characters: number };
 
-/** What the reply says about sources: the last that was said of each member stands. */
+/** The sources of a reply. For each member, the last value applies. */
 export type Grounding = {
   readonly metadata: JsonObject;
   readonly recitations: readonly JsonObject[];
-  /** The pages that the vendor read because the conversation named them, with what became of each. */
+  /** The pages that the vendor read because the conversation named them, with their status. */
   readonly pages: readonly JsonObject[];
 };
 
@@ -21,27 +21,27 @@ export const noGrounding: Grounding = { metadata: {}, recitations: [], pages: []
 
 const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0);
 
-/** Adds what a chunk says: early chunks carry empty grounding, and the full one may come twice or in pieces. */
-export function addGrounding(known: Grounding, candidate: JsonObject): Grounding {
+/** Adds the grounding of a chunk: early chunks have an empty one, and the full one may come twice or in pieces. */
+export function addGrounding(grounding: Grounding, candidate: JsonObject): Grounding {
   const metadata = objectOf(candidate.groundingMetadata);
   const recitations = objectsOf(objectOf(candidate.citationMetadata)?.citationSources);
   const pages = listPages(candidate);
-  if (metadata === undefined && recitations.length === 0 && pages.length === 0) return known;
-  const said = Object.entries(metadata ?? {}).filter(([, value]) => !isEmpty(value));
+  if (metadata === undefined && recitations.length === 0 && pages.length === 0) return grounding;
+  const members = Object.entries(metadata ?? {}).filter(([, value]) => !isEmpty(value));
   return {
-    metadata: said.length === 0 ? known.metadata : { ...known.metadata, ...Object.fromEntries(said) },
-    recitations: recitations.length === 0 ? known.recitations : recitations,
-    pages: pages.length === 0 ? known.pages : pages,
+    metadata: members.length === 0 ? grounding.metadata : { ...grounding.metadata, ...Object.fromEntries(members) },
+    recitations: recitations.length === 0 ? grounding.recitations : recitations,
+    pages: pages.length === 0 ? grounding.pages : pages,
   };
 }
 
-/** In the newer member, or in the older one, which knows no status. */
+/** Reads the pages from the newer member, or from the older one, which has no status. */
 function listPages(candidate: JsonObject): readonly JsonObject[] {
   const pages = objectsOf(objectOf(candidate.urlContextMetadata)?.urlMetadata);
   return pages.length > 0 ? pages : objectsOf(objectOf(candidate.urlRetrievalMetadata)?.urlRetrievalContexts);
 }
 
-/** An index or offset: proto leaves a zero out, and writes large ones as text. */
+/** Reads an index or offset: proto leaves a zero out, and writes large ones as text. */
 export const indexOf = (value: unknown): number => countOf(typeof value === 'string' ? Number(value) : value) ?? 0;
 
 export type PlacedCitation = { readonly text: ReplyText; readonly citation: Citation };
@@ -64,13 +64,14 @@ function readSource(chunk: JsonObject): Source | undefined {
 }
 
 /**
- * Reads the citations of a reply. The vendor counts UTF-8 bytes, in a whole reply within the text of a part, in a stream within all text
- * so far; the text of the segment says which. Segments that are nowhere to be found name their source without a span, at the last text.
+ * Reads the citations of a reply. The vendor counts UTF-8 bytes: in a whole reply within the text of a part, in a
+ * stream within all text so far. The text of the segment decides which. A segment that is not found cites its source
+ * without a span, in the last text.
  */
 export function decodeCitations(
   grounding: Grounding,
   texts: readonly ReplyText[],
-  places: ReadonlyMap<number, PartPlace>,
+  places: ReadonlyMap<number, PartStart>,
 ): readonly PlacedCitation[] {
   const last = texts.at(-1);
   if (last === undefined) return [];
@@ -95,12 +96,12 @@ export function decodeCitations(
   return placed;
 }
 
-function createSpanFinder(texts: readonly ReplyText[], places: ReadonlyMap<number, PartPlace>): (segment: JsonObject) => Span | undefined {
+function createSpanFinder(texts: readonly ReplyText[], places: ReadonlyMap<number, PartStart>): (segment: JsonObject) => Span | undefined {
   const offsets = new Map<ReplyText, TextOffsets>();
   const offsetsOf = (text: ReplyText): TextOffsets => {
-    const known = offsets.get(text) ?? createTextOffsets(text.text);
-    offsets.set(text, known);
-    return known;
+    const converter = offsets.get(text) ?? createTextOffsets(text.text);
+    offsets.set(text, converter);
+    return converter;
   };
 
   const cut = (text: ReplyText, startByte: number, endByte: number, words: string | undefined): Span | undefined => {

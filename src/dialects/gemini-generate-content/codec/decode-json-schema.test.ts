@@ -7,7 +7,7 @@ import { decodeJsonSchema } from './decode-json-schema.ts';
 
 const text = { type: 'STRING' };
 
-test('types are put into lower case wherever a schema stands, and nowhere else', () => {
+test('types become lower case wherever a schema is, and nowhere else', () => {
   const schema: JsonObject = {
     type: ['OBJECT', 'NULL'],
     properties: { type: text, list: { type: 'ARRAY', items: text, prefixItems: [text, true] } },
@@ -29,7 +29,7 @@ test('types are put into lower case wherever a schema stands, and nowhere else',
   });
 });
 
-test('names-that-are-special: a property __proto__ stays one, and members keep their order', () => {
+test('a property __proto__ is kept, and members keep their order', () => {
   const schema = parseJson('{"b":1,"properties":{"z":{"type":"STRING"},"__proto__":{"type":"OBJECT"},"a":{}},"type":"OBJECT"}');
   assert.equal(
     JSON.stringify(decodeJsonSchema(schema as JsonObject)),
@@ -37,7 +37,7 @@ test('names-that-are-special: a property __proto__ stays one, and members keep t
   );
 });
 
-test('thousands-of-alternatives: what is in lower case already is not copied', () => {
+test('a schema in lower case with thousands of alternatives is not copied', () => {
   const schema: JsonObject = {
     anyOf: Array.from({ length: 3000 }, (_, at) => ({ type: 'object', properties: { [`n${at}`]: { type: 'integer' } } })),
   };

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
-/** What stands under a keyword where it is not a value of its own: a schema, a list of schemas, or schemas by name. */
+/** The value of a keyword that contains schemas: a schema, a list of schemas, or schemas by name. */
 type Holds = 'schema' | 'list' | 'map';
 const keywords: ReadonlyMap<string, Holds> = new Map<string, Holds>([
   ...(['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'] as const).map(
@@ -11,8 +11,9 @@ const keywords: ReadonlyMap<string, Holds> = new Map<string, Holds>([
 ]);
 
 /**
- * Puts the names of types into lower case: the vendor's own agent program writes `OBJECT` and `STRING` into the fields that take JSON
- * Schema, and only this vendor reads them. What is in lower case already stays the same object: schemas may be large, and nearly all of them are.
+ * Puts the names of types into lower case: the vendor's own agent program writes `OBJECT` and `STRING` into fields for
+ * JSON Schema, which only this vendor reads. Returns the same object if nothing changes, because schemas may be large
+ * and nearly all are in lower case.
  */
 export function decodeJsonSchema(schema: JsonObject): JsonObject {
   return decodeMembers(schema, (value, name) => (name === 'type' ? decodeType(value) : decodeHeld(value, keywords.get(name))));
@@ -39,7 +40,7 @@ function decodeMembers(object: JsonObject, decode: (value: JsonValue, name: stri
     const decoded = decode(value, name);
     if (decoded !== value) (changed ??= []).push([name, decoded]);
   }
-  // Spread keeps the order of the members; assigning `__proto__` would not make one.
+  // Spread keeps the order of the members, and keeps a member `__proto__`, which an assignment would not create.
   return changed === undefined ? object : { ...object, ...Object.fromEntries(changed) };
 }
 

@@ -2,7 +2,7 @@ import type { MediaKind, MediaPart, MediaSource } from '../../../inference/infer
 import { filledText, meaningOf, objectOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** Where a request says for all its media how closely they are looked at. */
+/** The field that sets the resolution for all media of a request. */
 export const resolutionPath = 'generationConfig.mediaResolution';
 
 type Detail = 'low' | 'high';
@@ -13,7 +13,7 @@ const details: Readonly<Record<string, Detail>> = {
   MEDIA_RESOLUTION_ULTRA_HIGH: 'high',
 };
 
-/** Reads a media resolution; undefined for the default and for levels without a neutral name. */
+/** Reads a media resolution. Undefined for the default and for levels without a neutral name. */
 export const decodeResolution = (value: unknown): Detail | undefined => meaningOf(value, details);
 
 function kindOf(mediaType: string): MediaKind {
@@ -21,20 +21,23 @@ function kindOf(mediaType: string): MediaKind {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file';
 }
 
-/** Standard base64 with its padding: clients may send the URL-safe alphabet, which other vendors refuse. */
+/** Writes standard base64 with padding: clients may send the URL-safe alphabet, which other vendors refuse. */
 function standardBase64(data: string): string {
   const standard = /[-_]/.test(data) ? data.replaceAll('-', '+').replaceAll('_', '/') : data;
   return standard.length % 4 === 0 ? standard : standard.replace(/=+$/, '').padEnd(Math.ceil(standard.length / 4) * 4, '=');
 }
 
-/** An address that anybody can fetch is an address; those of the vendor's own file service and storage mean nothing elsewhere. */
+/**
+ * Reads an address. Public addresses stay addresses; files of the vendor's own service and storage are useless
+ * elsewhere.
+ */
 function readUri(uri: string, mediaType: string | undefined): MediaSource {
   const typed = mediaType === undefined ? {} : { mediaType };
   const isVendors = !/^https?:\/\//i.test(uri) || /^https:\/\/generativelanguage\.googleapis\.com\//i.test(uri);
   return isVendors ? { kind: 'vendor-file', id: uri, ...typed } : { kind: 'url', url: uri, ...typed };
 }
 
-/** Reads the medium of a part: `inlineData` or `fileData`. Undefined where there is none. */
+/** Reads the medium of a part: `inlineData` or `fileData`. Undefined if it has none. */
 export function decodeMedia(part: JsonObject, detail?: Detail): MediaPart | undefined {
   const inline = objectOf(part.inlineData);
   const file = objectOf(part.fileData);

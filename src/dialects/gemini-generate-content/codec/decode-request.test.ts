@@ -7,7 +7,7 @@ import { decode } from './testing/test-kit.ts';
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
 
-test('every spelling of one request means the same', () => {
+test('every spelling of a request has the same meaning', () => {
   const camel = decode({
     contents: [{ role: 'user', parts: [{ text: 'a' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }] }],
     systemInstruction: { parts: [{ text: 'Be brief.' }] },
@@ -46,14 +46,14 @@ test('every spelling of one request means the same', () => {
   });
 });
 
-test('a count holds the turns alone or a whole request, and the model of the path or its own', () => {
+test('a count contains only turns or a whole request, and the model of the path or its own', () => {
   const alone = decodeRequest({ operation: 'count-tokens', body: { contents: [{ parts: [{ text: 'a' }] }] }, headers: {}, pathModel: 'm' });
   const inner = { model: 'models/x', contents, system_instruction: 'S' };
   const whole = decodeRequest({ operation: 'count-tokens', body: { generate_content_request: inner }, headers: {} });
   assert.deepEqual([alone.model, alone.turns.length, whole.model, whole.instructions[0]?.text], ['m', 1, 'x', 'S']);
 });
 
-test('thinking: budget, level, off, the model’s own measure', () => {
+test('thinking is read as budget, level, off, or the model’s default', () => {
   const cases: readonly (readonly [config: JsonObject, expected: unknown])[] = [
     [{ thinkingBudget: 0 }, { mode: 'off' }],
     [{ thinkingBudget: -1 }, { mode: 'auto', wantsProofs: true }],
@@ -73,7 +73,7 @@ test('thinking: budget, level, off, the model’s own measure', () => {
   assert.equal(decode({}).reasoning, undefined);
 });
 
-test('an answer in JSON, with the schema in any of its places', () => {
+test('an answer in JSON has its schema in any of its fields', () => {
   const json = { type: 'object', properties: { a: { type: 'string' } } };
   const subset = { type: 'OBJECT', properties: { a: { type: 'STRING' } } };
   const responseMimeType = 'application/json';
@@ -84,7 +84,7 @@ test('an answer in JSON, with the schema in any of its places', () => {
     [{ responseMimeType, responseSchema: subset }, schema],
     [{ responseMimeType, responseJsonSchema: json }, schema],
     [{ responseMimeType, _responseJsonSchema: json }, schema],
-    // Gemini CLI 0.61 asks its router so.
+    // Gemini CLI 0.61 sends this to its router.
     [{ responseMimeType, responseJsonSchema: subset }, schema],
     [{ responseFormat: { text: { mimeType: 'APPLICATION_JSON', schema: json } } }, schema],
     [{ responseFormat: { text: { mimeType: 'APPLICATION_JSON' } } }, { kind: 'json' }],
@@ -95,7 +95,7 @@ test('an answer in JSON, with the schema in any of its places', () => {
   }
 });
 
-test('sampling, limits and the tier', () => {
+test('sampling, limits and the tier are read', () => {
   const generationConfig = {
     temperature: 2,
     topP: 1,
@@ -113,7 +113,7 @@ test('sampling, limits and the tier', () => {
   assert.equal(decode({ serviceTier: 'unspecified' }).serviceTier, undefined);
 });
 
-test('what has no neutral name is kept, and matters only where it changes the answer', () => {
+test('fields without a neutral name are kept, and matter only if they change the answer', () => {
   const safety = (threshold: string) => [{ category: 'HARM_CATEGORY_HARASSMENT', threshold }];
   const cases: readonly (readonly [members: JsonObject, expected: readonly string[]])[] = [
     [{ safetySettings: safety('BLOCK_NONE') }, ['hint safetySettings']],
@@ -140,7 +140,7 @@ test('what has no neutral name is kept, and matters only where it changes the an
   }
 });
 
-test('a bare enum is asked for as an object that holds one of its values; without values it is refused', () => {
+test('a bare enum becomes an object with one of its values, and is refused without values', () => {
   const { outputFormat } = decode({
     generationConfig: { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a', 'b'] } },
   });
@@ -160,7 +160,7 @@ test('a bare enum is asked for as an object that holds one of its values; withou
   });
 });
 
-test('what no other vendor can do is refused, naming the field and what to do instead', () => {
+test('features that no other vendor has are refused with the field and an alternative', () => {
   const cases: readonly (readonly [members: JsonObject, param: string])[] = [
     [{ cachedContent: 'cachedContents/x' }, 'cachedContent'],
     [{ generationConfig: { candidateCount: 2 } }, 'generationConfig.candidateCount'],

@@ -13,7 +13,7 @@ import { decodeResolution, resolutionPath } from './decode-media.ts';
 import { decodeTools } from './decode-tools.ts';
 import { ownDialect } from './own-fields.ts';
 
-/** Members of the body that have a neutral name, or none that anybody needs. */
+/** Members of the body that have a neutral name, or are not needed. */
 const named: ReadonlySet<string> = new Set([
   'contents',
   'systemInstruction',
@@ -26,13 +26,13 @@ const named: ReadonlySet<string> = new Set([
   'model',
 ]);
 
-/** `store` asks for logs at the vendor, labels are for its bill. */
+/** `store` requests logs at the vendor, labels are for its bill. */
 const hints: ReadonlySet<string> = new Set(['store', 'labels']);
 
 const tiers: Readonly<Record<string, ServiceTier>> = { standard: 'default', flex: 'flex', priority: 'priority' };
 
 /**
- * Reads a validated request, also the one inside a count.
+ * Reads a validated request, also inside a count.
  *
  * @throws GatewayError untranslatable_field for cached contents, several candidates, and answers that are not text
  */
@@ -63,7 +63,10 @@ export function decodeRequest(request: WireRequest): InferenceRequest {
   };
 }
 
-/** The resolution of media, unless the images carry it: other dialects have two degrees of it, and for images alone. */
+/**
+ * Lists the resolution of media, unless the images carry it: other dialects have only two levels of it, and only for
+ * images.
+ */
 function listResolution({ mediaResolution }: JsonObject, turns: readonly Turn[]): readonly VendorField[] {
   if (!isSaid(mediaResolution) || mediaResolution === 'MEDIA_RESOLUTION_UNSPECIFIED') return [];
   const media = turns.flatMap(({ parts }) =>
@@ -80,7 +83,7 @@ function decodeInstructions(instruction: JsonValue | undefined): readonly TextPa
   });
 }
 
-/** Thresholds that block more than the vendor does by itself. Every other vendor has filters of its own. */
+/** Thresholds that block more than the vendor's default. All other vendors have filters of their own. */
 const strictThresholds: ReadonlySet<unknown> = new Set(['BLOCK_LOW_AND_ABOVE', 'BLOCK_MEDIUM_AND_ABOVE']);
 
 function listBodyFields(body: JsonObject): readonly VendorField[] {

@@ -3,10 +3,10 @@ import { filledText, itemsOf, membersOf, numberOf, objectOf, objectsOf, textsOf 
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { indexOf, type Grounding } from './decode-grounding.ts';
 
-/** What the vendor says of its searches that only its own clients understand. */
+/** Members about the vendor's searches that only its own clients understand. */
 const ownMembers = ['searchEntryPoint', 'retrievalMetadata', 'imageSearchQueries', 'googleMapsWidgetContextToken'];
 
-/** The records of what the vendor's tools did for a reply, besides running code: searches, files that were searched, pages that were read. */
+/** Writes the records of the vendor's tools other than code: searches, searched files, read pages. */
 export function decodeToolRecords(grounding: Grounding, newId: (prefix: string) => string): readonly ServerToolPart[] {
   const scores = readScores(grounding.metadata);
   return [decodeSearch(grounding, scores, newId), decodeFiles(grounding, scores, newId), decodePages(grounding, newId)].filter(
@@ -14,13 +14,13 @@ export function decodeToolRecords(grounding: Grounding, newId: (prefix: string) 
   );
 }
 
-/** How sure the vendor is of each source: the best of what it says at the places that name it. */
+/** Reads the vendor's confidence in each source: the best of all places that cite it. */
 function readScores({ groundingSupports }: JsonObject): ReadonlyMap<number, number> {
   const scores = new Map<number, number>();
   for (const { groundingChunkIndices, confidenceScores } of objectsOf(groundingSupports)) {
-    const said = itemsOf(confidenceScores);
+    const values = itemsOf(confidenceScores);
     for (const [at, index] of itemsOf(groundingChunkIndices).entries()) {
-      const score = numberOf(said[at]);
+      const score = numberOf(values[at]);
       if (score === undefined || score < 0 || score > 1) continue;
       scores.set(indexOf(index), Math.max(score, scores.get(indexOf(index)) ?? 0));
     }
@@ -55,18 +55,18 @@ function decodeFiles({ metadata }: Grounding, scores: Scores, newId: (prefix: st
     const title = filledText(passage?.title);
     const text = filledText(passage?.text);
     const storeId = filledText(passage?.fileSearchStore);
-    const said = {
+    const values = {
       ...(title === undefined ? {} : { title, fileId: title }),
       ...(text === undefined ? {} : { text }),
       ...(storeId === undefined ? {} : { storeId }),
     };
-    return Object.keys(said).length === 0 ? [] : [{ ...said, ...scoreAt(scores, index) }];
+    return Object.keys(values).length === 0 ? [] : [{ ...values, ...scoreAt(scores, index) }];
   });
   if (results.length === 0) return undefined;
   return { kind: 'server-tool', tool: 'file-search', id: newId('files'), input: textsOf(metadata.retrievalQueries), results, wire: [] };
 }
 
-/** Every status but success says that the page could not be read; one that is missing says nothing. */
+/** Whether a page could not be read: every status except success. A missing status means nothing. */
 function isUnreadable(status: unknown): boolean {
   return typeof status === 'string' && status !== 'URL_RETRIEVAL_STATUS_SUCCESS' && status !== 'URL_RETRIEVAL_STATUS_UNSPECIFIED';
 }

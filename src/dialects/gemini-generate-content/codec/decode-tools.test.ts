@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decode } from './testing/test-kit.ts';
 
-test('tools of every kind, one search for several of its forms', () => {
+test('tools of every kind are read, and several forms of a search become one', () => {
   const { tools, vendorFields } = decode({
     tools: [
       {
@@ -51,7 +51,7 @@ test('tools of every kind, one search for several of its forms', () => {
   );
 });
 
-test('modes of function calling', () => {
+test('modes of function calling are read', () => {
   const cases: readonly (readonly [config: JsonObject, expected: unknown])[] = [
     [{}, undefined],
     [{ mode: 'MODE_UNSPECIFIED' }, undefined],

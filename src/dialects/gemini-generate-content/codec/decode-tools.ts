@@ -11,7 +11,7 @@ type DecodedTools = {
   readonly vendorFields: readonly VendorField[];
 };
 
-/** Reads `tools` and `toolConfig` of the canonical form. One search tool is enough where several of its forms stand side by side. */
+/** Reads `tools` and `toolConfig` of the canonical form. Several forms of the search tool become one. */
 export function decodeTools(body: JsonObject): DecodedTools {
   const tools: Tool[] = [];
   const vendorFields: VendorField[] = [];
@@ -35,7 +35,7 @@ function listConfigFields(config: JsonObject): readonly VendorField[] {
     ...listUnread(config, 'toolConfig', new Set(['functionCallingConfig']), new Set(['includeServerSideToolInvocations'])),
     ...listUnread(functionCallingConfig, path, new Set(['mode', 'allowedFunctionNames'])),
   ];
-  // Elsewhere calls keep to their schemas as well as the vendor can make them.
+  // Other vendors match calls with their schemas as well as they can.
   if (membersOf(functionCallingConfig).mode === 'VALIDATED') fields.push({ field: `${path}.mode`, value: 'VALIDATED', weight: 'hint' });
   return fields;
 }

@@ -1,10 +1,10 @@
 import type { ServerToolPart } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** The part of code that runs or has run. */
+/** Writes the part of code that runs or has run. */
 export const encodeExecutable = (code: string): JsonObject => ({ executableCode: { language: 'PYTHON', code } });
 
-/** The part of what came of it: nothing while nothing has. Code that failed has an outcome even where it put nothing out. */
+/** Writes the part of its result, if there is one. Failed code has an outcome even without output. */
 export function encodeCodeResult({ results, failed, failure }: ServerToolPart): readonly JsonObject[] {
   if (results === undefined && failed !== true) return [];
   const output = (results ?? []).reduce((all, { text = '' }) => all + (all === '' || all.endsWith('\n') ? '' : '\n') + text, '');
@@ -12,7 +12,7 @@ export function encodeCodeResult({ results, failed, failure }: ServerToolPart): 
   return [{ codeExecutionResult: { outcome, output } }];
 }
 
-/** Code that was run for a reply, and what came of it. */
+/** Writes code that ran for a reply, and its result. */
 export function encodeCode(part: ServerToolPart): readonly JsonObject[] {
   return [encodeExecutable(part.input.join('\n')), ...encodeCodeResult(part)];
 }

@@ -9,18 +9,18 @@ import { encodeSchema } from './encode-schema.ts';
 
 const stopSequencesMax = 5;
 
-/** Seeds are 32 bits wide here. */
+/** Seeds have 32 bits here. */
 const seedMax = 2_147_483_647;
 
 export type EncodedConfig = { readonly config: JsonObject; readonly cutAt?: readonly string[] };
 
-/** Writes `generationConfig`, and the stop sequences that it has no room for. */
+/** Writes `generationConfig`, and returns the stop sequences that do not fit into it. */
 export function encodeConfig(request: InferenceRequest, fit: RequestFit, hasAnswerTool: boolean): EncodedConfig {
   const stops = (request.stopSequences ?? []).filter((sequence) => sequence !== '');
   const sent = stops.slice(0, stopSequencesMax);
   const cutAt = stops.slice(stopSequencesMax);
   if (cutAt.length > 0)
-    fit.notes.emulated('stopSequences', `this vendor watches for ${stopSequencesMax} sequences; the gateway cuts at the others`);
+    fit.notes.emulated('stopSequences', `this vendor accepts ${stopSequencesMax} sequences; the gateway cuts at the others`);
   const mediaResolution = encodeResolution(listImages(request), fit);
   const thinkingConfig = encodeThinking(request, fit);
   return {
@@ -38,9 +38,9 @@ export function encodeConfig(request: InferenceRequest, fit: RequestFit, hasAnsw
 }
 
 function encodeLogprobs(request: InferenceRequest, { notes }: RequestFit, isRewritten: boolean): JsonObject {
-  const asked = fitLogprobs(request, notes, isRewritten ? rewrittenReply : undefined);
-  if (asked === undefined) return {};
-  return { responseLogprobs: true, ...(asked.alternatives === undefined ? {} : { logprobs: asked.alternatives }) };
+  const logprobs = fitLogprobs(request, notes, isRewritten ? rewrittenReply : undefined);
+  if (logprobs === undefined) return {};
+  return { responseLogprobs: true, ...(logprobs.alternatives === undefined ? {} : { logprobs: logprobs.alternatives }) };
 }
 
 function listImages({ turns }: InferenceRequest): readonly MediaPart[] {
@@ -51,17 +51,17 @@ function listImages({ turns }: InferenceRequest): readonly MediaPart[] {
 }
 
 function encodeSampling(sampling: Sampling, { traits, notes }: RequestFit): JsonObject {
-  const asked = Object.entries(sampling).filter(([, value]) => value !== undefined);
+  const settings = Object.entries(sampling).filter(([, value]) => value !== undefined);
   if (traits.fixedSampling) {
-    for (const [name] of asked) notes.dropped(name as keyof Sampling, 'this model refuses sampling settings');
+    for (const [name] of settings) notes.dropped(name as keyof Sampling, 'this model refuses sampling settings');
     return {};
   }
   const { seed, topK, ...rest } = sampling;
   const narrow = seed === undefined ? undefined : Math.trunc(seed) % (seedMax + 1);
-  if (narrow !== seed) notes.adapted('seed', 'seeds are whole numbers of 32 bits here; it was folded into one');
+  if (narrow !== seed) notes.adapted('seed', 'seeds have 32 bits here, so the seed was reduced to one');
   return {
     ...rest,
-    // Zero switches it off elsewhere and is refused here.
+    // Zero means off in other dialects and is refused here.
     ...(topK === undefined || topK < 1 ? {} : { topK }),
     ...(narrow === undefined ? {} : { seed: narrow }),
   };
@@ -74,7 +74,7 @@ function encodeOutputFormat({ outputFormat }: InferenceRequest, { traits, notes 
   const described = describeSchema(outputFormat);
   if (traits.jsonSchemaTools) return { responseMimeType, responseJsonSchema: described };
   const { schema, lost } = encodeSchema(described);
-  if (lost.length > 0) notes.adapted('outputFormat', `the schema was simplified; this model does not know ${lost.join(', ')}`);
+  if (lost.length > 0) notes.adapted('outputFormat', `the schema was simplified; this model does not support ${lost.join(', ')}`);
   return { responseMimeType, responseSchema: schema };
 }
 
@@ -90,17 +90,17 @@ const levels: Readonly<Record<ReasoningEffort, string>> = {
 
 const efforts: readonly ReasoningEffort[] = ['minimal', 'low', 'medium', 'high'];
 
-/** Budgets that every model with a budget takes. Source: the vendor's guide to thinking, by model. */
+/** Budgets that every model with a budget accepts. Source: the vendor's guide to thinking, by model. */
 const budgetMin = 512;
 const budgetMax = 24_576;
 
 function fitBudget(tokens: number, { notes }: RequestFit): number {
   const fitted = Math.min(Math.max(tokens, budgetMin), budgetMax);
-  if (fitted !== tokens) notes.adapted('reasoning', `a budget of ${tokens} tokens is not taken by every model; ${fitted} is sent`);
+  if (fitted !== tokens) notes.adapted('reasoning', `not every model accepts a budget of ${tokens} tokens; ${fitted} is sent`);
   return fitted;
 }
 
-/** Level or budget, never both: the vendor refuses that. */
+/** Writes a level or a budget. The vendor refuses both together. */
 function encodeThinking({ reasoning }: InferenceRequest, fit: RequestFit): JsonObject {
   const fitted = fitReasoning(reasoning, { ...fit.traits, efforts: fit.traits.efforts ?? efforts }, fit.notes);
   const isShown = reasoning?.visible === true && fitted.kind !== 'off' && fit.traits.reasoning !== 'none';
@@ -113,7 +113,7 @@ function encodeThinking({ reasoning }: InferenceRequest, fit: RequestFit): JsonO
     case 'off':
       return fit.traits.reasoning === 'effort' ? { thinkingLevel: levels.none } : { thinkingBudget: 0 };
     case 'default':
-      // A client that lets the model decide may mean a model that would not think by itself.
+      // A client that leaves it to the model may mean a model that would not think by default.
       return reasoning?.mode === 'auto' && fit.traits.reasoning === 'budget' ? { thinkingBudget: -1, ...shown } : shown;
   }
 }

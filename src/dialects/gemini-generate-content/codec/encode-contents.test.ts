@@ -11,7 +11,7 @@ import { encode } from './testing/test-kit.ts';
 const gemini = { origin: 'gemini', blob: 'AbCd' };
 const foreign = { origin: 'anthropic', blob: 'sig' };
 
-/** The contents that a conversation becomes; what is written is what our own interface takes. */
+/** Encodes a conversation as contents. Our own interface must accept the result. */
 function contentsOf(
   turns: readonly Turn[],
   differences: Partial<ModelTraits> = {},
@@ -25,7 +25,7 @@ function contentsOf(
 const partsOf = (turns: readonly Turn[], at: number, differences?: Partial<ModelTraits>, members?: Partial<InferenceRequest>): unknown =>
   contentsOf(turns, differences, members)[at]?.parts;
 
-test('a conversation: roles, the order within a turn, instructions', () => {
+test('a conversation keeps roles, the order within a turn, and instructions', () => {
   const { body } = encode({
     instructions: [
       { kind: 'text', text: 'A' },
@@ -44,7 +44,7 @@ test('a conversation: roles, the order within a turn, instructions', () => {
   });
 });
 
-test('all results of one turn stand in one content, in the order of the calls, other parts behind them (MoonshotAI/kosong#45, mlflow/mlflow#24296, Portkey-AI/gateway#980, rowboatlabs/rowboat#378)', () => {
+test('all results of one turn are in one content, in the order of the calls, with other parts after them (MoonshotAI/kosong#45, mlflow/mlflow#24296, Portkey-AI/gateway#980, rowboatlabs/rowboat#378)', () => {
   const contents = contentsOf([
     user(text('q')),
     assistant(text('Let me see.'), call('a', 'f', '{"x":1}'), call('b', 'f')),
@@ -71,7 +71,7 @@ test('all results of one turn stand in one content, in the order of the calls, o
   ]);
 });
 
-test('results are objects: errors under error, words under result', () => {
+test('results are objects: errors under error, text under result', () => {
   const turns = [
     user(text('q')),
     assistant(call('a'), call('b'), call('c')),
@@ -83,7 +83,7 @@ test('results are objects: errors under error, words under result', () => {
   );
 });
 
-test('a call without a result gets one that says so, a result without a call is refused, arguments that are no object are refused', () => {
+test('a call without a result gets one that says so, and a result without a call, or arguments that are not an object, are refused', () => {
   const { body, notes } = encode({ turns: [user(text('q')), assistant(call('a')), user(text('stop'))] });
   const answered = (body.contents as { parts: JsonObject[] }[])[2]?.parts;
   assert.deepEqual(answered, [
@@ -102,7 +102,7 @@ test('a call without a result gets one that says so, a result without a call is 
   }
 });
 
-test('a call comes after a user turn: a conversation that the model begins gets one, and system text in between is said by the user', () => {
+test('a call follows a user turn: one is added if the model begins, and system text in between becomes user text', () => {
   assert.deepEqual(contentsOf([assistant(text('Hello')), { role: 'system', parts: [text('Be brief.')] }, user(text('q'))]), [
     { role: 'user', parts: [{ text: '.' }] },
     { role: 'model', parts: [{ text: 'Hello' }] },
@@ -116,7 +116,7 @@ test('empty texts and turns are left out (anthropics/claude-code#50082, vercel/e
   ]);
 });
 
-test('reasoning of others is left out completely, never told as text (BerriAI/litellm#26916)', () => {
+test('reasoning of other vendors is left out completely and never sent as text (BerriAI/litellm#26916)', () => {
   const { body, notes } = encode({
     turns: [
       user(text('q')),
@@ -138,7 +138,7 @@ test('reasoning of others is left out completely, never told as text (BerriAI/li
   assert.deepEqual(notes, ['adapted contents']);
 });
 
-test('the vendor’s own proofs go back on the part they prove (mlflow/mlflow#24051, QwenLM/qwen-code#1187)', () => {
+test('the vendor’s own proofs return on the part that they prove (mlflow/mlflow#24051, QwenLM/qwen-code#1187)', () => {
   const own = (part: Part): Part => ({ ...part, proof: gemini }) as Part;
   const thoughtSignature = 'AbCd';
   const reasoning: Part = { kind: 'reasoning', text: ['A', 'B'], proof: gemini };
@@ -155,7 +155,7 @@ test('the vendor’s own proofs go back on the part they prove (mlflow/mlflow#24
       [reasoning, text('x')],
       [{ text: 'A\n\nB', thought: true, thoughtSignature }, { text: 'x' }],
     ],
-    // Through dialects that prove reasoning only, the proof of a call arrives as that of the reasoning before it.
+    // From dialects that prove only reasoning, the proof of a call arrives as that of the reasoning before it.
     [[reasoning, call('a')], [{ ...called, thoughtSignature }]],
     [[hidden, text('x')], [{ text: 'x', thoughtSignature }]],
     [
@@ -174,7 +174,7 @@ test('the vendor’s own proofs go back on the part they prove (mlflow/mlflow#24
     assert.deepEqual(partsOf([user(text('q')), assistant(...parts)], 1), expected, JSON.stringify(parts));
 });
 
-test('a model that demands signatures gets the documented one on the first call of each turn that has none', () => {
+test('a model that requires signatures gets the documented one on the first call of each turn that has none', () => {
   const turns = [
     user(text('q')),
     assistant(text('x'), { ...call('a'), proof: foreign }, call('b')),
@@ -193,7 +193,7 @@ test('a model that demands signatures gets the documented one on the first call 
   assert.deepEqual(notes, ['adapted contents']);
 });
 
-test('media: inline, text, addresses where the model fetches them, and neither files of others nor addresses elsewhere', () => {
+test('media are sent inline, as text, or by address if the model fetches it; files of others and addresses elsewhere are refused', () => {
   const media = (source: object, more: object = {}): Part =>
     ({ kind: 'media', media: 'file', source, path: 'messages.0', ...more }) as Part;
   const { body } = encode({
@@ -222,7 +222,7 @@ test('media: inline, text, addresses where the model fetches them, and neither f
   }
 });
 
-test('an image in a result stays in it, or follows all results where the model cannot have it there', () => {
+test('an image in a result stays in it, or follows all results if the model does not support it there', () => {
   const image: Part = { kind: 'media', media: 'image', source: { kind: 'inline', mediaType: 'image/png', data: 'AAAA' } };
   const turns = [
     user(text('q')),
@@ -255,7 +255,7 @@ test('an image in a result stays in it, or follows all results where the model c
   ]);
 });
 
-test('one resolution for all images: the closest look that any asks for', () => {
+test('all images have one resolution: the highest that any requests', () => {
   const resolutionOf = (...details: (string | undefined)[]): unknown => {
     const images = details.map(
       (detail) =>
@@ -276,7 +276,7 @@ test('one resolution for all images: the closest look that any asks for', () => 
   assert.deepEqual(resolutionOf('low', undefined), [undefined, ['adapted contents']]);
 });
 
-test('records of tools that other vendors ran', () => {
+test('records of other vendors’ tools are handled', () => {
   const code: Part = { kind: 'server-tool', tool: 'code-execution', id: '1', input: ['print(1)'], results: [{ text: '1' }], wire: [] };
   const search: Part = { kind: 'server-tool', tool: 'web-search', id: '2', input: ['q'], wire: [] };
   const turns = [user(text('q')), assistant(code, search, text('x')), user(text('r'))];

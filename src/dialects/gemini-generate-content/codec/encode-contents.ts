@@ -12,18 +12,22 @@ import { dummySignature } from './thought-signature.ts';
 
 export type ContentWriting = {
   readonly fit: RequestFit;
-  /** What the request says in words of this dialect alone. */
+  /** The parts of the request that only this dialect can express. */
   readonly own: OwnFields;
   readonly toWireName: (name: string) => string;
 };
 
-/** What can be replayed besides words: code, where the upstream runs it, and parts of this dialect alone, where the request was of it. */
+/**
+ * Replayable content in addition to text: code, if the upstream runs it, and parts of this dialect, if the request
+ * was of it.
+ */
 type Replayable = { readonly runsCode: boolean; readonly isOwn: boolean };
 
 const isOwn = (proof: Proof | undefined, fit: RequestFit): proof is Proof => proof?.origin === fit.proofOrigin && proof.hidden !== true;
 
 /**
- * Leaves out what cannot be replayed to this upstream: reasoning and proofs of others, records of other vendors' tools, all of them noted. Refuses what a conversation makes no sense without.
+ * Leaves out content that this upstream cannot replay, with notes: reasoning, proofs and tool records of other vendors.
+ * Refuses a request whose conversation makes no sense without its content.
  */
 export function keepReplayable(turns: readonly Turn[], fit: RequestFit, replayable: Replayable): readonly Turn[] {
   return turns.map((turn) => ({ ...turn, parts: turn.parts.flatMap((part) => keepPart(part, fit, replayable)) }));
@@ -42,12 +46,12 @@ function keepPart(part: Part, fit: RequestFit, { runsCode, isOwn: isOwnRequest }
     }
     case 'server-tool': {
       if (part.tool === 'code-execution' && runsCode) return [part];
-      const told = codeAsText(part);
-      if (told !== undefined) {
+      const codeText = codeAsText(part);
+      if (codeText !== undefined) {
         fit.notes.adapted(place, codeAsTextReason);
-        return [told];
+        return [codeText];
       }
-      fit.notes.dropped(place, 'what a tool of another vendor did cannot be replayed');
+      fit.notes.dropped(place, "the activity of another vendor's tool cannot be replayed here");
       return [];
     }
     case 'vendor':
@@ -63,7 +67,7 @@ function keepPart(part: Part, fit: RequestFit, { runsCode, isOwn: isOwnRequest }
   }
 }
 
-/** Writes turns that `arrangeTurns` has put in order. */
+/** Writes turns in the order of `arrangeTurns`. */
 export function encodeContents(turns: readonly Turn[], writing: ContentWriting): readonly JsonObject[] {
   return turns.map((turn) =>
     turn.role === 'assistant'
@@ -87,7 +91,7 @@ function encodeUserParts(parts: readonly Part[], writing: ContentWriting): reado
   return [...results, ...others];
 }
 
-/** A medium, with what only this dialect says of it. */
+/** Writes a medium with the members that only this dialect has. */
 function encodeOwnMedia(part: MediaPart, { fit, own }: ContentWriting): readonly JsonObject[] {
   const written = encodeMedia(part, fit);
   const members = own.take(part.path);
@@ -96,7 +100,7 @@ function encodeOwnMedia(part: MediaPart, { fit, own }: ContentWriting): readonly
     : written.map((wire, at) => (at === written.length - 1 ? { ...wire, ...members } : wire));
 }
 
-/** A result, and the media of it that have to follow all results where a result cannot hold them. */
+/** Writes a result. Media that it cannot contain are returned, to follow all results. */
 function encodeResult(
   part: ToolResultPart,
   { fit, own, toWireName }: ContentWriting,
@@ -109,7 +113,7 @@ function encodeResult(
     ...encodeMedia(piece, fit),
   ]);
   if (moved.length > 0) {
-    fit.notes.adapted({ path: part.path, otherwise: 'turns' }, 'media in a result follow it, because a result cannot hold them');
+    fit.notes.adapted({ path: part.path, otherwise: 'turns' }, 'media in a result follow it, because a result cannot contain them');
   }
   const isSilent = part.content.length > 0 && media.length === part.content.length;
   const response = isSilent
@@ -141,8 +145,8 @@ function encodeModelParts(parts: readonly Part[], writing: ContentWriting): read
     const proof = carried;
     carried = undefined;
     if (part.kind === 'reasoning') {
-      // Through other dialects the proof of a call or a text comes as that of the reasoning before it; the vendor wants it on the part
-      // itself.
+      // From other dialects, the proof of a call or a text arrives as that of the reasoning before it; the vendor
+      // requires it on the part itself.
       if (takesProof(parts[index + 1], part)) carried = part.proof;
       else written.push(encodeReasoning(part));
     } else if (part.kind === 'tool-call') {
@@ -179,7 +183,7 @@ function encodeCall(part: ToolCallPart, proof: Proof | undefined, { fit, toWireN
   if (isUnproven) {
     fit.notes.adapted(
       { path: part.path, otherwise: 'turns' },
-      'a call without a signature of this vendor is sent with the one that is documented for such calls',
+      'a call without a signature of this vendor is sent with the documented substitute',
     );
   }
   return {

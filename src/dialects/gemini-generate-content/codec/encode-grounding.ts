@@ -7,7 +7,10 @@ import { encodeSearchEntry } from './encode-search-entry.ts';
 import { encodeUrlContext } from './encode-url-context.ts';
 import { createTextOffsets } from './text-offsets.ts';
 
-/** A text with its sources. In a stream offsets count from the beginning of all text, in a whole reply from that of its part. */
+/**
+ * A text with its sources. In a stream, offsets count from the beginning of all text, in a whole reply from that of the
+ * part.
+ */
 export type CitedText = {
   readonly text: string;
   readonly citations: readonly Citation[];
@@ -17,11 +20,11 @@ export type CitedText = {
 
 export type GroundingSources = {
   readonly texts: readonly CitedText[];
-  /** What built-in tools did, other than code. */
+  /** The activity of built-in tools other than code. */
   readonly tools: readonly ServerToolPart[];
 };
 
-/** The sources so far, each once, and how well each fits where that is known. */
+/** The sources so far, each once, with their scores if known. */
 type Chunks = {
   readonly list: JsonObject[];
   readonly scores: (number | undefined)[];
@@ -29,7 +32,7 @@ type Chunks = {
   readonly findings: Findings;
 };
 
-/** Findings by their address or file; of several with the same, the one that fits best. */
+/** Findings by their address or file; of several, the one with the best score. */
 type Findings = ReadonlyMap<string, ToolFinding>;
 
 const clampScore = (score: number): number => Math.min(Math.max(score, 0), 1);
@@ -40,23 +43,23 @@ function collectFindings(tools: readonly ServerToolPart[]): Findings {
   const findings = new Map<string, ToolFinding>();
   for (const finding of tools.flatMap(({ results = [] }) => results)) {
     const key = keyOf(finding);
-    const known = key === undefined ? undefined : findings.get(key);
-    if (key !== undefined && (known === undefined || (finding.score ?? -1) > (known.score ?? -1))) findings.set(key, finding);
+    const existing = key === undefined ? undefined : findings.get(key);
+    if (key !== undefined && (existing === undefined || (finding.score ?? -1) > (existing.score ?? -1))) findings.set(key, finding);
   }
   return findings;
 }
 
-/** The number of a source among the chunks; one that is there already is not listed twice. */
+/** Returns the index of a source among the chunks. A source is listed only once. */
 function addChunk({ list, scores, byKey }: Chunks, chunk: JsonObject, score: number | undefined): number {
   const key = JSON.stringify(chunk);
-  const known = byKey.get(key);
-  if (known !== undefined) return known;
+  const existing = byKey.get(key);
+  if (existing !== undefined) return existing;
   byKey.set(key, list.length);
   scores.push(score);
   return list.push(chunk) - 1;
 }
 
-/** The vendor calls a page by its domain. */
+/** The vendor names a page by its domain. */
 function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname || undefined : undefined;
 }
@@ -79,23 +82,23 @@ function citeSource({ source, title, citedText }: Citation, chunks: Chunks): num
   return addChunk(chunks, encodePassage(name, text, finding?.storeId), finding?.score);
 }
 
-/** Offsets of zero are left out, as proto does. */
+/** Offsets of zero are left out, as in proto. */
 const offset = (name: string, value: number): JsonObject => (value === 0 ? {} : { [name]: value });
 
-/** One support for each span, with all sources that name it, in the order in which they were said. */
+/** Writes one support for each span, with all sources that cite it, in their order. */
 function encodeSupports({ text, citations, bytesBefore, partIndex }: CitedText, chunks: Chunks): readonly JsonObject[] {
   if (citations.length === 0) return [];
   const offsets = createTextOffsets(text);
   const spans = new Map<string, { readonly segment: JsonObject; readonly indices: Set<number> }>();
   for (const citation of citations) {
     const start = offsets.toByte(citation.start ?? 0);
-    // Without offsets the whole text is the cited span.
+    // Without offsets, the whole text is the cited span.
     const end = citation.end === undefined ? offsets.bytes : Math.max(start, offsets.toByte(citation.end));
     const index = citeSource(citation, chunks);
     const key = `${start}-${end}`;
-    const known = spans.get(key);
-    if (known !== undefined) {
-      known.indices.add(index);
+    const existing = spans.get(key);
+    if (existing !== undefined) {
+      existing.indices.add(index);
       continue;
     }
     const words = offsets.slice(offsets.toCodePoint(start), offsets.toCodePoint(end));
@@ -110,14 +113,14 @@ function encodeSupports({ text, citations, bytesBefore, partIndex }: CitedText, 
   return [...spans.values()].map(({ segment, indices }) => encodeSupport(segment, [...indices], chunks));
 }
 
-/** Scores stand beside the indices one by one, so they are told where that of every source is known. */
+/** Scores are parallel to the indices, so they are written only if those of all sources are knownScores. */
 function encodeSupport(segment: JsonObject, indices: readonly number[], { scores }: Chunks): JsonObject {
-  const known = indices.map((index) => scores[index]).filter((score) => score !== undefined);
-  const confidence = known.length < indices.length ? {} : { confidenceScores: known.map(clampScore) };
+  const knownScores = indices.map((index) => scores[index]).filter((score) => score !== undefined);
+  const confidence = knownScores.length < indices.length ? {} : { confidenceScores: knownScores.map(clampScore) };
   return { segment, groundingChunkIndices: indices, ...confidence };
 }
 
-/** What was found and not cited stands behind what was. */
+/** Appends findings that were not cited. */
 function addFindings(tools: readonly ServerToolPart[], chunks: Chunks): void {
   const cited = new Set(chunks.list.map((chunk) => membersOf(chunk.web).uri));
   for (const { tool, results = [] } of tools) {
@@ -129,20 +132,25 @@ function addFindings(tools: readonly ServerToolPart[], chunks: Chunks): void {
   }
 }
 
-/** What this dialect's own vendor said of its searches and no other has words for. */
+/** Returns members about searches that only this dialect's own vendor writes. */
 function ownGrounding(searches: readonly ServerToolPart[]): JsonObject {
-  const said = searches.flatMap(({ wire }) => wire.flatMap((item) => Object.entries(membersOf(item.groundingMetadata))));
-  return Object.fromEntries(said);
+  const members = searches.flatMap(({ wire }) => wire.flatMap((item) => Object.entries(membersOf(item.groundingMetadata))));
+  return Object.fromEntries(members);
 }
 
-/** How well the search could help, under the vendor's name and the contract's: as its vendor said, else how well the best page fits. */
+/**
+ * Writes the score of dynamic retrieval, under the vendor's name and the contract's: the vendor's value, or the score
+ * of the best page.
+ */
 function encodeRetrieval(own: JsonObject, searches: readonly ServerToolPart[]): JsonObject {
-  const said = membersOf(own.retrievalMetadata);
+  const retrieval = membersOf(own.retrievalMetadata);
   const scores = searches.flatMap(({ results = [] }) => results.flatMap(({ score }) => score ?? []));
   const score =
-    numberOf(said[vendorScoreName]) ?? numberOf(said[contractScoreName]) ?? (scores.length === 0 ? undefined : Math.max(...scores));
-  if (score === undefined) return own.retrievalMetadata === undefined ? {} : { retrievalMetadata: said };
-  return { retrievalMetadata: { ...said, [contractScoreName]: clampScore(score), [vendorScoreName]: clampScore(score) } };
+    numberOf(retrieval[vendorScoreName]) ??
+    numberOf(retrieval[contractScoreName]) ??
+    (scores.length === 0 ? undefined : Math.max(...scores));
+  if (score === undefined) return own.retrievalMetadata === undefined ? {} : { retrievalMetadata: retrieval };
+  return { retrievalMetadata: { ...retrieval, [contractScoreName]: clampScore(score), [vendorScoreName]: clampScore(score) } };
 }
 
 function encodeMetadata({ texts, tools }: GroundingSources): JsonObject | undefined {
@@ -164,7 +172,7 @@ function encodeMetadata({ texts, tools }: GroundingSources): JsonObject | undefi
   };
 }
 
-/** Writes where a reply comes from: the members of its candidate that say so. None where it has no sources. */
+/** Writes the members of a candidate about its sources. None if it has no sources. */
 export function encodeGrounding(sources: GroundingSources): JsonObject {
   const metadata = encodeMetadata(sources);
   return {

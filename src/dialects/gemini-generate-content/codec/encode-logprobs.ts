@@ -12,7 +12,10 @@ function asksForLogprobs(request: JsonObject): boolean {
   return (config?.responseLogprobs ?? config?.[toSnakeCase('responseLogprobs')]) === true;
 }
 
-/** How likely the tokens of a reply were, for a client that asked: in each chunk those of its own, and in the last the mean of all. */
+/**
+ * Writes the probabilities of a reply's tokens for a client that requested them: in each chunk its own, and in the last
+ * the mean of all.
+ */
 export class LogprobsWriter {
   readonly #isAsked: boolean;
   #pending: TokenLogprob[] = [];
@@ -32,7 +35,7 @@ export class LogprobsWriter {
     }
   }
 
-  /** Members of a candidate for the tokens that none has told yet. */
+  /** Returns members of a candidate for the tokens that no chunk contained yet. */
   take(): JsonObject | undefined {
     if (this.#pending.length === 0) return undefined;
     const tokens = this.#pending;
@@ -42,7 +45,7 @@ export class LogprobsWriter {
     return { logprobsResult: { ...(hasAlternatives ? { topCandidates } : {}), chosenCandidates: tokens.map(encodeToken) } };
   }
 
-  /** What the last candidate says besides. */
+  /** Returns the additional members of the last candidate. */
   end(): JsonObject {
     return { ...this.take(), ...(this.#count === 0 ? {} : { avgLogprobs: this.#sum / this.#count }) };
   }

@@ -23,7 +23,7 @@ const anthropic: Proof = { origin: 'anthropic', blob: 'c2ln' };
 const hidden: Proof = { origin: 'openai', blob: 'enc', hidden: true };
 const gemini: Proof = { origin: 'gemini', blob: 'AbCd' };
 
-/** What the vendor documents for calls that its models did not make. */
+/** The vendor's documented substitute for calls that its models did not make. */
 const dummy = 'skip_thought_signature_validator';
 
 const usage = {
@@ -51,7 +51,7 @@ const fullReply: InferenceReply = {
 const contentOf = (reply: InferenceReply, request: JsonObject = thoughtfulRequest): readonly JsonObject[] =>
   (encodeReply(reply, createWriting(request)).candidates as unknown as [{ content: { parts: readonly JsonObject[] } }])[0].content.parts;
 
-test('a whole reply', () => {
+test('a whole reply is written', () => {
   const { candidates, ...rest } = encodeReply(fullReply, createWriting(thoughtfulRequest));
   assert.deepEqual(rest, {
     usageMetadata: {
@@ -77,7 +77,7 @@ test('a whole reply', () => {
       { functionCall: { id: 'toolu_2', name: 'f', args: {} } },
     ],
   );
-  // Signatures stand on the part after the reasoning, in plain base64.
+  // Signatures are on the part after the reasoning, in plain base64.
   assert.deepEqual(
     signatures.map((signature) => typeof signature),
     ['undefined', 'string', 'string', 'undefined'],
@@ -85,7 +85,7 @@ test('a whole reply', () => {
   for (const signature of signatures) if (typeof signature === 'string') assert.match(signature, /^[A-Za-z0-9+/]+=*$/);
 });
 
-test('what a client sends back is what the vendor said, signatures and empty thoughts included (openai/openai-agents-python#4155)', () => {
+test('content that a client returns is what the vendor wrote, including signatures and empty thoughts (openai/openai-agents-python#4155)', () => {
   const [, turn] = decode({
     contents: [{ parts: [{ text: 'q' }] }, { role: 'model', parts: contentOf(fullReply) }],
   }).turns;
@@ -98,7 +98,7 @@ test('what a client sends back is what the vendor said, signatures and empty tho
   );
 });
 
-test('thoughts are shown only to clients that asked for them; their signatures and they themselves travel all the same', () => {
+test('only clients that requested thoughts see them, but they and their signatures are always carried', () => {
   const parts = contentOf(fullReply, {});
   assert.ok(parts.every((part) => part.thought === undefined));
   const [, turn] = decode({ contents: [{ parts: [{ text: 'q' }] }, { role: 'model', parts }] }).turns;
@@ -111,7 +111,7 @@ test('thoughts are shown only to clients that asked for them; their signatures a
   assert.equal(contentOf(fullReply, snake)[0]?.thought, true);
 });
 
-test('signatures of this vendor stand as they are: on the text, on the call, on the part after a thought', () => {
+test('signatures of this vendor are unchanged: on the text, on the call, on the part after a thought', () => {
   const reply: InferenceReply = {
     parts: [
       { kind: 'reasoning', text: ['T'], proof: gemini },
@@ -130,7 +130,7 @@ test('signatures of this vendor stand as they are: on the text, on the call, on 
   ]);
 });
 
-test('the proof of a call or a text that another vendor made comes back on that call or text', () => {
+test('the proof of another vendor’s call or text returns on that call or text', () => {
   const proof: Proof = { origin: 'compatible', blob: 'x' };
   const parts: InferenceReply['parts'] = [
     { kind: 'reasoning', text: ['T'] },
@@ -145,7 +145,7 @@ test('the proof of a call or a text that another vendor made comes back on that 
   );
 });
 
-test('the first call of a reply always has a signature, so that the conversation can go on with a model of this vendor', () => {
+test('the first call of a reply always has a signature, so that the conversation can continue with a model of this vendor', () => {
   const call = (id: string) => ({ kind: 'tool-call', id, name: 'f', arguments: '' }) as const;
   const parts = contentOf({ parts: [{ kind: 'text', text: 'x' }, call('1'), call('2')], stopReason: 'tool-calls' });
   assert.deepEqual(
@@ -154,12 +154,12 @@ test('the first call of a reply always has a signature, so that the conversation
   );
 });
 
-test('arguments that are no JSON are kept as text, never as a string where an object belongs (Jerome-Cappe/hass-agent-llm#42)', () => {
+test('arguments that are not JSON are kept as text, never as a string where an object belongs (Jerome-Cappe/hass-agent-llm#42)', () => {
   const [part] = contentOf({ parts: [{ kind: 'tool-call', id: '1', name: 'f', arguments: '{"a":' }], stopReason: 'output-limit' });
   assert.deepEqual(part, { functionCall: { id: '1', name: 'f', args: { _raw: '{"a":' } }, thoughtSignature: dummy });
 });
 
-test('reasons for the end', () => {
+test('stop reasons are written', () => {
   const reasons: readonly (readonly [StopReason, string | undefined, string, string | undefined])[] = [
     ['end', undefined, 'STOP', undefined],
     ['stop-sequence', undefined, 'STOP', undefined],
@@ -181,12 +181,12 @@ test('reasons for the end', () => {
   }
 });
 
-test('a refusal without content still has a part to read', () => {
+test('a refusal without content still has a readable part', () => {
   assert.deepEqual(contentOf({ parts: [], stopReason: 'refusal' }), [{ text: '' }]);
   assert.deepEqual(contentOf({ parts: [{ kind: 'refusal', text: 'No.' }], stopReason: 'refusal' }), [{ text: 'No.' }]);
 });
 
-test('what was run, and media', () => {
+test('code and media are written', () => {
   const reply: InferenceReply = {
     parts: [
       { kind: 'server-tool', tool: 'code-execution', id: '1', input: ['print(1)'], results: [{ text: '1' }], failed: true, wire: [] },
@@ -203,7 +203,7 @@ test('what was run, and media', () => {
   ]);
 });
 
-test('counts that are not known are left out, zeros are zeros (BerriAI/litellm#9812, envoyproxy/ai-gateway#2239)', () => {
+test('unknown counts are left out, zeros are zeros (BerriAI/litellm#9812, envoyproxy/ai-gateway#2239)', () => {
   const written = (reported: object): unknown =>
     encodeReply({ parts: [], stopReason: 'end', usageReport: { usage: reported, raw: {}, trustworthy: true } }, createWriting())
       .usageMetadata;
@@ -231,13 +231,13 @@ test('counts that are not known are left out, zeros are zeros (BerriAI/litellm#9
   });
 });
 
-/** Cuts deltas into pieces, as upstreams do. */
+/** Splits deltas into pieces, as upstreams do. */
 const inPieces = (events: readonly InferenceEvent[]): readonly InferenceEvent[] =>
   events.flatMap((event): readonly InferenceEvent[] =>
     event.type === 'delta' ? Array.from(event.text, (text) => ({ ...event, text })) : [event],
   );
 
-test('a stream says what the whole reply says, in both framings', () => {
+test('a stream equals the whole reply, in both framings', () => {
   for (const framing of ['sse', 'json-array'] as const) {
     const stream = Buffer.from(encodeStream(inPieces(replayReply(fullReply)), framing, thoughtfulRequest));
     const folded = foldEvents(decodeStream(stream, framing));
@@ -250,7 +250,7 @@ test('a stream says what the whole reply says, in both framings', () => {
   }
 });
 
-test('chunks as the vendor writes them: one line between CR LF pairs, text at once, calls whole, the end and the usage in the last', () => {
+test('chunks have the vendor’s form: one line between CR LF pairs, text at once, whole calls, end and usage in the last', () => {
   const stream = encodeStream(
     [
       { type: 'started', replyId: 'r', servedModel: 's' },
@@ -299,7 +299,7 @@ test('an array opens with its first chunk and closes with the last, or with the 
   assert.equal((JSON.parse(array) as unknown[]).length, 3);
 });
 
-/** Answers every request with this body, and tells what the last one asked. */
+/** Serves this body for every request, and returns the last request. */
 async function serve(body: string, contentType: string): Promise<{ url: string; asked: () => JsonObject; close: () => void }> {
   let asked = '';
   const server = createServer((request, response) => {
@@ -312,7 +312,7 @@ async function serve(body: string, contentType: string): Promise<{ url: string; 
   return { url: `http://127.0.0.1:${port}`, asked: () => JSON.parse(asked) as JsonObject, close: () => server.close() };
 }
 
-test('the vendor’s SDK reads a stream and sends back what restores every proof, whether thoughts are shown or not', async () => {
+test('the vendor’s SDK reads a stream and returns content that restores every proof, with or without thoughts', async () => {
   for (const includeThoughts of [true, false]) {
     const config: GenerateContentConfig = { thinkingConfig: { includeThoughts } };
     const request = includeThoughts ? thoughtfulRequest : {};
@@ -372,7 +372,7 @@ for (const [title, text, bare] of [
   ['the value itself', 'wet', 'wet'],
   ['what was cut', '{"val', '{"val'],
 ] as const) {
-  test(`a client that asked for a bare value gets it out of ${title}, whole and streamed`, () => {
+  test(`a client that requested a bare value gets it from ${title}, whole and streamed`, () => {
     const request = { generation_config: { response_mime_type: 'text/x.enum' } };
     const reply: InferenceReply = { parts: [{ kind: 'text', text }], stopReason: 'end' };
     const [candidate] = encodeReply(reply, createWriting(request)).candidates as readonly { readonly content: JsonObject }[];

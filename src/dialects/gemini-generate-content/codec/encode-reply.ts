@@ -12,12 +12,13 @@ import { PartWriter, type WrittenPart } from './part-writer.ts';
 import { showsThoughts } from './shows-thoughts.ts';
 
 /**
- * Writes a whole reply: the parts of its stream, joined. A reply without parts has an empty text, since readers look for the first part.
+ * Writes a whole reply: the parts of its stream, joined. A reply without parts has an empty text, because clients read
+ * the first part.
  */
 export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonObject {
   const writer = new PartWriter(showsThoughts(writing.request));
   const bare = bareEnums(writing.request);
-  const written = [...replayReply(reply).flatMap((event) => bare(event).flatMap((said) => writer.write(said))), ...writer.end()];
+  const written = [...replayReply(reply).flatMap((event) => bare(event).flatMap((changed) => writer.write(changed))), ...writer.end()];
   const likely = new LogprobsWriter(writing.request);
   likely.read(reply.logprobs ?? []);
   const parts = joinParts(written);

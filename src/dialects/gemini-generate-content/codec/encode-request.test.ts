@@ -11,7 +11,7 @@ import { codec } from './codec.ts';
 import { encodeRequest } from './encode-request.ts';
 import { createFit, decode, encode } from './testing/test-kit.ts';
 
-test('thinking: a level or a budget, never both, and thoughts where they are to be shown', () => {
+test('thinking has a level or a budget, never both, and thoughts if they are shown', () => {
   const thinkingOf = (reasoning: ReasoningRequest, differences: Partial<ModelTraits>): unknown =>
     (encode({ reasoning }, differences).body.generationConfig as JsonObject | undefined)?.thinkingConfig;
   const level = { reasoning: 'effort' } as const;
@@ -29,7 +29,7 @@ test('thinking: a level or a budget, never both, and thoughts where they are to 
   assert.equal(thinkingOf({ mode: 'on', effort: 'low', visible: true }, { reasoning: 'none' }), undefined);
 });
 
-test('sampling within the vendor’s bounds', () => {
+test('sampling stays within the vendor’s limits', () => {
   const { body, notes } = encode({
     sampling: { temperature: 1.5, topP: 0.9, topK: 0, seed: 2 ** 40 + 5, presencePenalty: 1, frequencyPenalty: -1 },
     outputTokensMax: 5,
@@ -50,7 +50,7 @@ test('sampling within the vendor’s bounds', () => {
   );
 });
 
-test('five stop sequences are sent, the gateway cuts at the others', () => {
+test('five stop sequences are sent, and the gateway cuts at the others', () => {
   const { body, cutAt, notes } = encode({ stopSequences: ['1', '', '2', '3', '4', '5', '6', '7'] });
   assert.deepEqual(
     [body.generationConfig, cutAt, notes],
@@ -58,14 +58,14 @@ test('five stop sequences are sent, the gateway cuts at the others', () => {
   );
 });
 
-test('tiers by their names here, users and wordiness left out and named', () => {
+test('tiers have their names here, and users and verbosity are left out with a note', () => {
   assert.equal(encode({ serviceTier: 'default' }).body.serviceTier, 'standard');
   assert.equal(encode({ serviceTier: 'priority' }).body.serviceTier, 'priority');
   const { body, notes } = encode({ serviceTier: 'auto', endUser: 'u', verbosity: 'low' });
   assert.deepEqual([Object.keys(body), notes], [['contents'], ['dropped endUser', 'dropped verbosity']]);
 });
 
-test('fields of other dialects are never merged, and named where they matter', () => {
+test('fields of other dialects are never merged, and noted if they matter', () => {
   const { body, notes } = encode({
     vendorFields: [
       { field: 'logit_bias', value: {}, weight: 'matters' },
@@ -75,7 +75,7 @@ test('fields of other dialects are never merged, and named where they matter', (
   assert.deepEqual([Object.keys(body), notes], [['contents'], ['dropped logit_bias']]);
 });
 
-test('strict translation refuses what would be dropped', () => {
+test('strict translation refuses drops', () => {
   const request = createFakeRequest({ vendorFields: [{ field: 'logit_bias', value: {}, weight: 'matters' }] });
   assert.throws(
     () => encodeRequest(request, createFit({}, true)),
@@ -83,13 +83,13 @@ test('strict translation refuses what would be dropped', () => {
   );
 });
 
-test('a conversation that ends with the model goes on only where the model can do that', () => {
+test('a conversation that ends with the model continues only if the model supports that', () => {
   const turns = [user(text('q')), assistant(text('{"a":'))];
   assert.deepEqual(encode({ turns }).notes, []);
   assert.deepEqual(encode({ turns }, { prefill: false }).notes, ['adapted contents']);
 });
 
-test('what was decoded is encoded again as it was', () => {
+test('a decoded request is encoded unchanged', () => {
   const body: JsonObject = {
     contents: [
       { role: 'user', parts: [{ text: 'q' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }] },
@@ -146,7 +146,7 @@ test('what was decoded is encoded again as it was', () => {
   assert.deepEqual(fit.notes.list(), []);
 });
 
-test('counting sends the whole request under its model, and reads the count', () => {
+test('a count sends the whole request under its model, and reads the count', () => {
   const request = createFakeRequest({ instructions: [{ kind: 'text', text: 'S' }] });
   const body = codec.encodeCountRequest?.(request, createFit()) ?? {};
   assert.deepEqual(body, {

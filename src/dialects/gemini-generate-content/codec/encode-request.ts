@@ -21,9 +21,9 @@ const tiers: Readonly<Record<ServiceTier, string | undefined>> = {
   priority: 'priority',
 };
 
-/** Writes a request for a server of this dialect. The model and the framing are in the path. */
-export function encodeRequest(asked: InferenceRequest, fit: RequestFit): EncodedRequest {
-  const request = separateTools(asked, fit);
+/** Writes a request for a server of this dialect. Model and framing are in the path. */
+export function encodeRequest(original: InferenceRequest, fit: RequestFit): EncodedRequest {
+  const request = separateTools(original, fit);
   const own = new OwnFields(withoutLogprobFields(request));
   const answerTool = createAnswerTool(request, fit);
   const { toWireName, renamed } = fitToolNames(
@@ -41,7 +41,7 @@ export function encodeRequest(asked: InferenceRequest, fit: RequestFit): Encoded
     ...own.take(''),
   };
   own.noteRest(fit.notes);
-  noteLostContent(asked, missingCapabilities(fit), fit.notes);
+  noteLostContent(original, missingCapabilities(fit), fit.notes);
   return {
     body,
     ...(renamed.size === 0 ? {} : { toolNames: renamed }),
@@ -57,7 +57,7 @@ const missingCapabilities = ({ proofOrigin }: RequestFit): MissingCapabilities =
   strictTools: true,
   mediaNames: true,
   citations: 'all',
-  // Its own thoughts come without a proof, and it does not read them back.
+  // Its own thoughts have no proof, and it does not read them again.
   takesReasoning: ({ proof }) => proof === undefined || (proof.origin === proofOrigin && proof.hidden !== true),
 });
 
@@ -77,7 +77,7 @@ function encodeTurns(request: InferenceRequest, writing: ContentWriting): readon
   const replayable = keepReplayable(request.turns, fit, { runsCode, isOwn: own.isOwn });
   const turns = arrangeTurns(replayable, { alternate: true, startsWithUser: true, systemTurns: 'as-user' }, fit.notes);
   if (turns.at(-1)?.role === 'assistant' && !fit.traits.prefill) {
-    fit.notes.adapted('turns', 'the conversation ends with what the model said; this model may answer it instead of going on with it');
+    fit.notes.adapted('turns', "the conversation ends with the model's text; this model may answer it instead of continuing it");
   }
   return encodeContents(turns, writing);
 }
@@ -87,14 +87,14 @@ function encodeInstructions({ instructions }: InferenceRequest): JsonObject {
   return parts.length === 0 ? {} : { systemInstruction: { parts } };
 }
 
-/** A function whose arguments are the answer, for models that take no schema for it. */
+/** Creates a function whose arguments are the answer, for models that do not support answer schemas. */
 function createAnswerTool({ outputFormat, tools }: InferenceRequest, { traits, notes }: RequestFit): FunctionTool | undefined {
   if (outputFormat?.kind !== 'json-schema') return undefined;
   const besideFunctions = tools.some((tool) => tool.kind === 'function') && !traits.mixesTools;
   if (traits.structuredOutput && !besideFunctions) return undefined;
   notes.emulated(
     'outputFormat',
-    `this model takes no schema for its answer${besideFunctions ? ' beside functions' : ''}; a function with that schema stands in`,
+    `this model does not support answer schemas${besideFunctions ? ' beside functions' : ''}; a function with the schema replaces it`,
   );
   const isTaken = (name: string): boolean => tools.some((tool) => tool.kind === 'function' && tool.name === name);
   let name = 'final_answer';

@@ -1,18 +1,19 @@
 import { meaningOf, membersOf, numberOf, objectOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
-/** How often a definition is written out within itself. Deeper data is taken as any object. */
+/** How often a definition is expanded within itself. Deeper data may be any object. */
 const recursionsMax = 2;
 
 /**
- * Schemas nested deeper, or with more nodes once every reference is written out, are cut: the vendor refuses them, and some have no end.
+ * Deeper schemas, or schemas with more nodes after the expansion of references, are cut: the vendor refuses them, and
+ * some are infinite.
  */
 const depthMax = 24;
 const nodesMax = 2000;
 
 /**
- * Members that may be looked at in all. References that fan out, or a wide definition that is named a thousand times, would otherwise cost
- * the square of what was sent, or its power.
+ * The maximum of members that are read. References that fan out, or a wide definition that is used a thousand times,
+ * would otherwise cost the square of the input, or an exponential.
  */
 const membersMax = 250_000;
 
@@ -23,14 +24,14 @@ type Walk = {
   members: number;
 };
 
-/** Counts what a step looks at; false when that was too much, and the schema is cut here. */
+/** Counts the members of a step. False if there are too many, and the schema is cut here. */
 function spend(walk: Walk, schema: JsonObject): boolean {
   if (walk.members > membersMax) return false;
   walk.members += 1 + Object.keys(schema).length;
   return true;
 }
 
-/** Where in the schema the walk is: the references that were followed to get there. */
+/** The position of the walk: the references that led to it. */
 type Trail = { readonly refs: readonly string[]; readonly depth: number };
 
 const types: Readonly<Record<string, string>> = {
@@ -43,7 +44,7 @@ const types: Readonly<Record<string, string>> = {
   null: 'NULL',
 };
 
-/** Keywords that are read here, and those that say nothing about the data. Any other is lost, and named. */
+/** Keywords that are read here, and those that do not restrict the data. Any other is lost, and noted. */
 const knownKeywords: ReadonlySet<string> = new Set(
   [
     '$schema $id $ref $defs $anchor $comment definitions title description default examples example deprecated readOnly writeOnly strict',
@@ -52,21 +53,24 @@ const knownKeywords: ReadonlySet<string> = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** What says nothing of the type: any plain value, or an object. */
+/** A schema that does not restrict the type: any plain value, or an object. */
 const anything: JsonObject = { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }, { type: 'BOOLEAN' }, { type: 'OBJECT' }] };
 
 /**
- * Turns JSON Schema into the subset that `parameters` and `responseSchema` take: references written out, `const` and `oneOf` in other
- * words, null as `nullable`, and keywords left out that the vendor refuses.
+ * Converts JSON Schema into the subset of `parameters` and `responseSchema`: references are expanded, `const` and
+ * `oneOf` are replaced, null becomes `nullable`, and keywords that the vendor refuses are left out.
  *
- * @returns the schema, and the keywords that were lost and narrowed the data
+ * @returns the schema, and the lost keywords that restricted the data
  */
 export function encodeSchema(schema: JsonObject): { readonly schema: JsonObject; readonly lost: readonly string[] } {
   const walk: Walk = { root: schema, lost: new Set(), nodes: 0, members: 0 };
   return { schema: simplify(walk, schema, { refs: [], depth: 0 }), lost: [...walk.lost] };
 }
 
-/** The same for a function's parameters, which are an object or nothing: the vendor refuses an object without properties there. */
+/**
+ * The same for a function's parameters, which are an object or absent: the vendor refuses an object without properties
+ * there.
+ */
 export function encodeParameters(schema: JsonObject): { readonly schema?: JsonObject; readonly lost: readonly string[] } {
   const { schema: simple, lost } = encodeSchema(schema);
   const object = simple.anyOf === undefined ? simple : joinVariants(simple);
@@ -74,7 +78,7 @@ export function encodeParameters(schema: JsonObject): { readonly schema?: JsonOb
   return { ...(isEmpty ? {} : { schema: object }), lost: simple.anyOf === undefined || isEmpty ? lost : [...lost, 'anyOf'] };
 }
 
-/** One object that takes what any of the variants takes. */
+/** Merges variants into one object that accepts everything that any variant accepts. */
 function joinVariants({ anyOf, ...rest }: JsonObject): JsonObject {
   const variants = objectsOf(anyOf).filter((variant) => variant.type === 'OBJECT');
   const [first, ...others] = variants;
@@ -107,15 +111,18 @@ function simplify(walk: Walk, value: JsonValue | undefined, trail: Trail): JsonO
 }
 
 function isLost(keyword: string, value: JsonValue | undefined): boolean {
-  // Closed objects are what the vendor's models make anyway. Exclusive bounds are handled where they can be said.
+  // The vendor's models write closed objects anyway. Exclusive bounds are handled where the vendor can express them.
   if (keyword === 'additionalProperties') return isJsonObject(value) && Object.keys(value).length > 0;
   return !knownKeywords.has(keyword) && !keyword.startsWith('x-') && !keyword.startsWith('exclusive');
 }
 
-/** References that are followed on one way into a schema. */
+/** The maximum of references on one path into a schema. */
 const refsMax = 64;
 
-/** Follows references; what stands beside one refines it. Undefined for a definition that repeats itself too often, or is not there. */
+/**
+ * Follows references, merging the members beside them. Undefined for a definition that is missing or repeats itself too
+ * often.
+ */
 function resolve(walk: Walk, schema: JsonObject, trail: Trail): { readonly schema: JsonObject; readonly trail: Trail } | undefined {
   const { $ref, ...beside } = schema;
   if (typeof $ref !== 'string') return { schema, trail };
@@ -131,7 +138,7 @@ function resolve(walk: Walk, schema: JsonObject, trail: Trail): { readonly schem
   return resolve(walk, { ...target, ...beside }, { ...trail, refs: [...trail.refs, $ref] });
 }
 
-/** The schema at a JSON pointer within the document. */
+/** Finds the schema at a JSON pointer in the document. */
 function findTarget(root: JsonObject, ref: string): JsonValue | undefined {
   if (!ref.startsWith('#')) return undefined;
   let node: JsonValue | undefined = root;
@@ -146,7 +153,7 @@ function findTarget(root: JsonObject, ref: string): JsonValue | undefined {
   return node;
 }
 
-/** Schemas that are being joined. They are added up in place: there may be thousands. */
+/** Schemas that are being merged. They are collected in place, because there may be thousands. */
 type Joined = {
   readonly members: Map<string, JsonValue | undefined>;
   readonly properties: Map<string, JsonValue | undefined>;
@@ -167,7 +174,7 @@ function addAll(walk: Walk, joined: Joined, schema: JsonObject, trail: Trail): v
   }
 }
 
-/** All of several schemas as one: members of later ones stand, properties and required names are joined. */
+/** Merges several schemas into one: later members apply, properties and required names are joined. */
 function joinAllOf(walk: Walk, schema: JsonObject, trail: Trail): JsonObject {
   if (schema.allOf === undefined) return schema;
   const joined: Joined = { members: new Map(), properties: new Map(), required: new Set() };
@@ -191,26 +198,26 @@ function simplifyNode(walk: Walk, schema: JsonObject, trail: Trail): JsonObject 
   const named = (Array.isArray(listed.type) ? textsOf(listed.type) : [textOf(listed.type)]).flatMap((type) =>
     type === undefined ? [] : [type.toLowerCase()],
   );
-  const wanted = [...new Set(named)].filter((type) => type !== 'null' && Object.hasOwn(types, type));
+  const supportedTypes = [...new Set(named)].filter((type) => type !== 'null' && Object.hasOwn(types, type));
   const variants = objectsOf(listed.anyOf ?? listed.oneOf);
   const choices = variants.filter((variant) => !isNull(variant));
   const isNullable =
     listed.nullable === true ||
-    (named.includes('null') && wanted.length > 0) ||
+    (named.includes('null') && supportedTypes.length > 0) ||
     choices.length < variants.length ||
     (Array.isArray(listed.enum) && listed.enum.includes(null));
   const nullable: JsonObject = isNullable ? { nullable: true } : {};
   if (choices.length > 0 && !isJsonObject(listed.properties)) return simplifyChoice(walk, listed, choices, { nullable, trail });
   if (choices.length > 0) walk.lost.add('anyOf');
-  if (wanted.length > 1) {
+  if (supportedTypes.length > 1) {
     return simplifyChoice(
       walk,
       listed,
-      wanted.map((type) => ({ ...listed, type, description: undefined })),
+      supportedTypes.map((type) => ({ ...listed, type, description: undefined })),
       { nullable, trail },
     );
   }
-  const type = named[0] === 'null' && wanted.length === 0 ? 'null' : (wanted[0] ?? guessType(listed));
+  const type = named[0] === 'null' && supportedTypes.length === 0 ? 'null' : (supportedTypes[0] ?? guessType(listed));
   const name = meaningOf(type, types);
   if (name === undefined) return { ...anything, ...described(listed) };
   return { type: name, ...annotate(listed), ...nullable, ...simplifyTyped(walk, name, listed, trail) };
@@ -218,7 +225,7 @@ function simplifyNode(walk: Walk, schema: JsonObject, trail: Trail): JsonObject 
 
 type ChoiceContext = { readonly nullable: JsonObject; readonly trail: Trail };
 
-/** Several schemas to choose from. The vendor wants nothing beside `anyOf`, so each variant says what is said of all. */
+/** Simplifies alternatives. The vendor allows nothing beside `anyOf`, so each variant repeats the common members. */
 function simplifyChoice(walk: Walk, schema: JsonObject, choices: readonly JsonObject[], { nullable, trail }: ChoiceContext): JsonObject {
   const simple = choices.map((choice) => {
     const variant = simplify(walk, choice, trail);
@@ -229,7 +236,7 @@ function simplifyChoice(walk: Walk, schema: JsonObject, choices: readonly JsonOb
   return flat.length === 1 && only !== undefined ? only : { anyOf: flat };
 }
 
-/** The type of a schema that does not name it. */
+/** Finds the type of a schema that does not name it. */
 function guessType(schema: JsonObject): string | undefined {
   const has = (...keywords: readonly string[]): boolean => keywords.some((keyword) => schema[keyword] !== undefined);
   if (has('properties', 'required', 'additionalProperties', 'patternProperties')) return 'object';
@@ -240,7 +247,7 @@ function guessType(schema: JsonObject): string | undefined {
   return has('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf') ? 'number' : undefined;
 }
 
-/** Title and description; values that an `enum` of the vendor cannot list are named in the description. */
+/** Writes title and description. Values that an `enum` of the vendor cannot list are in the description. */
 function annotate(schema: JsonObject): JsonObject {
   const title = textOf(schema.title);
   const values = Array.isArray(schema.enum) ? (schema.enum as readonly JsonValue[]) : [];
@@ -280,7 +287,7 @@ function simplifyObject(walk: Walk, schema: JsonObject, trail: Trail): JsonObjec
   };
 }
 
-/** A tuple becomes a list of any of its items. */
+/** Converts a tuple into a list of any of its items. */
 function simplifyItems(walk: Walk, schema: JsonObject, trail: Trail): JsonObject {
   const tuple = Array.isArray(schema.items) ? schema.items : schema.prefixItems;
   if (!Array.isArray(tuple)) return simplify(walk, schema.items, trail);
@@ -289,7 +296,7 @@ function simplifyItems(walk: Walk, schema: JsonObject, trail: Trail): JsonObject
 }
 
 function simplifyText(schema: JsonObject): JsonObject {
-  // An empty word in an enum is refused.
+  // The vendor refuses an empty value in an enum.
   const words = textsOf(schema.enum).filter((word) => word !== '');
   return {
     ...(words.length === 0 ? {} : { enum: [...new Set(words)] }),
@@ -301,7 +308,7 @@ function simplifyText(schema: JsonObject): JsonObject {
 
 const numberFormats: Readonly<Record<string, readonly unknown[]>> = { NUMBER: ['float', 'double'], INTEGER: ['int32', 'int64'] };
 
-/** Bounds. An exclusive one of whole numbers is the inclusive one beside it. */
+/** Writes bounds. An exclusive bound of an integer becomes the inclusive bound beside it. */
 function simplifyNumber(walk: Walk, type: 'NUMBER' | 'INTEGER', schema: JsonObject): JsonObject {
   const above = numberOf(schema.exclusiveMinimum);
   const below = numberOf(schema.exclusiveMaximum);

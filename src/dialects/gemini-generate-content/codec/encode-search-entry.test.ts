@@ -19,7 +19,7 @@ const entryOf = (...searches: readonly ServerToolPart[]): { readonly html: strin
   return { html: renderedContent, pairs: JSON.parse(Buffer.from(sdkBlob, 'base64').toString()) };
 };
 
-test('a chip for each query leads to what it found, and the data names every page', () => {
+test('each query has a chip that links to a result, and the data lists every page', () => {
   const { html, pairs } = entryOf(search(['weather bern'], ['https://a.example/x?y=1&z=2', 'https://b.example/']), search(['nothing']));
   const { document } = parseHTML(html);
   assert.deepEqual(
@@ -48,7 +48,7 @@ const hostile = [
   '\ud800',
 ];
 
-test('nothing of a query or an address is markup, and no address is a script', () => {
+test('no part of a query or an address is markup, and no address is a script', () => {
   const urls = [
     'javascript:alert(1)',
     'JaVaScRiPt:alert(1)',
@@ -73,7 +73,7 @@ test('nothing of a query or an address is markup, and no address is a script', (
   );
 });
 
-test('a model that searches without end makes no page without end', () => {
+test('a model that searches endlessly makes no endless page', () => {
   const { html, pairs } = entryOf(search(Array.from({ length: 5000 }, (_, index) => `query ${index}`)));
   assert.ok(html.length < 32_000);
   assert.ok((pairs as readonly unknown[]).length <= 64);

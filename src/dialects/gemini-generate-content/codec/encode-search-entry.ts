@@ -1,12 +1,12 @@
 import type { ServerToolPart } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** Searches have few queries and findings; what a model makes of them without end is not shown without end. */
+/** Searches have few queries and findings; the output of an endless model is limited. */
 const shownMax = 64;
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;', '`': '&#96;' };
 
-/** Text that is nothing but text wherever it stands in a page: in an element as in a quoted attribute. */
+/** Escapes text for every place in a page: in an element and in a quoted attribute. */
 function escapeHtml(text: string): string {
   return text
     .toWellFormed()
@@ -14,7 +14,7 @@ function escapeHtml(text: string): string {
     .replaceAll(/[&<>"'`]/g, (character) => entities[character] ?? '');
 }
 
-/** The address of a page that a reader may be sent to. Undefined for scripts, data and whatever else is no page. */
+/** Returns the address of a web page. Undefined for scripts, data and everything else. */
 function pageAddress(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
   const { protocol, href } = new URL(url);
@@ -30,9 +30,9 @@ function writeChip(query: string, address: string | undefined): string {
 }
 
 /**
- * Writes the widget that shows what was searched for: a chip for each query, which leads to the first page that it found, and the same as
- * data: `[query, address]` for every page, in base64. Queries and addresses come from models and from the web, so nothing of them is markup,
- * and only addresses of pages are links. Undefined where nothing was searched for.
+ * Writes the widget that shows the search: a chip for each query, which links to its first page, and the same as data:
+ * `[query, address]` for every page, in base64. Queries and addresses come from models and from the web, so no part of
+ * them is markup, and only addresses of pages are links. Undefined without queries.
  */
 export function encodeSearchEntry(searches: readonly ServerToolPart[]): JsonObject | undefined {
   const chips: string[] = [];

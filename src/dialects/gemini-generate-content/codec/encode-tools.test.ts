@@ -26,12 +26,12 @@ function declare(
 
 const simple = (schema: JsonObject): JsonObject => encodeSchema(schema).schema;
 
-test('any JSON Schema passes where the model takes it', () => {
+test('any JSON Schema is sent if the model accepts it', () => {
   const schema = { $schema: 'x', type: 'object', properties: { a: { const: 1 } }, additionalProperties: false };
   assert.deepEqual(declare(schema, {}), { declaration: { name: 'f', parametersJsonSchema: schema }, notes: [] });
 });
 
-test('schemas in the vendor’s subset (router-for-me/CLIProxyAPI#97, CherryHQ/cherry-studio#20939, fazer-ai/agents#64)', () => {
+test('schemas are converted to the vendor’s subset (router-for-me/CLIProxyAPI#97, CherryHQ/cherry-studio#20939, fazer-ai/agents#64)', () => {
   const cases: readonly (readonly [schema: JsonObject, expected: JsonObject])[] = [
     [
       { type: 'string', description: 'd', title: 't', default: 'x', examples: ['y'] },
@@ -111,7 +111,7 @@ test('schemas in the vendor’s subset (router-for-me/CLIProxyAPI#97, CherryHQ/c
   }
 });
 
-test('a schema that says nothing takes any value', () => {
+test('an empty schema accepts any value', () => {
   const anything = { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }, { type: 'BOOLEAN' }, { type: 'OBJECT' }] };
   assert.deepEqual(simple({}), anything);
   assert.deepEqual(simple({ type: 'hologram' }), anything);
@@ -119,7 +119,7 @@ test('a schema that says nothing takes any value', () => {
   assert.deepEqual(simple({ type: 'array' }), { type: 'ARRAY', items: anything });
 });
 
-test('references are written out, with what stands beside them, and those that lead nowhere are any object', () => {
+test('references are expanded with their members, and those without a target become any object', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -145,7 +145,7 @@ test('references are written out, with what stands beside them, and those that l
   });
 });
 
-test('recursive definitions end, also those that multiply', () => {
+test('recursive definitions end, including those that multiply', () => {
   const tree = {
     $defs: { Node: { type: 'object', properties: { left: { $ref: '#/$defs/Node' }, right: { $ref: '#/$defs/Node' } } } },
     $ref: '#/$defs/Node',
@@ -170,7 +170,7 @@ test('recursive definitions end, also those that multiply', () => {
   assert.ok(JSON.stringify(simple(deep)).length < 2000);
 });
 
-test('what narrowed the data and is lost is named; what said nothing of the data is not', () => {
+test('lost keywords that restricted the data are noted, others are not', () => {
   const lossless = {
     $schema: 's',
     $comment: 'c',
@@ -195,7 +195,7 @@ test('what narrowed the data and is lost is named; what said nothing of the data
   assert.deepEqual(declare(lossy).notes, ['adapted tools']);
 });
 
-test('parameters are an object with properties, or nothing', () => {
+test('parameters are an object with properties, or absent', () => {
   assert.deepEqual(declare({ type: 'object', properties: {} }).declaration, { name: 'f' });
   assert.deepEqual(declare({}).declaration, { name: 'f' });
   const variant = (name: string) => ({
@@ -216,7 +216,7 @@ test('parameters are an object with properties, or nothing', () => {
   });
 });
 
-test('names that the vendor refuses are mapped, everywhere alike, and can be mapped back', () => {
+test('names that the vendor refuses are mapped everywhere in the same way, and can be mapped back', () => {
   const name = '1 weather/now';
   const { body, toolNames } = encode({
     tools: [tool(name), tool('fine.name:x-1')],
@@ -258,7 +258,7 @@ test('choices', () => {
   assert.deepEqual(choose({ kind: 'required' }, [{ kind: 'web-search' }]), [undefined, '', 'dropped toolConfig.functionCallingConfig']);
 });
 
-test('tools that the vendor runs', () => {
+test('tools of the vendor are written', () => {
   const { body, notes } = encode({
     tools: [{ kind: 'web-search', maxUses: 3, allowedDomains: [], path: 'tools.0' }, { kind: 'code-execution' }],
   });
@@ -267,7 +267,7 @@ test('tools that the vendor runs', () => {
   assert.throws(() => encode({ tools: [vendorTool] }), { code: 'untranslatable_field', param: 'tools.0' });
 });
 
-test('tools that this model has not are left out and named: agents offer them with every call', () => {
+test('tools that this model lacks are left out with a note, because agents offer them with every call', () => {
   const offered: readonly (readonly [Tool, Partial<ModelTraits>])[] = [
     [{ kind: 'web-search', path: 'tools.1' }, { webSearch: false }],
     [{ kind: 'code-execution', path: 'tools.1' }, { codeExecution: false }],
@@ -282,7 +282,7 @@ test('tools that this model has not are left out and named: agents offer them wi
   assert.deepEqual([alone.body.tools, alone.notes], [[{ googleSearch: {} }], []]);
 });
 
-test('a model that takes functions alone: its JSON answer is asked for in words, or by a function', () => {
+test('a model that accepts only functions gets a request for JSON in text, or by a function', () => {
   const words = encode({ tools: [tool('f')], outputFormat: { kind: 'json' } }, { mixesTools: false });
   assert.deepEqual([words.body.generationConfig, words.notes], [undefined, ['emulated generationConfig.responseMimeType']]);
   const schema = { type: 'object', properties: { a: { type: 'string' } } };
@@ -290,13 +290,13 @@ test('a model that takes functions alone: its JSON answer is asked for in words,
   assert.deepEqual([called.body.generationConfig, called.notes], [undefined, ['emulated generationConfig.responseMimeType']]);
 });
 
-test('calls one at a time cannot be asked for, and are kept by the gateway', () => {
+test('the vendor cannot limit calls to one at a time, so the gateway does', () => {
   assert.deepEqual(encode({ tools: [tool('f')], parallelToolCalls: false }).notes, ['emulated parallelToolCalls']);
   assert.deepEqual(encode({ tools: [tool('f')], parallelToolCalls: true }).notes, []);
   assert.deepEqual(encode({ parallelToolCalls: false }).notes, []);
 });
 
-test('structured output: the full schema, the subset, or a function whose arguments are the answer', () => {
+test('structured output is the full schema, the subset, or a function whose arguments are the answer', () => {
   const schema = { type: 'object', properties: { a: { const: 'x' } }, additionalProperties: false };
   const format = { kind: 'json-schema', schema, name: 'n', strict: true } as const;
   const configOf = (members: Partial<InferenceRequest>, differences: Partial<ModelTraits> = {}): unknown =>

@@ -13,14 +13,14 @@ import type { OwnFields } from './own-fields.ts';
 
 export type ToolWriting = {
   readonly fit: RequestFit;
-  /** What the request says in words of this dialect alone. */
+  /** The parts of the request that only this dialect can express. */
   readonly own: OwnFields;
   readonly toWireName: (name: string) => string;
-  /** A function that stands in for structured output. */
+  /** The function that replaces structured output. */
   readonly answerTool?: FunctionTool;
 };
 
-/** Writes `tools` and `toolConfig`; neither where there is nothing to say. */
+/** Writes `tools` and `toolConfig`, or neither if there are none. */
 export function encodeTools(request: InferenceRequest, writing: ToolWriting): JsonObject {
   const { fit, answerTool } = writing;
   const functions = offeredFunctions(request, fit);
@@ -31,25 +31,25 @@ export function encodeTools(request: InferenceRequest, writing: ToolWriting): Js
   if (request.parallelToolCalls === false && declared.length > 0) {
     fit.notes.emulated(
       'parallelToolCalls',
-      'this vendor has no switch for it: of several calls in one reply the gateway passes on the first',
+      'this vendor has no switch for parallel calls: the gateway passes on only the first of several calls in one reply',
     );
   }
   const calling = declared.length === 0 ? undefined : encodeChoice(request.toolChoice, functions.length, writing);
   if (calling?.mode !== 'ANY' && request.toolChoice !== undefined && !isLenient(request.toolChoice)) {
-    fit.notes.dropped('toolChoice', 'this vendor can demand the call of a function only');
+    fit.notes.dropped('toolChoice', 'this vendor can require only the call of a function');
   }
   return { ...(tools.length === 0 ? {} : { tools }), ...encodeToolConfig(calling, writing.own) };
 }
 
-/** Whether a choice asks for nothing that the model would not do by itself. */
+/** Whether a choice equals the model's default behaviour. */
 function isLenient(choice: ToolChoice): boolean {
   return choice.kind === 'auto' || choice.kind === 'none' || (choice.kind === 'allowed' && !choice.required);
 }
 
 function encodeToolConfig(calling: JsonObject | undefined, own: OwnFields): JsonObject {
-  const said = own.take('toolConfig.functionCallingConfig');
-  // A call that is demanded stays demanded.
-  const functionCallingConfig = calling?.mode === 'ANY' ? calling : { ...calling, ...said };
+  const clientConfig = own.take('toolConfig.functionCallingConfig');
+  // A required call stays required.
+  const functionCallingConfig = calling?.mode === 'ANY' ? calling : { ...calling, ...clientConfig };
   const toolConfig = {
     ...(Object.keys(functionCallingConfig).length === 0 ? {} : { functionCallingConfig }),
     ...own.take('toolConfig'),
@@ -57,7 +57,7 @@ function encodeToolConfig(calling: JsonObject | undefined, own: OwnFields): Json
   return Object.keys(toolConfig).length === 0 ? {} : { toolConfig };
 }
 
-/** The functions that the model is told of. A choice that only allows some can be said only together with the demand to call one. */
+/** The functions that the model receives. The vendor can restrict them only together with a required call. */
 function offeredFunctions({ tools, toolChoice }: InferenceRequest, { notes }: RequestFit): readonly FunctionTool[] {
   const functions = tools.filter((tool): tool is FunctionTool => tool.kind === 'function');
   if (toolChoice?.kind !== 'allowed' || toolChoice.required) return functions;
@@ -74,13 +74,16 @@ function encodeFunction(tool: FunctionTool, { fit, own, toWireName }: ToolWritin
   if (lost.length > 0) {
     fit.notes.adapted(
       { path: tool.path, otherwise: 'tools' },
-      `the schema of ${name} was simplified; this model does not know ${lost.join(', ')}`,
+      `the schema of ${name} was simplified; this model does not support ${lost.join(', ')}`,
     );
   }
   return { ...head, ...(schema === undefined ? {} : { parameters: schema }) };
 }
 
-/** A tool that the vendor runs. What it has not is left out: agent programs offer such tools with every call, and an offer is no demand. */
+/**
+ * Writes a tool that the vendor runs. Tools that it lacks are left out, because agent programs offer them with every
+ * call.
+ */
 function encodeVendorTool(tool: Exclude<Tool, FunctionTool>, { fit, own }: ToolWriting): readonly JsonObject[] {
   const { traits, notes } = fit;
   const place = { path: tool.path, otherwise: 'tools' } as const;
@@ -91,7 +94,7 @@ function encodeVendorTool(tool: Exclude<Tool, FunctionTool>, { fit, own }: ToolW
   switch (tool.kind) {
     case 'vendor':
       if (own.isOwn) return [tool.wire];
-      return notes.refuse(place, `the tool ${tool.name} is run by another vendor. Leave it out, or choose a model of that vendor.`);
+      return notes.refuse(place, `another vendor runs the tool ${tool.name}. Leave it out, or choose a model of that vendor.`);
     case 'file-search':
       return leaveOut('the files of this gateway cannot be searched by the upstream of this model');
     case 'image-generation':
@@ -107,7 +110,7 @@ function encodeVendorTool(tool: Exclude<Tool, FunctionTool>, { fit, own }: ToolW
   }
 }
 
-/** The search as this dialect's client wrote it, or with what the vendor can be told. */
+/** Writes the search as a client of this dialect wrote it, or with the settings that the vendor has. */
 function encodeSearch(tool: WebSearchTool, own: OwnFields, notes: RequestFit['notes']): JsonObject {
   if (!own.isOwn) {
     noteSearchOptions(tool, notes);
@@ -120,7 +123,7 @@ function encodeSearch(tool: WebSearchTool, own: OwnFields, notes: RequestFit['no
 
 function noteReadingOptions({ path, maxUses, allowedDomains = [], blockedDomains = [] }: UrlContextTool, notes: RequestFit['notes']): void {
   if (maxUses === undefined && allowedDomains.length === 0 && blockedDomains.length === 0) return;
-  notes.dropped({ path, otherwise: 'tools' }, 'the reading of pages cannot be limited here');
+  notes.dropped({ path, otherwise: 'tools' }, 'the vendor cannot limit the reading of pages');
 }
 
 function noteSearchOptions(tool: WebSearchTool, notes: RequestFit['notes']): void {
@@ -135,18 +138,18 @@ function noteSearchOptions(tool: WebSearchTool, notes: RequestFit['notes']): voi
     value === undefined || (Array.isArray(value) && value.length === 0) ? [] : [name],
   );
   if (lost.length > 0)
-    notes.dropped({ path: tool.path, otherwise: 'tools' }, `the search of this vendor cannot be told ${lost.join(', ')}`);
+    notes.dropped({ path: tool.path, otherwise: 'tools' }, `the search of this vendor does not support ${lost.join(', ')}`);
 }
 
 function encodeChoice(choice: ToolChoice | undefined, functions: number, { toWireName, answerTool }: ToolWriting): JsonObject | undefined {
-  // The answer is a call as well, so one must be made. A choice of the client's own stands above it.
+  // The answer is a call too, so a call is required. The client's own choice has precedence.
   if (answerTool !== undefined && (functions === 0 || choice?.kind === 'none')) {
     return { mode: 'ANY', allowedFunctionNames: [toWireName(answerTool.name)] };
   }
   switch (choice?.kind) {
     case undefined:
       return answerTool === undefined ? undefined : { mode: 'ANY' };
-    // This vendor cannot be told to run one of its own tools.
+    // The vendor cannot be forced to use one of its own tools.
     case 'built-in':
     case 'auto':
       return { mode: answerTool === undefined ? 'AUTO' : 'ANY' };
@@ -159,7 +162,7 @@ function encodeChoice(choice: ToolChoice | undefined, functions: number, { toWir
     case 'allowed':
       if (choice.required) return { mode: 'ANY', allowedFunctionNames: choice.names.map(toWireName) };
       return { mode: answerTool === undefined ? 'AUTO' : 'ANY' };
-    // What is demanded is no function; an answer tool is there to be called all the same.
+    // The required tool is not a function, but an answer tool must still be called.
     default:
       return answerTool === undefined ? undefined : { mode: 'ANY' };
   }

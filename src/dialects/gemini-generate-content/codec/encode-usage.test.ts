@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { encodeUsage } from './encode-usage.ts';
 
-test('sound and pictures stand beside text in the details, as far as they are known', () => {
+test('details contain audio and images beside text, if they are known', () => {
   const used = {
     inputTokens: 90,
     cacheReadTokens: 10,
@@ -29,17 +29,17 @@ test('sound and pictures stand beside text in the details, as far as they are kn
   ]);
 });
 
-test('without them there are no details', () => {
+test('without known parts there are no details', () => {
   const told = { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount: 3 };
   assert.deepEqual(encodeUsage({ usage: { inputTokens: 1, outputTokens: 2 } }), told);
 });
 
-test('where the vendor said what its input was, text alone is told too', () => {
+test('if the vendor reported the kinds of its input, text alone is in the details too', () => {
   const { promptTokensDetails } = encodeUsage({ usage: { inputTokens: 7, outputTokens: 2 }, splitsInput: true });
   assert.deepEqual(promptTokensDetails, [{ modality: 'TEXT', tokenCount: 7 }]);
 });
 
-test('what tools put into the prompt stands beside it, in the total, and is never more than was input', () => {
+test('tokens that tools added to the prompt are separate, part of the total, and never more than the input', () => {
   const told = encodeUsage({ usage: { inputTokens: 90, cacheReadTokens: 10, outputTokens: 5 }, toolPromptTokens: 30 });
   assert.deepEqual([told.promptTokenCount, told.toolUsePromptTokenCount, told.totalTokenCount], [70, 30, 105]);
   const disputed = encodeUsage({ usage: { inputTokens: 4, outputTokens: 5 }, toolPromptTokens: 30 });

@@ -1,7 +1,7 @@
 import type { Usage, UsageReport } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** Tokens by modality, where it is known how many were sound or pictures, or that none were. */
+/** Writes tokens by modality, if the numbers of audio and images are known, including none. */
 function splitTokens(total: number, audio = 0, images = 0, isSplit = false): readonly JsonObject[] | undefined {
   if (audio === 0 && images === 0 && !isSplit) return undefined;
   return [
@@ -13,21 +13,21 @@ function splitTokens(total: number, audio = 0, images = 0, isSplit = false): rea
 
 function readInput(usage: Usage): number | undefined {
   const counts = [usage.inputTokens, usage.cacheReadTokens, usage.cacheWrite5mTokens, usage.cacheWrite1hTokens];
-  const known = counts.filter((count) => count !== undefined);
-  return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
+  const present = counts.filter((count) => count !== undefined);
+  return present.length === 0 ? undefined : present.reduce((sum, count) => sum + count, 0);
 }
 
-/** What of a report is told. */
-export type ToldUsage = Pick<UsageReport, 'usage' | 'toolPromptTokens' | 'splitsInput'>;
+/** The counts of a report that are written to the client. */
+export type ReportedUsage = Pick<UsageReport, 'usage' | 'toolPromptTokens' | 'splitsInput'>;
 
 /**
- * Writes a `usageMetadata`: the prompt holds what was read from and written to caches and not what tools put into it, the candidates hold
- * no thoughts, and the total holds all. Counts that are not known are left out.
+ * Writes a `usageMetadata`. The prompt includes cache reads and writes but not tokens that tools added, the candidates
+ * exclude thoughts, and the total includes everything. Unknown counts are left out.
  */
-export function encodeUsage({ usage, toolPromptTokens = 0, splitsInput }: ToldUsage): JsonObject {
+export function encodeUsage({ usage, toolPromptTokens = 0, splitsInput }: ReportedUsage): JsonObject {
   const { cacheReadTokens, outputTokens, reasoningTokens } = usage;
   const input = readInput(usage);
-  // Where less is charged than was reported, the parts are no more than the whole.
+  // If less is charged than was reported, the parts do not exceed the whole.
   const toolPrompt = Math.min(toolPromptTokens, usage.inputTokens ?? 0);
   const prompt = input === undefined ? undefined : input - toolPrompt;
   const candidates = outputTokens === undefined ? undefined : Math.max(0, outputTokens - (reasoningTokens ?? 0));

@@ -19,7 +19,7 @@ const streams: readonly (readonly [ending: string, framing: StreamFraming])[] = 
 
 for (const [ending, framing] of streams) {
   for (const name of casesOf(ending)) {
-    test(`stream ${name}${ending}: the same events for any chunk size, in the order that every reader expects`, () => {
+    test(`stream ${name}${ending} gives the same events for any chunk size, in the expected order`, () => {
       const body = readBytes(`${name}${ending}`);
       const whole = decodeStream(body, framing);
       const { state } = readJson(`${name}.expected.json`);
@@ -29,7 +29,7 @@ for (const [ending, framing] of streams) {
     });
 
     if (files.includes(`${name}.reply.json`)) {
-      test(`stream ${name}${ending}: adds up to the whole reply`, () => {
+      test(`stream ${name}${ending} folds to the whole reply`, () => {
         const streamed = foldEvents(decodeStream(readBytes(`${name}${ending}`), framing));
         const reply = decodeReply(readJson(`${name}.reply.json`), createReading());
         assert.deepEqual({ ...streamed, usageReport: streamed.usageReport?.usage }, { ...reply, usageReport: reply.usageReport?.usage });
@@ -58,7 +58,7 @@ const chunk = (parts: unknown, more: JsonObject = {}): JsonObject => ({
 });
 const stop = { finishReason: 'STOP' };
 
-/** The events of chunks; of those that are told apart here, everything but what every stream has. */
+/** The events of chunks, without the events of every stream. */
 function read(...chunks: readonly unknown[]): readonly InferenceEvent[] {
   const body = chunks.map((one) => `data: ${typeof one === 'string' ? one : JSON.stringify(one)}\n\n`).join('');
   return decodeStream(Buffer.from(body), 'sse').filter(({ type }) => type !== 'started' && type !== 'usage');
@@ -74,7 +74,7 @@ const summary = (events: readonly InferenceEvent[]): readonly string[] =>
     return 'index' in event ? `${event.index} ${event.type}` : event.type;
   });
 
-test('text goes on in one block over chunks, and opens a new one after a call', () => {
+test('text continues in one block over chunks, and opens a new one after a call', () => {
   const call = { functionCall: { name: 'f', args: { a: 1 } } };
   assert.deepEqual(summary(read(chunk([{ text: 'a' }]), chunk([{ text: 'b' }, call, { text: 'c' }]), chunk([{ text: '' }], stop))), [
     '0 text',
@@ -91,7 +91,7 @@ test('text goes on in one block over chunks, and opens a new one after a call', 
   ]);
 });
 
-test('calls seen anywhere in the stream make the end one of calls; ids are kept or made', () => {
+test('a call anywhere in the stream makes the end one of calls; ids are kept or created', () => {
   const events = read(
     chunk([{ functionCall: { name: 'f', id: 'given' } }, { functionCall: { name: 'f' } }]),
     chunk([{ text: 'ok' }]),
@@ -104,7 +104,7 @@ test('calls seen anywhere in the stream make the end one of calls; ids are kept 
   assert.deepEqual(events.at(-1), { type: 'finished', stopReason: 'tool-calls' });
 });
 
-test('signatures prove the part they stand on (BerriAI/litellm#16893, anomalyco/opencode#4832)', () => {
+test('signatures prove the part that has them (BerriAI/litellm#16893, anomalyco/opencode#4832)', () => {
   const signed = (part: JsonObject, thoughtSignature: string): JsonObject => ({ ...part, thoughtSignature });
   assert.deepEqual(
     summary(
@@ -146,7 +146,7 @@ test('a signature alone on the last part belongs to the text before it', () => {
   ]);
 });
 
-test('code waits for its result over chunks; without one it is told without', () => {
+test('code waits for its result over chunks, and is written without one at the end', () => {
   const code = { executableCode: { language: 'PYTHON', code: 'x' } };
   const done = { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '1' } };
   const results = (events: readonly InferenceEvent[]): unknown =>
@@ -158,7 +158,7 @@ test('code waits for its result over chunks; without one it is told without', ()
   assert.deepEqual(results(read(chunk([code], stop))), [[0, ['x'], undefined]]);
 });
 
-test('finish reasons', () => {
+test('finish reasons are read', () => {
   const reasons: readonly (readonly [string, string, string | undefined])[] = [
     ['STOP', 'end', undefined],
     ['stop', 'end', undefined],
@@ -181,7 +181,7 @@ test('finish reasons', () => {
   ]);
 });
 
-test('a blocked prompt is a reply without content and no error', () => {
+test('a blocked prompt is a reply without content and not an error', () => {
   const body = {
     promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'No.' },
     usageMetadata: { promptTokenCount: 3, totalTokenCount: 3 },
@@ -191,7 +191,7 @@ test('a blocked prompt is a reply without content and no error', () => {
   assert.deepEqual([reply.parts, reply.stopReason, reply.usageReport?.usage.inputTokens], [[], 'refusal', 3]);
 });
 
-test('what bad servers send: no JSON, keep-alive chunks, an end mark of another dialect, content without parts, calls without names, other candidates', () => {
+test('input of bad servers is tolerated: invalid JSON, keep-alive chunks, an end mark of another dialect, content without parts, calls without names, other candidates', () => {
   const events = read(
     '{"usageMetadata":{}}',
     'no json',
@@ -206,7 +206,7 @@ test('what bad servers send: no JSON, keep-alive chunks, an end mark of another 
   assert.deepEqual(summary(events), ['0 text', '0 +ok', '0 block-ended', 'finished end']);
 });
 
-test('usage that comes after the finish reason counts, and keep-alive chunks begin nothing', () => {
+test('usage after the finish reason counts, and keep-alive chunks begin nothing', () => {
   const body = [
     '{"usageMetadata":{}}',
     JSON.stringify(chunk([{ text: 'a' }], stop)),
@@ -226,7 +226,7 @@ test('an error in the middle finishes nothing', () => {
   assert.deepEqual(summary(late), ['0 text', '0 +a']);
 });
 
-test('images and files in a reply', () => {
+test('images and files in a reply are read', () => {
   const inline = { inlineData: { mimeType: 'image/png', data: 'AA==' } };
   const uri = (fileUri: string) => ({ fileData: { mimeType: 'video/mp4', fileUri } });
   const { parts } = decodeReply(
@@ -254,7 +254,7 @@ test('images and files in a reply', () => {
   );
 });
 
-test('a whole reply without a finish reason has ended; one without anything has failed', () => {
+test('a whole reply without a finish reason has ended, and an empty one has failed', () => {
   assert.equal(decodeReply(chunk([{ text: 'a' }]), createReading()).stopReason, 'end');
   assert.equal(decodeReply(chunk([{ functionCall: { name: 'f' } }]), createReading()).stopReason, 'tool-calls');
   assert.deepEqual(decodeReply({}, createReading()), { stopReason: 'failed', parts: [] });

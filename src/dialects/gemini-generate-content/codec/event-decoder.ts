@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
 import { emptyReplyState, findUsage, isFinished, readChunk } from '../read-chunk.ts';
 import { addCodeResult, startCode } from './decode-contents.ts';
-import { addGrounding, decodeCitations, noGrounding, type PartPlace, type ReplyText } from './decode-grounding.ts';
+import { addGrounding, decodeCitations, noGrounding, type PartStart, type ReplyText } from './decode-grounding.ts';
 import { decodeLogprobs } from './decode-logprobs.ts';
 import { decodeMedia } from './decode-media.ts';
 import { decodeToolRecords } from './decode-tool-records.ts';
@@ -17,14 +17,14 @@ import { isForeignSignature } from './thought-signature.ts';
 type OpenBlock = { readonly index: number; readonly kind: 'text' | 'reasoning'; readonly text?: ReplyText; isProven: boolean };
 
 /**
- * Reads chunks of a reply, or a whole reply as one chunk. Text goes on in one block over any number of chunks; sources come at the end and
- * are said of the text that is open then.
+ * Reads chunks of a reply, or a whole reply as one chunk. Text continues in one block over any number of chunks.
+ * Sources arrive at the end and belong to the text that is open then.
  */
 export class ChunkDecoder {
   readonly #reading: ReplyReading;
   /**
-   * Whether the chunks are a whole reply: its texts stay open to the end, so that each can still be given its sources, and it needs no
-   * finish reason.
+   * Whether the chunks are a whole reply: its texts stay open to the end, so that each can get its sources, and it
+   * needs no finish reason.
    */
   readonly #isWhole: boolean;
   #events: InferenceEvent[] = [];
@@ -37,8 +37,8 @@ export class ChunkDecoder {
   #code: ServerToolPart | undefined;
   readonly #texts: ReplyText[] = [];
   readonly #unended = new Set<number>();
-  /** Where the parts of a whole reply begin; in a stream their numbers say nothing. */
-  readonly #places = new Map<number, PartPlace>();
+  /** The positions at which the parts of a whole reply begin; in a stream, the indices of parts mean nothing. */
+  readonly #places = new Map<number, PartStart>();
   #partCount = 0;
   #grounding = noGrounding;
   #finishMessage: string | undefined;
@@ -51,20 +51,20 @@ export class ChunkDecoder {
 
   read(chunk: JsonObject): readonly InferenceEvent[] {
     this.#events = [];
-    // An error is the tap's business; what was said before it stands, and nothing finishes after it.
+    // The tap handles errors. Earlier content stays, and nothing finishes after an error.
     this.#hasFailed ||= isJsonObject(chunk.error);
     if (this.#hasFailed) return [];
     this.#state = readChunk(this.#state, chunk);
     this.#start(chunk);
     this.#tellUsage(chunk);
     this.#blockMessage ??= filledText(objectOf(chunk.promptFeedback)?.blockReasonMessage);
-    // Several candidates are never asked for; a server that sends them is read by its first.
+    // The gateway never requests several candidates; of a server that sends them, only the first is read.
     const candidate = objectsOf(chunk.candidates).find(({ index }) => index === undefined || index === 0);
     if (candidate !== undefined) this.#readCandidate(candidate);
     return this.#events;
   }
 
-  /** What is left when the body has ended. Without a finish reason the reply was cut, and nothing ends. */
+  /** Ends the reply after the body. Without a finish reason the reply was cut, and nothing ends. */
   end(): readonly InferenceEvent[] {
     this.#events = [];
     if (this.#hasFailed || (!this.#isWhole && !isFinished(this.#state))) return [];
@@ -81,7 +81,7 @@ export class ChunkDecoder {
     return this.#events;
   }
 
-  /** Keep-alive chunks, which only hold an empty usage, begin nothing. */
+  /** Keep-alive chunks, which contain only an empty usage, begin nothing. */
   #start(chunk: JsonObject): void {
     const { candidates, promptFeedback, responseId, modelVersion } = chunk;
     if (this.#isStarted || (candidates ?? promptFeedback ?? responseId ?? modelVersion) === undefined) return;
@@ -95,7 +95,7 @@ export class ChunkDecoder {
     });
   }
 
-  /** The vendor counts on with every chunk; the last count follows at the end. */
+  /** The vendor's counts grow with every chunk; the last count follows at the end. */
   #tellUsage({ usageMetadata }: JsonObject): void {
     if (this.#isWhole || !this.#isStarted || !isJsonObject(usageMetadata)) return;
     const usageReport = findUsage(this.#state, false);
@@ -129,13 +129,13 @@ export class ChunkDecoder {
   }
 
   #readProof(signature: JsonValue | undefined): Proof | undefined {
-    // A foreign one is an echo of what was sent; it is not this vendor's, and nobody else's would come from here.
+    // A foreign signature repeats one of the request. It belongs neither to this vendor nor to a new part.
     if (typeof signature !== 'string' || signature === '' || isForeignSignature(signature)) return undefined;
     return { origin: this.#reading.proofOrigin, blob: signature };
   }
 
   #readText(text: string, kind: OpenBlock['kind'], proof: Proof | undefined): void {
-    // A proof ends its text: the vendor wants it back on the same part.
+    // A proof ends its text, because the vendor requires it on the same part.
     const open = this.#open?.kind === kind && !this.#open.isProven ? this.#open : this.#openBlock(kind);
     if (open.text !== undefined) {
       if (this.#isWhole) this.#places.set(this.#partCount, { text: open.text, characters: open.text.text.length });
@@ -162,7 +162,7 @@ export class ChunkDecoder {
     this.#events.push({ type: 'proof', index: open.index, proof });
   }
 
-  /** A part that only carries a signature belongs to the text before it, and where there is none to reasoning that is not shown. */
+  /** Reads a part that contains only a signature. It belongs to the text before it, or else to hidden reasoning. */
   #readLoneProof(proof: Proof): void {
     const open = this.#open === undefined || this.#open.isProven ? this.#openBlock('reasoning') : this.#open;
     this.#prove(open, proof);
@@ -176,7 +176,9 @@ export class ChunkDecoder {
     this.#events.push({ type: 'block-ended', index: open.index });
   }
 
-  /** A call comes whole: it has begun and ended within its part. Its proof comes first, for dialects that write proofs before calls. */
+  /**
+   * Reads a call, which is complete in its part. Its proof comes first, for dialects that write proofs before calls.
+   */
   #readCall(call: JsonObject, proof: Proof | undefined): void {
     const name = filledText(call.name);
     if (name === undefined) return;
@@ -196,7 +198,7 @@ export class ChunkDecoder {
     if (wire.codeExecutionResult !== undefined) this.#flushCode();
   }
 
-  /** Code waits for its result, which comes in the next part or not at all. */
+  /** Writes code that waits for its result, which comes in the next part or never. */
   #flushCode(): void {
     const part = this.#code;
     if (part === undefined) return;
@@ -211,7 +213,7 @@ export class ChunkDecoder {
     this.#events.push({ type: 'part', index: this.#nextIndex++, part: media });
   }
 
-  /** Sources of a text that has ended already are named at the last one, without a span. */
+  /** Writes the sources. Sources of a text that has ended already are cited in the last text, without a span. */
   #tellCitations(): void {
     const last = this.#texts.at(-1);
     if (last === undefined || !this.#unended.has(last.block)) return;
@@ -243,16 +245,16 @@ export class ChunkDecoder {
   }
 }
 
-/** The chunks of a frame: one, or those of an array that a server sent although events were asked for. */
+/** Returns the chunks of a frame: one, or those of an array that a server sent in place of events. */
 function readChunks(frame: Frame): readonly JsonObject[] {
   const value = frame.value();
-  // The tap counts what is malformed.
+  // The tap counts malformed frames.
   return Array.isArray(value) ? objectsOf(value) : isJsonObject(value) ? [value] : [];
 }
 
 /**
- * Reads a stream. The dialect has no end mark with events: `finished` comes when the body has ended and a finish reason was in it, after
- * whatever usage was the last. An array has ended with its closing bracket.
+ * Creates a decoder of a stream. With events, the dialect has no end mark: `finished` comes when the body has ended and
+ * contained a finish reason, after the last usage. An array ends with its closing bracket.
  */
 export function createEventDecoder(reading: ReplyReading, framing: StreamFraming): EventDecoder {
   const decoder = new ChunkDecoder(reading, false);

@@ -5,27 +5,28 @@ import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
 import { bareEnums } from './bare-enum.ts';
 import { encodeGrounding } from './encode-grounding.ts';
 import { LogprobsWriter } from './encode-logprobs.ts';
-import { encodeUsage, type ToldUsage } from './encode-usage.ts';
+import { encodeUsage, type ReportedUsage } from './encode-usage.ts';
 import { encodeEnding } from './stop-reasons.ts';
 import { PartWriter, type WrittenPart } from './part-writer.ts';
 import { showsThoughts } from './shows-thoughts.ts';
 
 type Finished = Extract<InferenceEvent, { type: 'finished' }>;
 
-/** The parts as JSON. Nearly every chunk holds one piece of text. */
+/** Writes the parts as JSON. Nearly every chunk contains one piece of text. */
 function stringifyParts(written: readonly WrittenPart[]): string {
   return written.map(({ part }) => JSON.stringify(part)).join(',');
 }
 
 /**
- * Writes a stream: each chunk is a whole response with the new parts, and the last one says why it ended and where it comes from. With
- * events a chunk is one line between CR LF pairs; in an array it is an element, and the closing bracket comes with the last.
+ * Writes a stream. Each chunk is a whole response with the new parts, and the last one contains the stop reason and the
+ * sources. With events, a chunk is one line between CR LF pairs. In an array it is an element, and the closing bracket
+ * comes with the last.
  */
 export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming): EventEncoder {
   const writer = new PartWriter(showsThoughts(writing.request));
   const likely = new LogprobsWriter(writing.request);
   let framesSent = 0;
-  let told: ToldUsage | undefined;
+  let reported: ReportedUsage | undefined;
   let names = '';
 
   const name = (servedModel: string | undefined, replyId: string | undefined): void => {
@@ -35,7 +36,7 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
   name(undefined, undefined);
 
   const frame = (candidate: string): string => {
-    const usageMetadata = told === undefined ? '' : `,"usageMetadata":${JSON.stringify(encodeUsage(told))}`;
+    const usageMetadata = reported === undefined ? '' : `,"usageMetadata":${JSON.stringify(encodeUsage(reported))}`;
     const json = `{"candidates":[${candidate}]${usageMetadata}${names}`;
     framesSent += 1;
     if (framing === 'sse') return `data: ${json}\r\n\r\n`;
@@ -44,8 +45,8 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
 
   const writeParts = (written: readonly WrittenPart[]): string => {
     if (written.length === 0) return '';
-    const told = likely.take();
-    const rest = told === undefined ? '' : `,${JSON.stringify(told).slice(1, -1)}`;
+    const members = likely.take();
+    const rest = members === undefined ? '' : `,${JSON.stringify(members).slice(1, -1)}`;
     return frame(`{"content":{"parts":[${stringifyParts(written)}],"role":"model"},"index":0${rest}}`);
   };
 
@@ -64,7 +65,7 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
 
   const write = (event: InferenceEvent): string => {
     if (event.type === 'started') name(event.servedModel, event.replyId);
-    else if (event.type === 'usage') told = event.usageReport;
+    else if (event.type === 'usage') reported = event.usageReport;
     else if (event.type === 'logprobs') likely.read(event.tokens);
     else if (event.type === 'finished') return finish(event);
     else return writeParts(writer.write(event));
@@ -72,5 +73,5 @@ export function createEventEncoder(writing: ReplyWriting, framing: StreamFraming
   };
 
   const bare = bareEnums(writing.request);
-  return { write: (event) => bare(event).reduce((text, said) => text + write(said), ''), position: () => ({ framesSent }) };
+  return { write: (event) => bare(event).reduce((text, changed) => text + write(changed), ''), position: () => ({ framesSent }) };
 }

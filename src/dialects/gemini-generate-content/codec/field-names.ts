@@ -1,6 +1,6 @@
 import type { FieldNames } from '../../../inference/translation-notes.ts';
 
-/** How clients of this dialect spell the neutral fields. */
+/** The names of the neutral fields in this dialect. */
 export const fieldNames: FieldNames = {
   instructions: 'systemInstruction',
   tools: 'tools',

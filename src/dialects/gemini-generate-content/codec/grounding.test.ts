@@ -10,7 +10,7 @@ import { encodeReply } from './encode-reply.ts';
 import { createReading, createWriting, decodeStream, encodeStream } from './testing/test-kit.ts';
 import { createTextOffsets } from './text-offsets.ts';
 
-// One to four bytes a character, a combining mark, a family of seven code points.
+// One to four bytes per character, a combining mark, a family of seven code points.
 const sentence = 'Zürich — 東京 is e\u0301 👩‍👩‍👧 fun.';
 
 const web = (uri: string, title = 'example.org') => ({ web: { uri, title } });
@@ -19,7 +19,7 @@ function groundedReply(parts: readonly JsonObject[], groundingMetadata: JsonObje
   return { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0, groundingMetadata }] };
 }
 
-/** The words that the citations of a reply name, by part. */
+/** The cited text of the citations of a reply, by part. */
 function citedWords(reply: InferenceReply): unknown {
   return reply.parts.flatMap((part) => {
     if (part.kind !== 'text') return [];
@@ -38,7 +38,7 @@ const segment = (words: string, startIndex: number, more: JsonObject = {}): Json
   ...more,
 });
 
-test('offsets in bytes become code points, whatever the characters', () => {
+test('offsets in bytes become code points for any characters', () => {
   const words = ['Zürich', '東京', 'e\u0301', '👩‍👩‍👧', 'fun.'];
   const groundingSupports = words.map((word, index) => ({
     segment: segment(word, Buffer.byteLength(sentence.slice(0, sentence.indexOf(word)))),
@@ -64,7 +64,7 @@ test('offsets count within the part of a whole reply, and within all text of a s
   ]);
   assert.equal(whole.parts[2]?.kind === 'text' && whole.parts[2].citations?.[0]?.start, 5);
 
-  // In a stream the first text has ended when the sources come: its source is named without a span.
+  // In a stream, the first text has ended when the sources arrive, so its source is cited without a span.
   const stream = [
     { candidates: [{ content: { parts: [{ text: `${sentence} ` }] } }] },
     { candidates: [{ content: { parts: [parts[1]] } }] },
@@ -86,7 +86,7 @@ test('offsets count within the part of a whole reply, and within all text of a s
   ]);
 });
 
-test('a segment is found by its words where its offsets are wrong, and named without a span where it is nowhere', () => {
+test('a segment with wrong offsets is found by its text, and cited without a span if it is missing', () => {
   const support = (one: JsonObject): JsonObject => ({ segment: one, groundingChunkIndices: [0] });
   const groundingSupports = [support(segment('fun.', 3)), support(segment('nowhere', 0)), support({ endIndex: 9999 }), support({})];
   const reply = decodeReply(
@@ -96,7 +96,7 @@ test('a segment is found by its words where its offsets are wrong, and named wit
   assert.deepEqual(citedWords(reply), [['fun.', 'https://a'], ...Array.from({ length: 3 }, () => [undefined, 'https://a'])]);
 });
 
-test('sources of other kinds, recitations, and indices that lead nowhere', () => {
+test('sources of other kinds, recitations, and invalid indices are handled', () => {
   const candidate = {
     content: { parts: [{ text: 'abcdef' }] },
     finishReason: 'STOP',
@@ -164,7 +164,7 @@ const citingReply: InferenceReply = {
 
 const grounding = (candidate: unknown): JsonObject => (candidate as { groundingMetadata: JsonObject }).groundingMetadata;
 
-test('citations are written once by source and once by span, in bytes of the part', () => {
+test('citations are written once per source and span, in bytes of the part', () => {
   const [candidate] = encodeReply(citingReply, createWriting()).candidates as [JsonObject];
   const at = { partIndex: 2 };
   const { searchEntryPoint: _entry, ...metadata } = grounding(candidate);
@@ -180,7 +180,7 @@ test('citations are written once by source and once by span, in bytes of the par
   });
 });
 
-test('in a stream they come with the last chunk, in bytes of all text', () => {
+test('citations of a stream are in the last chunk, in bytes of all text', () => {
   const stream = encodeStream(replayReply(citingReply), 'sse');
   const last = JSON.parse(stream.trim().split('\r\n\r\n').at(-1)?.slice(6) ?? '') as { candidates: unknown[] };
   const before = Buffer.byteLength('Plain — ');
@@ -207,7 +207,7 @@ test('documents are sources without an address', () => {
   ]);
 });
 
-test('any spans of any text survive the way there and back', () => {
+test('any spans of any text are the same after both translations', () => {
   const character = fc.constantFrom('a', ' ', 'é', '東', '👩', '\u0301', '\u200d', '\n');
   const texts = fc.array(character, { minLength: 1, maxLength: 30 });
   const spans = fc.array(fc.tuple(fc.nat(29), fc.nat(29), fc.constantFrom('https://a', 'https://b')), { maxLength: 5 });
@@ -228,7 +228,7 @@ test('any spans of any text survive the way there and back', () => {
   );
 });
 
-test('bytes and code points of any text', () => {
+test('bytes and code points of any text are converted', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 20 }), fc.nat(30), (text, at) => {
       const offsets = createTextOffsets(text);

@@ -5,8 +5,9 @@ import { isJsonObject, type JsonObject } from '../../../platform/json/json-value
 import { encodeSchema } from './encode-schema.ts';
 
 /**
- * JSON without a schema may be any value here. Beside functions, a model that takes nothing else is asked for either in words, or by a function; and the subset
- * of schemas that some models take leaves rules out.
+ * Whether the vendor guarantees the format. JSON without a schema may be any value here. Beside functions, models with
+ * only one of both get the format in text or as a function. The subset of schemas that some models accept leaves rules
+ * out.
  */
 export function holdsFormat({ outputFormat, tools }: InferenceRequest, traits: ModelTraits): boolean {
   if (outputFormat === undefined) return true;
@@ -16,8 +17,8 @@ export function holdsFormat({ outputFormat, tools }: InferenceRequest, traits: M
 }
 
 /**
- * Keywords of JSON Schema that the vendor takes without holding an answer to them.
- * Source: the vendor's guide to structured output, "JSON Schema support", which lists those that it does.
+ * Keywords of JSON Schema that the vendor accepts but does not enforce. Source: the vendor's guide to structured
+ * output, "JSON Schema support", which lists the enforced ones.
  */
 const unheldKeywords: ReadonlySet<string> = new Set(
   'pattern minLength maxLength multipleOf exclusiveMinimum exclusiveMaximum uniqueItems contains minContains maxContains const not if then else allOf oneOf dependentRequired dependentSchemas patternProperties propertyNames minProperties maxProperties unevaluatedProperties unevaluatedItems'.split(

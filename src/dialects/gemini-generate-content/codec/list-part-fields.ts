@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { isSaid, listUnread } from '../../list-unread.ts';
 import { decodeResolution } from './decode-media.ts';
 
-/** What is read of the data of a part. Parts with other data are carried, refused or left out as a whole. */
+/** The members that are read of each kind of part. Other parts are carried, refused or left out as a whole. */
 const dataMembers: Readonly<Record<string, readonly string[]>> = {
   inlineData: ['mimeType', 'data', 'displayName'],
   fileData: ['mimeType', 'fileUri', 'displayName'],
@@ -17,7 +17,7 @@ const dataMembers: Readonly<Record<string, readonly string[]>> = {
 const read: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature', 'mediaResolution', ...Object.keys(dataMembers)]);
 const hints: ReadonlySet<string> = new Set(['partMetadata']);
 
-/** The members of a part that nobody reads. */
+/** Lists the members of a part that are not read. */
 export function listPartFields(part: JsonObject, path: string): readonly VendorField[] {
   const holders = Object.entries(dataMembers).filter(([holder]) => part[holder] !== undefined);
   if (holders.length === 0 && part.text === undefined) return listUnread({ partMetadata: part.partMetadata }, path, read, hints);
@@ -28,7 +28,7 @@ export function listPartFields(part: JsonObject, path: string): readonly VendorF
   ];
 }
 
-/** A resolution that no image carries: of another degree than the two that have a neutral name, or of something else. */
+/** Lists a resolution that no image carries: one of another level than the two neutral ones, or on another medium. */
 function listResolution({ mediaResolution, inlineData, fileData }: JsonObject, path: string): readonly VendorField[] {
   if (!isSaid(mediaResolution)) return [];
   const { mimeType } = membersOf(inlineData ?? fileData);

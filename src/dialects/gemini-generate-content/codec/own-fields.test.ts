@@ -5,7 +5,7 @@ import { decode, encode } from './testing/test-kit.ts';
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
 
-/** What a client wrote, read and written again for an upstream of the same dialect that can do everything. */
+/** Decodes a client's request and encodes it for an upstream of the same dialect that supports everything. */
 const again = (body: JsonObject): { readonly body: JsonObject; readonly notes: readonly string[] } =>
   encode(decode({ contents, ...body }), { urlContext: true });
 
@@ -75,14 +75,14 @@ const kept: Readonly<Record<string, JsonObject>> = {
 };
 
 for (const [what, body] of Object.entries(kept)) {
-  test(`a request of this dialect that is written again keeps ${what}`, () => {
+  test(`a decoded and encoded request of this dialect keeps ${what}`, () => {
     const { body: written, notes } = again(body);
     assert.deepEqual(written, { contents, ...body });
     assert.deepEqual(notes, []);
   });
 }
 
-test('what a reply that is written again cannot carry is not asked for', () => {
+test('fields that a rewritten reply cannot carry are not sent', () => {
   const { body, notes } = again({ generationConfig: { logprobs: 3 } });
   assert.equal(body.generationConfig, undefined);
   assert.deepEqual(notes, ['dropped generationConfig.logprobs']);
@@ -91,7 +91,7 @@ test('what a reply that is written again cannot carry is not asked for', () => {
   assert.deepEqual([whole.body.generationConfig, whole.notes], [generationConfig, []]);
 });
 
-test('the same fields are lost for another dialect’s upstream, and for a request of nobody', () => {
+test('the same fields are lost for another dialect’s upstream, and for a request of no dialect', () => {
   const { dialect: _dialect, ...request } = decode({
     contents,
     tools: [{ googleSearch: { timeRangeFilter: { startTime: '2026-01-01T00:00:00Z' } } }],
@@ -103,7 +103,7 @@ test('the same fields are lost for another dialect’s upstream, and for a reque
   assert.deepEqual(notes, ['dropped tools[0].googleSearch.timeRangeFilter', 'dropped toolConfig.retrievalConfig', 'dropped labels']);
 });
 
-test('a demand that the gateway adds stands above a mode that the client asked for', () => {
+test('a choice that the gateway requires overrides a mode of the client', () => {
   const { body } = encode(
     decode({
       contents,

@@ -9,31 +9,31 @@ import type { CitedText, GroundingSources } from './encode-grounding.ts';
 import { encodeSource } from './encode-media.ts';
 import { dummySignature, writePartSignature, writeSignature } from './thought-signature.ts';
 
-/** A part of the reply, or more of the part before it. */
+/** A new part of the reply, or more text of the part before it. */
 export type WrittenPart = { readonly part: JsonObject; readonly continues: boolean };
 
 type OpenBlock = {
   readonly block: BlockStart;
-  /** The text so far, by paragraphs for reasoning. */
+  /** The text so far; for reasoning, by paragraphs. */
   readonly paragraphs: string[];
   readonly citations: Citation[];
   proof: Proof | undefined;
-  /** The number of the part in which the block stands, once it has one, and the bytes of text before it in that part. */
+  /** The index of the block's part, if it has one, and the bytes of text before the block in that part. */
   partIndex: number | undefined;
   bytesInPart: number;
-  /** Code that has been written already, while it runs. */
+  /** Code that was already written while it runs. */
   code: string | undefined;
   hasOutcome: boolean;
 };
 
 const paragraphBreak = '\n\n';
 
-/** A text as a stream and a whole reply count its bytes. */
+/** A text with its sizes in bytes, as streams and whole replies count them. */
 type KeptText = CitedText & { readonly bytesInPart: number };
 
 /**
- * Turns events into parts: text and thoughts as they come, calls when they are whole. The proof of reasoning stands on the part after it,
- * as the vendor's does and clients keep it, or on an empty last one.
+ * Converts events into parts: text and thoughts at once, calls when they are complete. The proof of reasoning is on the
+ * part after it, like the vendor's, because clients keep it there; otherwise on an empty last part.
  */
 export class PartWriter {
   readonly #showsThoughts: boolean;
@@ -41,18 +41,20 @@ export class PartWriter {
   #pendingSignature: string | undefined;
   #hasCalls = false;
   #partCount = 0;
-  /** What the last part is, and whether a signature stands on it: text goes on in a part of its own kind without one. */
+  /** Whether the last part has a signature. Text continues only in a part of its own kind without one. */
   #lastSigned = false;
-  /** The bytes of the last part, if it is text that more text may go on in. */
+  /** The bytes of the last part, if it is text that can continue. */
   #joinableBytes: number | undefined;
   #textBytes = 0;
-  /** A tool that no part shows has run since the last text: what is said next is another paragraph of it. */
+  /** Whether a tool that no part shows has run since the last text. Then the next text is a new paragraph. */
   #hasRunTool = false;
   #endsLine = false;
   readonly #texts: KeptText[] = [];
   readonly #tools: ServerToolPart[] = [];
 
-  /** @param showsThoughts whether the client asked to see thoughts: a reader that did not would take them for the answer */
+  /**
+   * @param showsThoughts whether the client requested thoughts: a client that did not would take them for the answer
+   */
   constructor(showsThoughts: boolean) {
     this.#showsThoughts = showsThoughts;
   }
@@ -86,12 +88,12 @@ export class PartWriter {
     }
   }
 
-  /** What is left at the end: a signature that no part has taken. */
+  /** Returns the rest at the end: a signature that no part has. */
   end(): readonly WrittenPart[] {
     return this.#flushSignature();
   }
 
-  /** Offsets of a stream count from the beginning of all text, whatever part it stands in. */
+  /** Returns the sources. Offsets of a stream count from the beginning of all text, in any part. */
   sources(isStream: boolean): GroundingSources {
     const texts = this.#texts.map(({ bytesInPart, ...text }) =>
       isStream ? { ...text, partIndex: 0 } : { ...text, bytesBefore: bytesInPart },
@@ -111,7 +113,7 @@ export class PartWriter {
       code: code === '' ? undefined : code,
       hasOutcome: false,
     };
-    // Code that is known before it runs is shown while it does.
+    // Code that is known before it runs is written while it runs.
     return code === '' ? [] : [this.#add(encodeExecutable(code), false)];
   }
 
@@ -125,10 +127,10 @@ export class PartWriter {
     return [this.#textPart(open, { text: isFirstOfParagraph && hasText ? `\n\n${text}` : text, thought: true })];
   }
 
-  /** More of the block's part, or its first. The first text after reasoning takes the signature. */
+  /** Writes more of the block's part, or its first piece. The first text after reasoning gets the signature. */
   #textPart(open: OpenBlock, part: JsonObject): WrittenPart {
     const signature = part.thought === true ? undefined : this.#takeSignature();
-    // Clients that put marks into the text of a whole reply take it for one text, whatever was searched for in between.
+    // Clients that insert marks into the text of a whole reply treat it as one text, even with searches in between.
     const joined = open.partIndex === undefined && open.block.kind === 'text' && !this.#lastSigned ? this.#joinableBytes : undefined;
     const continues = (open.partIndex !== undefined || joined !== undefined) && signature === undefined;
     const paragraph = joined !== undefined && continues && this.#hasRunTool ? this.#beginParagraph(part) : part;
@@ -139,7 +141,7 @@ export class PartWriter {
     return written;
   }
 
-  /** What is said before and after the run of a tool are paragraphs of one text. */
+  /** Begins a new paragraph: text before and after a tool are paragraphs of one text. */
   #beginParagraph(part: JsonObject): JsonObject {
     if (this.#endsLine || typeof part.text !== 'string' || part.text.startsWith('\n')) return part;
     this.#textBytes += paragraphBreak.length;
@@ -167,7 +169,7 @@ export class PartWriter {
   #writeProof(open: OpenBlock, proof: Proof): readonly WrittenPart[] {
     open.proof = proof;
     if (open.block.kind !== 'text') return [];
-    // The text has gone already: its signature follows on an empty piece of it, unless that has one.
+    // The text is already sent: its signature follows on an empty piece, unless that has one.
     const flushed = this.#flushSignature();
     const continues = open.partIndex !== undefined && !this.#lastSigned;
     const written = this.#add({ text: '', thoughtSignature: writePartSignature(proof) }, continues);
@@ -207,7 +209,7 @@ export class PartWriter {
 
   #writeCall({ id, name }: Extract<BlockStart, { kind: 'tool-call' }>, text: string, proof: Proof | undefined): readonly WrittenPart[] {
     const flushed = proof === undefined ? [] : this.#flushSignature();
-    // The vendor's own models refuse a first call without a signature, should the conversation go on with one of them.
+    // The vendor's own models refuse a first call without a signature if the conversation continues with one of them.
     const substitute = this.#hasCalls ? undefined : dummySignature;
     this.#hasCalls = true;
     const signature = proof === undefined ? (this.#takeSignature() ?? substitute) : writePartSignature(proof);
@@ -229,10 +231,10 @@ export class PartWriter {
     return isWritten ? encodeCodeResult(part).map((wire) => this.#add(wire, false)) : this.#writePart(part);
   }
 
-  /** A tool of which nothing was heard any more: it has failed, and what it was asked for is all that can be told. */
+  /** Writes a tool without a result: it has failed, and only its input is known. */
   #writeInterrupted({ tool, id, input }: Extract<BlockStart, { kind: 'server-tool' }>, open: OpenBlock): readonly WrittenPart[] {
     const more = open.paragraphs.join('');
-    const asked = more === '' ? input : [...input, more];
-    return this.#writeOutcome({ kind: 'server-tool', tool, id, input: asked, failed: true, wire: [] }, open);
+    const fullInput = more === '' ? input : [...input, more];
+    return this.#writeOutcome({ kind: 'server-tool', tool, id, input: fullInput, failed: true, wire: [] }, open);
   }
 }

@@ -55,7 +55,7 @@ function refuse(param: string, problem: string): GatewayError {
 }
 
 function encode(reply: ImageReply, { requestId, requestedModel, framing }: ImageReplyWriting): Buffer {
-  const made = reply.images.map((image, index): JsonObject => ({
+  const generated = reply.images.map((image, index): JsonObject => ({
     content: { parts: encodeParts(image), role: 'model' },
     finishReason: 'STOP',
     index,
@@ -64,11 +64,11 @@ function encode(reply: ImageReply, { requestId, requestedModel, framing }: Image
   const withheld = reply.withheld.map((reason, index): JsonObject => ({
     finishReason: 'IMAGE_SAFETY',
     finishMessage: reason,
-    index: made.length + index,
+    index: generated.length + index,
   }));
   const usageMetadata = encodeUsage(reply.usage);
   const json = JSON.stringify({
-    candidates: [...made, ...withheld],
+    candidates: [...generated, ...withheld],
     ...(Object.keys(usageMetadata).length > 0 && { usageMetadata }),
     modelVersion: reply.servedModel ?? requestedModel,
     responseId: requestId,

@@ -10,7 +10,7 @@ const model = (...parts: JsonObject[]): JsonObject => ({ role: 'model', parts })
 
 const clean = (...contents: JsonObject[]): unknown => removeForeignProofs({ contents, keep: 1 }).contents;
 
-test('a request without foreign proofs is the same object, native signatures included', () => {
+test('a request without foreign proofs is the same object, including native signatures', () => {
   const bodies: JsonObject[] = [
     { contents: [question, model({ text: 'T', thought: true }, { text: 'x', thoughtSignature: 'AbCd' })] },
     { contents: question },
@@ -21,7 +21,7 @@ test('a request without foreign proofs is the same object, native signatures inc
   for (const body of bodies) assert.equal(removeForeignProofs(body), body);
 });
 
-test('foreign signatures go, and the thoughts before them; the text stays', () => {
+test('foreign signatures are removed, with the thoughts before them; the text stays', () => {
   const contents = [
     question,
     model({ text: 'T', thought: true }, { text: 'T2', thought: true }, { text: 'x', thoughtSignature: foreign }, { text: 'y' }),
@@ -35,7 +35,7 @@ test('foreign signatures go, and the thoughts before them; the text stays', () =
   assert.deepEqual(clean(question, model(native, { text: 'x', thoughtSignature: foreign })), [question, model(native, { text: 'x' })]);
 });
 
-test('a call keeps a signature: the one that the vendor documents for calls that others made', () => {
+test('a call keeps a signature: the vendor’s documented substitute', () => {
   const call = { functionCall: { name: 'f' } };
   assert.deepEqual(clean(question, model({ ...call, thought_signature: foreign }, call)), [
     question,
@@ -43,7 +43,7 @@ test('a call keeps a signature: the one that the vendor documents for calls that
   ]);
 });
 
-test('parts and turns that carried nothing else go too, in either spelling and form of the body', () => {
+test('parts and turns without other content are removed too, in either spelling and form of the body', () => {
   assert.deepEqual(clean(question, model({ text: 'x' }, { text: '', thoughtSignature: foreign })), [question, model({ text: 'x' })]);
   assert.deepEqual(clean(question, { role: 'model', parts: { text: '', thoughtSignature: foreign } }, question), [question, question]);
   const inner = { contents: [question, model({ text: 'x', thoughtSignature: foreign })] };

@@ -6,7 +6,7 @@ const signatureNames = ['thoughtSignature', 'thought_signature'] as const;
 const hasForeign = (part: JsonValue | undefined): boolean =>
   isJsonObject(part) && signatureNames.some((name) => typeof part[name] === 'string' && isForeignSignature(part[name]));
 
-/** A list, or the single object that stands for one. */
+/** Returns a list, also for a single object in place of one. */
 const listOf = (value: JsonValue | undefined): readonly JsonValue[] =>
   Array.isArray(value) ? (value as readonly JsonValue[]) : isJsonObject(value) ? [value] : [];
 
@@ -17,25 +17,25 @@ function withoutSignature(part: JsonObject): JsonObject {
 
 const isCall = (part: JsonObject): boolean => (part.functionCall ?? part.function_call) !== undefined;
 
-/** Thoughts that no signature of the vendor proves. */
+/** Thoughts without a signature of the vendor. */
 const isUnprovenThought = (part: JsonValue): boolean =>
   isJsonObject(part) && part.thought === true && (hasForeign(part) || signatureNames.every((name) => part[name] === undefined));
 
-/** Parts without the signatures of others, the thoughts before them, and what carried nothing else. */
+/** Removes foreign signatures, the thoughts before them, and parts without other content. */
 function cleanParts(parts: readonly JsonValue[]): readonly JsonValue[] {
-  const kept: JsonValue[] = [];
+  const remaining: JsonValue[] = [];
   for (const part of parts) {
     if (!isJsonObject(part) || !hasForeign(part)) {
-      kept.push(part);
+      remaining.push(part);
       continue;
     }
-    while (kept.length > 0 && isUnprovenThought(kept.at(-1) ?? null)) kept.pop();
+    while (remaining.length > 0 && isUnprovenThought(remaining.at(-1) ?? null)) remaining.pop();
     const rest = withoutSignature(part);
-    // The vendor refuses calls without a signature; for calls that others made it documents this one.
-    if (isCall(rest)) kept.push({ ...rest, thoughtSignature: dummySignature });
-    else if (rest.thought !== true && rest.text !== '' && Object.keys(rest).length > 0) kept.push(rest);
+    // The vendor refuses calls without a signature, and documents this one for calls of other models.
+    if (isCall(rest)) remaining.push({ ...rest, thoughtSignature: dummySignature });
+    else if (rest.thought !== true && rest.text !== '' && Object.keys(rest).length > 0) remaining.push(rest);
   }
-  return kept;
+  return remaining;
 }
 
 function cleanContents(contents: readonly JsonValue[]): readonly JsonValue[] {
@@ -47,8 +47,8 @@ function cleanContents(contents: readonly JsonValue[]): readonly JsonValue[] {
 }
 
 /**
- * Takes signatures out that hold proofs of other vendors, with the thoughts that they sign. The body is as the client wrote it, in either
- * spelling; the same object comes back where there is nothing to take out.
+ * Removes signatures with proofs of other vendors, and the thoughts that they sign. The body is as the client wrote it,
+ * in either spelling. Returns the same object if there is nothing to remove.
  */
 export function removeForeignProofs(body: JsonObject): JsonObject {
   for (const name of ['generateContentRequest', 'generate_content_request']) {

@@ -5,7 +5,7 @@ import { toSnakeCase } from '../canonicalize-request.ts';
 const pick = (object: JsonValue | undefined, name: string): JsonValue | undefined =>
   objectOf(object)?.[name] ?? objectOf(object)?.[toSnakeCase(name)];
 
-/** Whether the client, in either spelling, asked to see thoughts. */
+/** Whether the client, in either spelling, requested thoughts. */
 export function showsThoughts(request: JsonObject): boolean {
   return pick(pick(pick(request, 'generationConfig'), 'thinkingConfig'), 'includeThoughts') === true;
 }

@@ -1,6 +1,6 @@
 import type { StopReason } from '../../../inference/inference-reply.ts';
 
-// Source: the vendor's API description, FinishReason; reasons for images among them.
+// Source: the vendor's API description, FinishReason, including reasons for images.
 const reasons: Readonly<Record<string, StopReason>> = {
   STOP: 'end',
   MAX_TOKENS: 'output-limit',
@@ -23,9 +23,9 @@ const reasons: Readonly<Record<string, StopReason>> = {
   NO_IMAGE: 'failed',
 };
 
-/** Reads a finish reason. The vendor has none for calls, so they are told by the parts of the whole reply. */
+/** Reads a finish reason. The vendor has none for calls, so the parts of the whole reply decide. */
 export function decodeStopReason(finishReason: string, hasCalls: boolean): StopReason {
-  // A reason that came after this was written ends a reply like any other.
+  // A reason that is newer than this table is an ordinary end.
   const reason = reasons[finishReason.toUpperCase()] ?? 'end';
   return reason === 'end' && hasCalls ? 'tool-calls' : reason;
 }
@@ -42,8 +42,8 @@ const names: Readonly<Record<StopReason, string>> = {
 };
 
 /**
- * Writes why a reply ended: the reason, and the message beside it where there is one. A detail that is one of the vendor's reasons is
- * the reason.
+ * Writes the stop reason, and the message beside it if there is one. A detail that is one of the vendor's reasons
+ * becomes the reason.
  */
 export function encodeEnding(
   stopReason: StopReason,

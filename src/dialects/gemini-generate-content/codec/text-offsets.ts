@@ -1,4 +1,7 @@
-/** Converts between places in one text: UTF-8 bytes, as this dialect counts, and code points, as the neutral form does. */
+/**
+ * Converts between positions in one text: UTF-8 bytes, as this dialect counts, and code points, as the neutral form
+ * does.
+ */
 export type TextOffsets = {
   readonly bytes: number;
   readonly codePoints: number;
@@ -10,11 +13,11 @@ export type TextOffsets = {
   readonly slice: (start: number, end: number) => string;
 };
 
-/** Prepares the conversion: one pass over the text, unless it is all ASCII. */
+/** Prepares the conversion with one pass over the text, unless it is all ASCII. */
 export function createTextOffsets(text: string): TextOffsets {
   const bytes = Buffer.byteLength(text);
   const clamp = (offset: number): number => Math.min(Math.max(offset, 0), bytes);
-  // Every character is one byte exactly when there are as many of them.
+  // If the numbers are equal, every character is one byte.
   if (bytes === text.length) {
     return { bytes, codePoints: bytes, toCodePoint: clamp, toByte: clamp, slice: (start, end) => text.slice(clamp(start), clamp(end)) };
   }
@@ -26,7 +29,7 @@ export function createTextOffsets(text: string): TextOffsets {
     byteStarts[index] = byte;
     pointAtByte[byte] = index;
     const next = byte + Buffer.byteLength(character);
-    // An offset within a character is moved behind it.
+    // An offset within a character moves to its end.
     pointAtByte.fill(index + 1, byte + 1, next);
     byte = next;
   }

@@ -29,7 +29,7 @@ const partsOf = (candidate: JsonObject): readonly JsonObject[] => objectsOf((can
 
 const cite = (source: Citation['source'], start: number, end: number): Citation => ({ start, end, title: 'T', source });
 
-/** The events of a tool at work: what it is asked for at the start and later, what it brought, and its end. */
+/** The events of a running tool: its input at the start and later, its result, and its end. */
 function atWork(input: readonly string[], deltas: readonly string[], part?: ServerToolPart): readonly InferenceEvent[] {
   return [
     { type: 'started' },
@@ -57,13 +57,13 @@ const said = { text: 'It is 2.' };
 const last = { text: '' };
 const printed = tool('code-execution', { input: ['print(1+1)'], results: [{ text: '2\n' }] });
 
-test('code comes before its result and both before the text, however its beginning was told', () => {
+test('code comes before its result and both before the text, however it began', () => {
   assert.deepEqual(streamed(atWork(['print(1+1)'], [], printed)), [code, ran, said, last]);
   assert.deepEqual(streamed(atWork([], ['print', '(1+1)'], printed)), [code, ran, said, last]);
   assert.deepEqual(partsOf(candidateOf([printed, { kind: 'text', text: 'It is 2.' }])), [code, ran, said]);
 });
 
-test('code that is known when it begins is shown while it runs', () => {
+test('code that is known at the start is written while it runs', () => {
   const chunks = chunksOf(encodeStream(atWork(['print(1+1)'], [], printed).slice(0, 2), 'sse'));
   assert.deepEqual(
     chunks.flatMap((chunk) => partsOf(objectsOf(chunk.candidates)[0] ?? {})),
@@ -71,7 +71,7 @@ test('code that is known when it begins is shown while it runs', () => {
   );
 });
 
-test('code has an outcome however it ended', () => {
+test('code has an outcome, however it ended', () => {
   const outcomes: readonly (readonly [Partial<ServerToolPart>, string, string])[] = [
     [{ results: [{ text: 'a' }, { text: 'b\n' }, { url: 'https://a' }, { text: 'c' }] }, 'OUTCOME_OK', 'a\nb\nc'],
     [{ results: [{ text: 'Traceback' }], failed: true }, 'OUTCOME_FAILED', 'Traceback'],
@@ -87,12 +87,12 @@ test('code has an outcome however it ended', () => {
   assert.deepEqual(streamed(atWork([], ['print(1+1)'])), [code, failed, said, last], 'so was one that was told piece by piece');
 });
 
-test('what a search is asked for is no text', () => {
+test('the input of a search is not text', () => {
   const search = tool('web-search', { input: ['news'], results: [] });
   assert.deepEqual(streamed(atWork(['news'], ['more of it'], search)), [said, last]);
 });
 
-test('a client that sends code and its result back is understood', () => {
+test('code and its result are read when a client returns them', () => {
   for (const [outcome, more] of [
     ['OUTCOME_OK', {}],
     ['OUTCOME_FAILED', { failed: true }],
@@ -110,7 +110,7 @@ test('a client that sends code and its result back is understood', () => {
   }
 });
 
-test('confidence is told where that of every source is known, within bounds', () => {
+test('confidence is written if that of every source is known, within limits', () => {
   const results: readonly ToolFinding[] = [
     { url: 'https://a', score: 0.25 },
     { url: 'https://a', score: 0.75 },
@@ -153,7 +153,7 @@ test('passages of files are chunks with their store, cited or not', () => {
   assert.equal(metadata.searchEntryPoint, undefined);
 });
 
-test('pages that were read are told with what became of them, and come back so', () => {
+test('pages that were read are written with their status, and are read back', () => {
   const results: readonly ToolFinding[] = [{ url: 'https://a' }, { url: 'https://b', unreadable: true }];
   const candidate = candidateOf([tool('url-context', { input: ['https://a', 'https://b'], results }), { kind: 'text', text: 'x' }]);
   const status = (name: string) => `URL_RETRIEVAL_STATUS_${name}`;
@@ -174,7 +174,7 @@ test('pages that were read are told with what became of them, and come back so',
   assert.deepEqual(known.results, [{ url: 'https://a' }]);
 });
 
-test('what the vendor alone says of its search and of pages goes back to its own clients', () => {
+test('the vendor’s own members about searches and pages are returned to its own clients', () => {
   const grounded = {
     content: { role: 'model', parts: [said] },
     finishReason: 'STOP',
@@ -193,7 +193,7 @@ test('what the vendor alone says of its search and of pages goes back to its own
   assert.deepEqual((again.candidates as readonly unknown[])[0], grounded);
 });
 
-test('confidence of the vendor becomes the score of what was found', () => {
+test('confidence of the vendor becomes the score of a finding', () => {
   const candidate = {
     content: { parts: [said] },
     groundingMetadata: {
@@ -209,7 +209,7 @@ test('confidence of the vendor becomes the score of what was found', () => {
   assert.deepEqual(search.results, [{ url: 'https://a', score: 0.75 }, { url: 'https://b' }]);
 });
 
-test('whatever tools did survives the way there and back', () => {
+test('any activity of tools is the same after both translations', () => {
   const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 });
   const url = fc.webUrl();
   const ran = fc
@@ -239,7 +239,7 @@ test('whatever tools did survives the way there and back', () => {
   );
 });
 
-/** Puts a mark behind every cited span, from the last to the first, as the contract tells clients to (document C, 4.3). */
+/** Inserts a mark after every cited span, from the last to the first, as the contract requires (document C, 4.3). */
 function insertMarks(text: string, metadata: JsonObject | undefined): string {
   const supports = objectsOf(metadata?.groundingSupports).toSorted(
     (one, other) => Number((other.segment as JsonObject).endIndex) - Number((one.segment as JsonObject).endIndex),
@@ -253,12 +253,12 @@ function insertMarks(text: string, metadata: JsonObject | undefined): string {
   return bytes.toString();
 }
 
-test('a text that is cut where its sources change is one paragraph, whatever was searched before it', () => {
+test('a text that is cut where its sources change is one paragraph, even after a search', () => {
   const parts: InferenceReply['parts'] = [tool('web-search'), { kind: 'text', text: 'One.' }, { kind: 'text', text: ' Two.' }];
   assert.deepEqual(partsOf(candidateOf(parts)), [{ text: 'One. Two.' }]);
 });
 
-test('marks that a client inserts by the contract stand behind the words, in whole replies and in streams', () => {
+test('marks that a client inserts by the contract follow the cited text, in whole replies and in streams', () => {
   const character = fc.constantFrom('a', ' ', 'é', '東', '👩', '\u0301', '\u200d', '\n', '𝕏');
   const sentence = fc.array(character, { minLength: 1, maxLength: 12 }).map((characters) => characters.join(''));
   fc.assert(
@@ -268,7 +268,7 @@ test('marks that a client inserts by the contract stand behind the words, in who
       let text = '';
       const parts = blocks.flatMap((sentences): InferenceReply['parts'] => {
         let start = 0;
-        // What is said before and after a search are paragraphs.
+        // Text before and after a search are paragraphs.
         const paragraphBreak = text === '' || text.endsWith('\n') || sentences[0]?.startsWith('\n') === true ? '' : '\n\n';
         expected += paragraphBreak;
         text += paragraphBreak + sentences.join('');
@@ -291,7 +291,7 @@ test('marks that a client inserts by the contract stand behind the words, in who
   );
 });
 
-/** A reply as a stream whose texts come one character at a time. */
+/** A reply as a stream whose texts arrive one character at a time. */
 function* replay(parts: InferenceReply['parts']): Generator<InferenceEvent> {
   yield { type: 'started' };
   for (const [index, part] of parts.entries()) {

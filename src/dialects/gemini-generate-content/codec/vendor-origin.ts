@@ -1,2 +1,2 @@
-/** Whose proofs this dialect's own fields hold when nothing else is known. */
+/** The origin of proofs in this dialect's own fields if nothing else is known. */
 export const vendorOrigin = 'gemini';

@@ -129,8 +129,8 @@ test('a request that an interface cannot express is refused before it is sent', 
     ['xai-videos', { size: '1024x1792' }, {}, 'resolution', /480p, 720p or 1080p/],
     ['xai-videos', { seconds: '20' }, { form: 'openai-videos' }, 'duration', /from 1 to 15/],
     ['xai-videos', { video, duration: 11 }, { form: 'xai-videos', action: 'extend' }, 'duration', /from 1 to 10/],
-    ['xai-videos', {}, { changes: { mode: 'remix', video: { kind: 'task', taskId: 'task_1' } } }, 'video', /id of its task/],
-    ['video-generations', { video }, { form: 'xai-videos', action: 'extend' }, 'video', /lengthen/],
+    ['xai-videos', {}, { changes: { mode: 'remix', video: { kind: 'task', taskId: 'task_1' } } }, 'video', /id of a task/],
+    ['video-generations', { video }, { form: 'xai-videos', action: 'extend' }, 'video', /extend/],
     ['video-generations', { size: '1024x1792' }, {}, 'aspect_ratio', /'4:7'/],
   ];
   for (const [protocol, body, options, param, words] of cases) {

@@ -27,10 +27,10 @@ export const { createFit, createReading, createWriting } = createFakeTranslation
   writing: { createdAtMs: 0 },
 });
 
-/** A client that asked to see thoughts. */
+/** A client that requested thoughts. */
 export const thoughtfulRequest: JsonObject = { generationConfig: { thinkingConfig: { includeThoughts: true } } };
 
-/** Decodes a request that this dialect takes; it has contents of its own where none are given. */
+/** Decodes a request that this dialect accepts, with default contents. */
 export function decode(members: JsonObject): InferenceRequest {
   const request = {
     operation: 'generate' as const,
@@ -48,7 +48,7 @@ export function encode(members: Partial<InferenceRequest>, differences: TraitDif
   return { ...encodeRequest(createFakeRequest(members), fit), notes: listNotes(fit) };
 }
 
-/** Decodes a stream that comes in chunks of so many bytes. */
+/** Decodes a stream that arrives in chunks of this size. */
 export const decodeStream = (body: Buffer, framing: StreamFraming, chunkBytes?: number): readonly InferenceEvent[] =>
   decodeFrames(createEventDecoder(createReading(), framing), readFrames(body, framing, chunkBytes));
 
