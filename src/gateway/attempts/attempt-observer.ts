@@ -114,8 +114,8 @@ export class AttemptObserver implements ExchangeObserver {
   #judge({ end, error }: Outcome): AttemptVerdict {
     if (end === 'finished') return { type: 'answered' };
     if (error === undefined) return { type: 'unknown' };
-    const upstreamStatus = this.#status === undefined ? {} : { upstreamStatus: this.#status };
-    return decideRetry({ error, ...upstreamStatus, attempt: 1, isDelivered: true, hasClientLeft: false }, this.#services.random).verdict;
+    return decideRetry({ error, upstreamStatus: this.#status, attempt: 1, isDelivered: true, hasClientLeft: false }, this.#services.random)
+      .verdict;
   }
 
   /** The time since its start without the upstream's status line. Undefined after the status line. */

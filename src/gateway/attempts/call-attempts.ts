@@ -14,17 +14,10 @@ import type { HealthQuery } from './health/health.ts';
 import type { AttemptTicket } from './health/health.ts';
 import { openAttempt } from './books/open-attempt.ts';
 import { AttemptKeys } from './exchange/prepare-request.ts';
-import {
-  chooseNext,
-  type JudgedFailure,
-  freeGrant,
-  judgeFailure,
-  type NextAttempt,
-  snapshotHealth,
-  takeBudget,
-} from './retry/next-attempt.ts';
+import { chooseNext, type JudgedFailure, freeGrant, type NextAttempt, snapshotHealth, takeBudget } from './retry/next-attempt.ts';
 import type { RetryGrant } from './retry/retry-budget.ts';
-import type { RetryDecision } from './retry/retry-policy.ts';
+import { decideRetry, type RetryDecision } from './retry/retry-policy.ts';
+import { readRetryAdvice } from './retry/parse-retry-after.ts';
 import { subjectOf, type Target, timeoutsOf } from './routing/target.ts';
 import type { AttemptServices, RunningCall } from './services.ts';
 
@@ -242,15 +235,10 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     const { error, upstreamStatus, upstreamWords, headers } = failure;
     const attempt = this.#failed.length + 1;
     const hasClientLeft = this.#sink.isGone;
-    const decision = judgeFailure(this.#services, {
-      error,
-      upstreamStatus,
-      upstreamWords,
-      headers,
-      attempt,
-      isDelivered: false,
-      hasClientLeft,
-    });
+    const { clock, random } = this.#services;
+    const advice = readRetryAdvice(headers, clock.nowMs());
+    const failedAttempt = { error, upstreamStatus, upstreamWords, ...advice, attempt, isDelivered: false, hasClientLeft };
+    const decision = decideRetry(failedAttempt, random);
     ticket.end(decision.verdict);
     if (!decision.retry || !mayGoOn) return this.#answerBetter(failure, decision);
     const failed = { failed: target, decision };

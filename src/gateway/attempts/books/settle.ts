@@ -121,28 +121,15 @@ function endDisconnected(outcome: Outcome): Outcome {
   return outcome.end === 'failed' ? outcome : { ...others, end: 'client-left' };
 }
 
-/** Whether the upstream's final usage was read. */
-function reportsUsage({ complete, report }: Outcome): boolean {
-  return complete && report?.usageReport !== undefined;
-}
-
-/**
- * The evidence of a client's disconnect.
- * @param usageReported whether the upstream's final usage was read
- * @param endedAfterMs when its upstream was stopped or had ended, in milliseconds from acceptance
- */
+/** The evidence of a client's disconnect. Its upstream was stopped, or had ended, when the call was settled. */
 function describeDisconnect(
   { disconnect, afterMs }: { readonly disconnect: ClientDisconnect; readonly afterMs: number },
-  usageReported: boolean,
-  endedAfterMs: number,
+  { complete, report }: Outcome,
+  { durationMs }: CallTrace,
 ): DisconnectEvidence {
-  return {
-    policy: disconnect.policy,
-    leftAfterMs: afterMs,
-    deliveredCharacters: disconnect.deliveredCharacters,
-    upstreamEndedAfterMs: endedAfterMs,
-    usageReported,
-  };
+  const { policy, deliveredCharacters } = disconnect;
+  const usageReported = complete && report?.usageReport !== undefined;
+  return { policy, leftAfterMs: afterMs, deliveredCharacters, upstreamEndedAfterMs: durationMs, usageReported };
 }
 
 /** For operations that cost nothing: only their end is reported. */
@@ -218,8 +205,7 @@ export function keepBooks(options: {
       const corrected = exact === report || exact === undefined ? outcome : { ...outcome, report: exact };
       const trace = { upstreamStatus, upstreamRequestId, firstByteMs, durationMs: elapsedMs() };
       const charged = settleCall(opening, corrected, trace, { priceBook, keepsReply, bound });
-      const settled =
-        left === undefined ? charged : { ...charged, disconnect: describeDisconnect(left, reportsUsage(corrected), trace.durationMs) };
+      const settled = left === undefined ? charged : { ...charged, disconnect: describeDisconnect(left, corrected, trace) };
       const replyNotes = options.replyNotes();
       const entry = replyNotes.length === 0 ? settled : { ...settled, replyNotes };
       options.used?.(entry.usage);

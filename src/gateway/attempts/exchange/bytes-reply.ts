@@ -3,7 +3,7 @@ import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import type { ExchangeContext, ReplyIntake, UpstreamFlow } from './exchange-context.ts';
 import type { BytesRelay } from './reply-relay.ts';
 import { StreamDelivery } from './stream-delivery.ts';
-import { upstreamTimeout } from './upstream-failure.ts';
+import { failUndelivered, upstreamTimeout } from './upstream-failure.ts';
 
 /** The headers for the client, and those from the upstream. */
 type Heads = { readonly passed: Readonly<Record<string, string>>; readonly received: ReplyHeaders };
@@ -64,16 +64,12 @@ export class BytesReply<Piece = Buffer> implements ReplyIntake {
 
   fail(own: GatewayError): void {
     if (this.#drains) return this.clientLeft();
-    const { observer, sink, handOver } = this.#context;
+    const { observer, sink } = this.#context;
     if (this.#hasBegun) {
       observer.settled({ end: 'cut', complete: false, error: own });
       return sink.destroy();
     }
-    const answer = (error = own): void => {
-      observer.settled({ end: 'failed', complete: false, error });
-      sink.fail(error);
-    };
-    if (!handOver({ error: own, answer })) answer();
+    failUndelivered(this.#context, own);
   }
 
   clientLeft(drains = false): void {

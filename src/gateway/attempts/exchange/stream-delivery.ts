@@ -7,46 +7,6 @@ import type { StreamRelay } from './reply-relay.ts';
 /** The most bytes of held opening frames. Responses repeats the whole request in two of them. */
 const heldBytesMax = 4 * 1024 * 1024;
 
-/**
- * The opening frames of a reply. They are held until content arrives, because until then another attempt can answer
- * instead; but no longer than the operator allows, because the client of a slow reasoning model would receive nothing.
- */
-export class HeldOpening<Piece> {
-  readonly #untilMs: number;
-  readonly #sizeOf: (piece: Piece) => number;
-  #parts: Piece[] | undefined = [];
-  #bytes = 0;
-
-  /** @param untilMs the latest time of their release */
-  constructor(untilMs: number, sizeOf: (piece: Piece) => number) {
-    this.#untilMs = untilMs;
-    this.#sizeOf = sizeOf;
-  }
-
-  /** False after the release: then frames pass at once. */
-  get isHeld(): boolean {
-    return this.#parts !== undefined;
-  }
-
-  /** @returns whether there is room for more */
-  add(parts: readonly Piece[]): boolean {
-    for (const part of parts) this.#bytes += this.#sizeOf(part);
-    this.#parts?.push(...parts);
-    return this.#bytes <= heldBytesMax;
-  }
-
-  release(): readonly Piece[] {
-    const parts = this.#parts ?? [];
-    this.#parts = undefined;
-    return parts;
-  }
-
-  /** Whether they must be released now: the next check would be too late. */
-  isDue(nowMs: number): boolean {
-    return this.#parts !== undefined && nowMs + checkIntervalMs > this.#untilMs;
-  }
-}
-
 export type DeliveryOptions = {
   readonly headers: Readonly<Record<string, string>>;
   readonly stream: Pick<StreamRelay<unknown>, 'kept'>;
@@ -63,7 +23,13 @@ export type DeliveryOptions = {
 export class StreamDelivery<Piece> {
   readonly #context: ExchangeContext<Piece>;
   readonly #options: DeliveryOptions;
-  readonly #held: HeldOpening<Piece>;
+  /**
+   * The opening frames, which are held until content arrives, because until then another attempt can answer instead.
+   * The operator limits the time, because the client of a slow reasoning model would receive nothing.
+   */
+  #held: Piece[] | undefined = [];
+  #heldBytes = 0;
+  readonly #heldUntilMs: number;
   #lastWriteMs: number;
   #pausedSinceMs: number | undefined;
   /** The last waiting step, and those before it. */
@@ -71,11 +37,11 @@ export class StreamDelivery<Piece> {
   #isKept = false;
 
   constructor(context: ExchangeContext<Piece>, options: DeliveryOptions) {
-    const { sink, clock, holdOpeningMs = Infinity } = context;
+    const { clock, holdOpeningMs = Infinity } = context;
     this.#context = context;
     this.#options = options;
     this.#lastWriteMs = clock.monotonicMs();
-    this.#held = new HeldOpening(this.#lastWriteMs + holdOpeningMs, (piece) => sink.sizeOf(piece));
+    this.#heldUntilMs = this.#lastWriteMs + holdOpeningMs;
   }
 
   /**
@@ -83,17 +49,21 @@ export class StreamDelivery<Piece> {
    * @returns whether there is room for more
    */
   hold(pieces: readonly Piece[]): boolean {
-    return this.#held.add(pieces);
+    for (const piece of pieces) this.#heldBytes += this.#context.sink.sizeOf(piece);
+    this.#held?.push(...pieces);
+    return this.#heldBytes <= heldBytesMax;
   }
 
   /** Returns the held pieces of the opening. */
   release(): readonly Piece[] {
-    return this.#held.release();
+    const pieces = this.#held ?? [];
+    this.#held = undefined;
+    return pieces;
   }
 
-  /** Whether the opening was held as long as the operator allows. */
+  /** Whether the opening must be released now: the next check would be too late. */
   isOpeningDue(nowMs: number): boolean {
-    return this.#held.isDue(nowMs);
+    return this.#held !== undefined && nowMs + checkIntervalMs > this.#heldUntilMs;
   }
 
   /** Sends the client the head and the opening. */

@@ -9,7 +9,7 @@ import type { ExchangeContext, ReplyIntake, UpstreamFlow } from './exchange-cont
 import { receiptHeader } from '../../replies/write-reply.ts';
 import type { ReplyRelay } from './reply-relay.ts';
 import { StreamReply } from './stream-reply.ts';
-import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
+import { describeUpstreamFailure, failUndelivered, upstreamTimeout } from './upstream-failure.ts';
 
 /** The requested form, unless the content type contradicts it. */
 function usualShape({ upstreamFraming }: Pick<ReplyRelay, 'upstreamFraming'>, headers: ReplyHeaders): 'whole' | 'stream' {
@@ -166,13 +166,8 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
 
   /** Ends an attempt before its reply has begun. */
   #abandon(own: GatewayError): void {
-    const { observer, sink, handOver } = this.#context;
     this.stop();
-    const answer = (error = own): void => {
-      observer.settled({ end: 'failed', complete: false, error });
-      sink.fail(error);
-    };
-    if (!handOver({ error: own, answer })) answer();
+    failUndelivered(this.#context, own);
   }
 
   pause(): void {

@@ -2,6 +2,7 @@ import type { ErrorInReply } from '../../../dialects/chat-dialect.ts';
 import { classifyStatus } from '../../../dialects/upstream-error.ts';
 import { type ErrorCode, GatewayError } from '../../../inference/gateway-error.ts';
 import { scrubText } from './pass-headers.ts';
+import type { AnyExchange, UndeliveredFailure } from './exchange-context.ts';
 import type { Target } from '../routing/target.ts';
 
 /**
@@ -136,4 +137,17 @@ export function upstreamTimeout(target: Target, waitedFor: string, limitMs: numb
       internal: `${target.upstream.id}: no ${waitedFor} within ${limitMs} ms`,
     },
   );
+}
+
+/** Offers a failed attempt to another one. Without another, the call is settled and its client is answered. */
+export function failUndelivered(
+  { observer, sink, handOver }: Pick<AnyExchange, 'observer' | 'sink' | 'handOver'>,
+  own: GatewayError,
+  refusal?: Pick<UndeliveredFailure, 'upstreamStatus' | 'headers'>,
+): void {
+  const answer = (error = own): void => {
+    observer.settled({ end: 'failed', complete: false, error });
+    sink.fail(error);
+  };
+  if (!handOver({ error: own, ...refusal, answer })) answer();
 }

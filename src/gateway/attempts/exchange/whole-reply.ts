@@ -7,7 +7,7 @@ import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { AnyExchange, ExchangeContext, Outcome, ReplyIntake, UndeliveredFailure, UpstreamFlow } from './exchange-context.ts';
 import { scrubBytes } from './pass-headers.ts';
 import type { ChargedUsage, WrittenReply } from './reply-relay.ts';
-import { credentialRejected, describeErrorInReply, upstreamTimeout } from './upstream-failure.ts';
+import { credentialRejected, describeErrorInReply, failUndelivered, upstreamTimeout } from './upstream-failure.ts';
 
 type CollectOptions = {
   readonly bytesMax: number;
@@ -74,12 +74,7 @@ class CollectedReply implements ReplyIntake {
 
   fail(own: GatewayError): void {
     if (this.#drains) return this.clientLeft();
-    const { observer, sink, handOver } = this.#context;
-    const answer = (error = own): void => {
-      observer.settled({ end: 'failed', complete: false, error });
-      sink.fail(error);
-    };
-    if (!handOver({ error: own, ...this.#options.refusal, answer })) answer();
+    failUndelivered(this.#context, own, this.#options.refusal);
   }
 
   clientLeft(drains = false): void {

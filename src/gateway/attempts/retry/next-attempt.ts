@@ -1,12 +1,8 @@
-import type { GatewayError } from '../../../inference/gateway-error.ts';
-import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
-import type { HealthQuery } from '../health/health.ts';
-import { alwaysHealthy, type Availability } from '../health/health.ts';
+import { alwaysHealthy, type Availability, type HealthQuery } from '../health/health.ts';
 import { subjectOf, type Target } from '../routing/target.ts';
 import type { AttemptServices, GatewaySettings } from '../services.ts';
-import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
 import type { RetryGrant } from './retry-budget.ts';
-import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry-policy.ts';
+import { isWithinReach, namedWaitMsMax, type RetryDecision } from './retry-policy.ts';
 
 /** The health of a target, as a call after a failed attempt sees it. */
 export type TargetSnapshot = {
@@ -27,37 +23,6 @@ export function snapshotHealth(
     const state = heeded.of(subjectOf(target));
     return { availability: state.availability(nowMs, caller), isWorthRetry: state.isWorthRetry?.(caller) ?? true };
   };
-}
-
-/** A failed attempt, before it is classified. */
-export type AttemptFailure = {
-  readonly error: GatewayError;
-  /** Undefined if the upstream gave no answer. */
-  readonly upstreamStatus: number | undefined;
-  /** The code and the message of the upstream's error body, if that body is passed on unchanged. */
-  readonly upstreamWords?: string | undefined;
-  readonly headers: ReplyHeaders | undefined;
-  /** The number of the attempt in its call, from 1. */
-  readonly attempt: number;
-  /** Whether the client received any of the reply. */
-  readonly isDelivered: boolean;
-  readonly hasClientLeft: boolean;
-};
-
-/** Decides what follows a failed attempt, by its upstream's answer (see decideRetry). */
-export function judgeFailure({ clock, random }: Pick<AttemptServices, 'clock' | 'random'>, failure: AttemptFailure): RetryDecision {
-  const { upstreamStatus, upstreamWords, headers, ...facts } = failure;
-  const retryAfterMs = headers === undefined ? undefined : parseRetryAfter(headers, clock.nowMs());
-  return decideRetry(
-    {
-      ...facts,
-      ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-      ...(upstreamWords === undefined ? {} : { upstreamWords }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(headers === undefined ? {} : { isRetryForbidden: forbidsRetry(headers) }),
-    },
-    random,
-  );
 }
 
 /** The target of a further attempt, and the wait before it. */

@@ -36,3 +36,11 @@ export function parseRetryAfter(headers: ReplyHeaders, nowMs: number): number | 
 export function forbidsRetry(headers: ReplyHeaders): boolean {
   return single(headers['x-should-retry']).toLowerCase() === 'false';
 }
+
+/** The advice about retries in the headers of an upstream's answer, if there was one. */
+export function readRetryAdvice(
+  headers: ReplyHeaders | undefined,
+  nowMs: number,
+): { retryAfterMs?: number | undefined; isRetryForbidden?: boolean } {
+  return headers === undefined ? {} : { retryAfterMs: parseRetryAfter(headers, nowMs), isRetryForbidden: forbidsRetry(headers) };
+}

@@ -85,11 +85,11 @@ export const namedWaitMsMax = 10_000;
 export type FailedAttempt = {
   readonly error: GatewayError;
   /** Absent if the upstream gave no answer. */
-  readonly upstreamStatus?: number;
+  readonly upstreamStatus?: number | undefined;
   /** The code and the message of the upstream's error body, if that body is passed on unchanged. */
-  readonly upstreamWords?: string;
+  readonly upstreamWords?: string | undefined;
   /** The wait that the upstream's headers ask for (see parseRetryAfter). */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** Whether the upstream says that retries are useless (see forbidsRetry). */
   readonly isRetryForbidden?: boolean;
   /** The number of the attempt in its call, from 1. */
