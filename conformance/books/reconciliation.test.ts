@@ -158,11 +158,11 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
 
   test('an account that cannot be compared is an error of its own: exit code 2 and the reason', async () => {
     const wrong: readonly (readonly [string, string, readonly string[], RegExp])[] = [
-      ['openai', 'no export', [], /is no JSON/],
+      ['openai', 'no export', [], /is not JSON/],
       ['nobody', '{}', [], /--vendor must be one of openai, anthropic, google/],
       ['openai', exportOpenAi(billed('openai')), ['--tolerance', 'much'], /--tolerance/],
       ['openai', exportOpenAi(billed('openai')), ['--calls', 'm:2026-01-01'], /neither side has this model/],
-      ['openai', exportOpenAi(billed('openai')), ['--from', 'soon'], /is no day/],
+      ['openai', exportOpenAi(billed('openai')), ['--from', 'soon'], /is not a day/],
     ];
     for (const [vendor, text, words, problem] of wrong) {
       const { code, stderr } = await reconcile(vendor, text, ...words);

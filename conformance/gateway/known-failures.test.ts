@@ -203,7 +203,7 @@ describe('known failures of gateways', () => {
           const weir = await serveWeir({ environment: { [name]: ' ' } });
           await weir[Symbol.asyncDispose]();
         };
-        await assert.rejects(start, /secret is 8 to 256/, name);
+        await assert.rejects(start, /secret must be 8 to 256/, name);
       }
     });
   });

@@ -157,7 +157,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     await engine().tamper("update spend_periods set spent_nano = spent_nano + 5 where user_name = 'victim' and period = '2026-01'");
     assert.match(
       (await verifyAll(store)).map(({ what }) => what).join(),
-      /^key key-victim: what it spent in 2026-01 is not what was posted$/,
+      /^key key-victim: its spend in 2026-01 differs from its postings$/,
     );
     await engine().tamper("update spend_periods set spent_nano = spent_nano - 5 where user_name = 'victim' and period = '2026-01'");
   });

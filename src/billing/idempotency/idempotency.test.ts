@@ -292,7 +292,7 @@ test('an answer beyond the budget is not stored: its key is spent, and other ans
   await answerWith('too much of all', 4, 'key_3');
   await rejectsAs(one.ask('too much of all', { keyId: 'key_3' }), 'idempotency_spent');
   // Refused, spent and released requests use no budget.
-  await (await claimOf(one.ask('given back'))).release();
+  await (await claimOf(one.ask('released'))).release();
   const spentClaim = await claimOf(one.ask('spent'));
   spentClaim.add(Buffer.from('xx'));
   await spentClaim.spend();

@@ -87,8 +87,8 @@ function createPayerFactors(factors: PriceFactors): (payer: Pick<RatedCall, 'use
 
 /** Charges a call with the first of these prices whose condition is true. */
 function chargeCall(call: RatedCall, pricings: readonly Pricing[], payer: ChargeLine['multipliers']): Charge {
-  let known: ExpressionScope | undefined;
-  const scope = (): ExpressionScope => (known ??= scopeOfCall(call));
+  let cached: ExpressionScope | undefined;
+  const scope = (): ExpressionScope => (cached ??= scopeOfCall(call));
   const pricing = pricings.find(({ when }) => when === undefined || evaluateCondition(when, scope()).mayBeTrue);
   if (pricing === undefined) return { amountNanoUsd: 0n, lines: [] };
   const { usage, pricingParameters: parameters } = call;
@@ -121,8 +121,8 @@ function listModels(entries: readonly PriceBookEntry[], vendor: string): PricedM
   for (const entry of entries) {
     if (entry.vendor !== vendor) continue;
     const releasedAtMs = startOfDayMs(entry.released ?? entry.effectiveFrom);
-    const known = models.get(entry.model);
-    if (known !== undefined && known.releasedAtMs <= releasedAtMs) continue;
+    const existing = models.get(entry.model);
+    if (existing !== undefined && existing.releasedAtMs <= releasedAtMs) continue;
     models.set(entry.model, { vendor, model: entry.model, displayName: entry.displayName, releasedAtMs });
   }
   return [...models.values()];

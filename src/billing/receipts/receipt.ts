@@ -35,7 +35,7 @@ const Line = Type.Object(
     multipliers: Type.Record(Text, Text, { description: 'Factors by name; an empty object if none applied.' }),
     formula: orNull(Type.String({ description: 'The expression of the price book that computed the quantity, if it is not a count.' })),
     amount_usd: Exact,
-    reversed: Type.Optional(Type.Literal(true, { description: 'The line is taken back. Only in a row of kind `settlement`.' })),
+    reversed: Type.Optional(Type.Literal(true, { description: 'The line is reversed. Only in a row of kind `settlement`.' })),
   },
   closed,
 );

@@ -85,7 +85,7 @@ function describeQuery(about: About): Line[] {
 }
 
 function describeVersions(versions: readonly string[] | undefined): string {
-  if (versions === undefined) return 'not known';
+  if (versions === undefined) return 'unknown';
   return versions.length === 0 ? 'none' : versions.join(', ');
 }
 

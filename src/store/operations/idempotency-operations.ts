@@ -115,13 +115,13 @@ async function sweep(database: Database, nowMs: number, rowsMax: number): Promis
 }
 
 function decodeHolder(row: SqlRow): KeyHolder {
-  const known = {
+  const common = {
     bodyHash: readText(row, 'body_hash'),
     requestId: readText(row, 'request_id'),
     createdAtMs: readInteger(row, 'created_at_ms'),
   };
   const state = readInteger(row, 'state');
-  if (state === open) return { ...known, state: 'open', leaseUntilMs: readInteger(row, 'lease_until_ms') };
-  if (state === kept) return { ...known, state: 'kept', head: readBytes(row, 'head'), chunks: readInteger(row, 'chunks') };
-  return { ...known, state: 'spent' };
+  if (state === open) return { ...common, state: 'open', leaseUntilMs: readInteger(row, 'lease_until_ms') };
+  if (state === kept) return { ...common, state: 'kept', head: readBytes(row, 'head'), chunks: readInteger(row, 'chunks') };
+  return { ...common, state: 'spent' };
 }

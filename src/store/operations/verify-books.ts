@@ -123,7 +123,7 @@ async function verifySpending(database: Database, [user = '', period = '', key =
   const problems = rows.flatMap((row) =>
     readWide(row, 'spent') === readWide(row, 'base') - readWide(row, 'posted')
       ? []
-      : [problem(row, `key ${readText(row, 'key_id')}: what it spent in ${readText(row, 'period')} is not what was posted`)],
+      : [problem(row, `key ${readText(row, 'key_id')}: its spend in ${readText(row, 'period')} differs from its postings`)],
   );
   return { rows, problems, last: (row) => [readText(row, 'user_name'), readText(row, 'period'), readText(row, 'key_id')] };
 }
