@@ -5,7 +5,7 @@ import type { AudioServices } from './audio-services.ts';
 import { audioVoice } from './audio-voice.ts';
 import { audioOperation } from './open-api/audio-operations.ts';
 import { audioSchemas } from './open-api/audio-schemas.ts';
-import { quoteSound } from './quote-sound.ts';
+import { quoteAudio } from './quote-audio.ts';
 import { serveAudio } from './serve-audio.ts';
 
 const label = 'openai-audio';
@@ -15,7 +15,7 @@ function route(operation: AudioOperation): EndpointRoute<AudioServices> {
     method: 'POST',
     path: `/v1/audio/${operation}`,
     identifiedBy: 'body',
-    quote: () => (asked) => quoteSound(asked, operation),
+    quote: () => (query) => quoteAudio(query, operation),
     openApi: { operation: () => audioOperation(operation) },
     serve: (services, http) => serveAudio(services, operation, http, beginReport(services, http, label)),
   };

@@ -10,10 +10,10 @@ import type { AttemptPlan, CallJob, OwnMeter } from '../../attempts/call-job.ts'
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import type { TargetRequirements } from '../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../attempts/routing/target.ts';
-import type { RelayedSound } from './audio-relay.ts';
+import type { RelayedAudio } from './audio-relay.ts';
 
-/** An upstream that has a route. */
-export function soundWanted(operation: AudioOperation): TargetRequirements {
+/** Requires targets whose upstream has a route for the operation. */
+export function audioRequirements(operation: AudioOperation): TargetRequirements {
   return {
     kind: operation === 'speech' ? 'speech' : 'transcription',
     isOffered: ({ audio }) => audio?.[operation] !== undefined,
@@ -21,35 +21,41 @@ export function soundWanted(operation: AudioOperation): TargetRequirements {
   };
 }
 
-/** A request to make sound or to read it. */
+/** A speech or transcription request. */
 export type AudioRequest = {
   readonly operation: AudioOperation;
   readonly facts: CallFacts;
-  /** Tells the request from others of its caller. */
+  /** Distinguishes the request from others of its caller. */
   readonly digest: () => string;
-  /** Fits the call to a target. @throws GatewayError (400) where the target cannot do what is asked */
+  /** Prepares the call for a target. @throws GatewayError (400) if the target does not support the request */
   readonly prepare: (target: Target) => PreparedAudio;
-  /** Gives back what the request takes up. */
+  /** Releases the upload of the request. */
   readonly discard?: () => void;
 };
 
-/** A call that is fitted to a target. What counts it is its own: what an upstream says of sound is only a part of the evidence. */
+/**
+ * A call that is prepared for a target. It has a meter of its own, because the usage that upstreams report for audio is
+ * only a part of the evidence.
+ */
 export type PreparedAudio = OwnMeter & {
   readonly request: UpstreamRequest;
-  /** What the call may use at most, by what it asks for. Tokens are a guess of the dearest kind; what they come to beyond that is charged all the same. */
+  /**
+   * The usage bounds by the request. Tokens are estimated at the most expensive; tokens above the estimate are charged
+   * too.
+   */
   readonly bounds: () => UsageBounds;
-  /** What a call can have used at all: a report beyond it is disputed, and what is charged then is within `bounds`. */
+  /** The most that a call can possibly use. A report above it is disputed, and the charge is then within `bounds`. */
   readonly possible: () => Usage;
-  readonly createRelay: (call: RelayedSound) => ReplyRelay;
+  readonly createRelay: (call: RelayedAudio) => ReplyRelay;
 };
 
 type AudioPlan = AttemptPlan & { readonly meter: PreparedAudio };
 
-type KnownAudio = { readonly callId: string; readonly clock: Pick<Clock, 'nowMs'>; readonly purchase: Purchase };
+type AudioJobContext = { readonly callId: string; readonly clock: Pick<Clock, 'nowMs'>; readonly purchase: Purchase };
 
-/** What the attempts of a call about sound send, and what becomes of the replies. */
-export function createAudioJob(asked: AudioRequest, { callId, clock, purchase }: KnownAudio): CallJob<AudioPlan> {
-  const { prepare, digest, discard } = asked;
+/** Creates the job of an audio call. */
+export function createAudioJob(request: AudioRequest, { callId, clock, purchase }: AudioJobContext): CallJob<AudioPlan> {
+  const { prepare, digest, discard } = request;
   return {
     isFree: false,
     plan: (target) => {
@@ -61,7 +67,8 @@ export function createAudioJob(asked: AudioRequest, { callId, clock, purchase }:
     sent: () => {},
     forget: () => {},
     ...(discard !== undefined && { ended: discard }),
-    // Sound that was measured, and characters, are the gateway's own counts. What an upstream reports is held against what the sound and the text can come to.
+    // The gateway itself counts measured audio and characters. A report of an upstream is compared with the most that
+    // the audio and the text can use.
     bound: ({ target, plan, pricingParameters }) => ({
       isSuspicious: (_usage, _amount, report) => report !== undefined,
       find: () => {
@@ -73,7 +80,7 @@ export function createAudioJob(asked: AudioRequest, { callId, clock, purchase }:
   };
 }
 
-/** What a call may use at a target. One that cannot do what is asked is not asked. */
+/** The usage bounds of a call at a target. A target that does not support the request gets no call, so it has none. */
 export function boundAudio({ prepare }: AudioRequest, target: Target): UsageBounds {
   try {
     return prepare(target).bounds();

@@ -7,25 +7,25 @@ import type { Target } from '../../attempts/routing/target.ts';
 import { openAudioStream } from './audio-stream.ts';
 import { describeRefusal } from './describe-refusal.ts';
 
-/** A call for whose replies a relay is made. */
-export type RelayedSound = { readonly callId: string; readonly clock: Pick<Clock, 'nowMs'>; readonly target: Target };
+/** A call at its target. */
+export type RelayedAudio = { readonly callId: string; readonly clock: Pick<Clock, 'nowMs'>; readonly target: Target };
 
 type SoundReplies = Pick<ReplyRelay, 'bytes' | 'parse' | 'readReply' | 'writeReply'> &
   Pick<StreamRelay, 'kept'> & {
     readonly stream: boolean;
-    /** The shape of a reply that is not a stream. */
+    /** The form of a reply that is not a stream. */
     readonly shape: 'whole' | 'bytes';
-    /** The content type for the client, by that of the upstream. */
-    readonly typeOf: (said: string) => string;
+    /** The content type for the client, given that of the upstream. */
+    readonly typeOf: (type: string) => string;
   };
 
 const typeOf = (headers: ReplyHeaders): string => String(headers['content-type'] ?? '');
 
-/** How replies with sound in, or about sound, get to their client. */
-export function createAudioRelay({ callId, clock, target }: RelayedSound, replies: SoundReplies): ReplyRelay {
+/** Creates the relay of an audio reply. */
+export function createAudioRelay({ callId, clock, target }: RelayedAudio, replies: SoundReplies): ReplyRelay {
   const { stream, shape, kept, ...reading } = replies;
   const { upstream } = target;
-  // A server without events answers as if the request had not asked for them.
+  // A server without events answers as if the request did not ask for them.
   const isStream = (headers: ReplyHeaders): boolean => stream && typeOf(headers).startsWith('text/event-stream');
   return {
     ...reading,
@@ -43,19 +43,19 @@ export function createAudioRelay({ callId, clock, target }: RelayedSound, replie
 }
 
 /**
- * Whether bytes begin like JSON or HTML: an error that a client would save as a broken file. Only raw samples may
- * begin like this.
+ * Whether bytes begin like JSON or HTML: an error that a client would store as a broken audio file. Only raw samples
+ * may begin like this.
  */
 function isWritten(piece: Buffer): boolean {
   return /^\s*(?:\{\s*["}]|<[!?a-z])/i.test(piece.toString('latin1', 0, 64));
 }
 
-/** The error of a reply that should be sound and begins like something else. */
+/** The error of a reply that should be audio and is not. */
 export function checkSound(first: Buffer | undefined, headers: ReplyHeaders, mayBeAnything: boolean): GatewayError | undefined {
-  const said = typeOf(headers);
+  const type = typeOf(headers);
   if (first === undefined)
-    return new GatewayError('upstream_invalid_reply', "Upstream connection error: the model service's reply holds no sound.");
-  if (!/json|html|text\//i.test(said) && (mayBeAnything || !isWritten(first))) return undefined;
-  const message = 'Upstream connection error: the model service answered with something else than sound.';
-  return new GatewayError('upstream_invalid_reply', message, { internal: `it answered with ${said.slice(0, 100)}` });
+    return new GatewayError('upstream_invalid_reply', "Upstream connection error: the model service's reply has no audio.");
+  if (!/json|html|text\//i.test(type) && (mayBeAnything || !isWritten(first))) return undefined;
+  const message = 'Upstream connection error: the model service did not answer with audio.';
+  return new GatewayError('upstream_invalid_reply', message, { internal: `it answered with ${type.slice(0, 100)}` });
 }

@@ -3,11 +3,10 @@ import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import type { UploadSpool } from '../shared/upload-spool.ts';
 
-/** What speech and transcriptions work with, besides what every call does. */
 export type AudioServices = AdmissionServices &
   AttemptServices & {
-    /** Where uploaded sound waits; absent where none is taken. */
+    /** The spool of uploads; absent if the gateway accepts none. */
     readonly uploads?: UploadSpool | undefined;
-    /** Measures sound and videos; absent where no uploads are taken. */
+    /** Measures audio and videos; absent if the gateway accepts no uploads. */
     readonly mediaMeter?: MediaMeter | undefined;
   };

@@ -7,8 +7,8 @@ import type { StreamRelay } from '../../attempts/exchange/reply-relay.ts';
 const nothing: readonly Buffer[] = [];
 
 /**
- * Opens a stream of events of sound or of text, which go on as they come while their usage is read.
- * @param kept what has to be done before the client may learn that it has ended well
+ * Opens a stream of audio or text events. They pass unchanged while their usage is read.
+ * @param kept must complete before the client sees a successful end
  */
 export function openAudioStream(kept: StreamRelay['kept']): StreamRelay {
   const stream = new AudioStream();
@@ -21,7 +21,7 @@ export function openAudioStream(kept: StreamRelay['kept']): StreamRelay {
     report: () => stream.report(),
     deliveredCharacters: () => stream.textCharacters,
     endedEarly: () => false,
-    // Servers that have events of their own have no end of the vendor's either.
+    // Servers with other events do not have the vendor's last event either.
     endsWithBody: () => stream.framesSent > 0 && !stream.isKnown,
     get hasEndMark() {
       return stream.state === 'complete';
@@ -34,7 +34,7 @@ export function openAudioStream(kept: StreamRelay['kept']): StreamRelay {
 
 class AudioStream {
   state: StreamReport['state'] = 'open';
-  /** Whether any event was one of the vendor's. */
+  /** Whether any event had a type of the vendor. */
   isKnown = false;
   framesSent = 0;
   textCharacters = 0;
@@ -63,7 +63,7 @@ class AudioStream {
     return {
       state: this.state,
       malformedFrames: 0,
-      // Sound has no text. A count of 1 reports that something was delivered.
+      // Audio has no text. A count of 1 reports that something was delivered.
       outputCharacters: Math.max(this.textCharacters, Math.min(this.framesSent, 1)),
       ...(this.#usageReport !== undefined && { usageReport: this.#usageReport }),
       ...(this.#error !== undefined && { error: this.#error }),

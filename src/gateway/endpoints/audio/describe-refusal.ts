@@ -11,7 +11,7 @@ const secondMs = 1000;
 
 export type Refusal = { readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer };
 
-/** Words an upstream's refusal for the client: in the upstream's own words, but for what is no business of the client's. */
+/** Converts an upstream's refusal into an error for the client. It keeps the upstream's message, without secrets. */
 export function describeRefusal({ status, headers, body }: Refusal, { upstream }: Target, nowMs: number): GatewayError {
   const internal = `${upstream.id} answered ${status}`;
   if (status === 401 || status === 407) {
@@ -20,9 +20,10 @@ export function describeRefusal({ status, headers, body }: Refusal, { upstream }
   }
   const answer = membersOf(parseIfJson(body));
   const error = membersOf(answer['error']);
-  const said = filledText(error['message']) ?? filledText(answer['error']) ?? filledText(answer['detail']) ?? filledText(answer['message']);
+  const message =
+    filledText(error['message']) ?? filledText(answer['error']) ?? filledText(answer['detail']) ?? filledText(answer['message']);
   const words =
-    said === undefined ? `the model service answered ${status}` : scrubText(said, upstream.apiKey).slice(0, refusalCharactersMax);
+    message === undefined ? `the model service answered ${status}` : scrubText(message, upstream.apiKey).slice(0, refusalCharactersMax);
   const param = filledText(error['param'])?.slice(0, 80);
   const code = filledText(error['code'])?.slice(0, 80);
   const options: GatewayErrorOptions = {

@@ -13,8 +13,8 @@ type Fit = {
 };
 
 /**
- * The form as an upstream gets it: field by field in the client's order, with the model's name there, the form that is asked for, and lists as SDKs write them.
- * Fields that nobody knows here are kept.
+ * Rebuilds the form for an upstream, in the client's order of fields: with the upstream's model name, the requested
+ * format, and lists as SDKs write them. Unknown fields pass unchanged.
  */
 export function rebuildForm({ fields, file }: ReceivedForm, fit: Fit): readonly MultipartPart[] {
   const parts: MultipartPart[] = [];
@@ -34,7 +34,7 @@ export function rebuildForm({ fields, file }: ReceivedForm, fit: Fit): readonly 
   return parts;
 }
 
-/** What is said in place of a field of this name; undefined where it stays as it is. */
+/** The replacement of a field; undefined if it passes unchanged. */
 function fitField(plain: string, { plan, upstreamModel, traits }: Fit): readonly MultipartPart[] | undefined {
   switch (plain) {
     case 'model':
@@ -48,7 +48,7 @@ function fitField(plain: string, { plan, upstreamModel, traits }: Fit): readonly
   }
 }
 
-/** Servers tell a format by the extension first, so a name without one gets that of what the file is. */
+/** Servers detect a format by the extension, so a name without one gets that of the detected format. */
 function describeFile({ filename, declaredType, container, upload }: FormFile): MultipartPart {
   const { extension, type } = usualNames[container];
   return {

@@ -7,10 +7,10 @@ import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { type ExpectedForm, type FormField, type ReceivedUpload, receiveUploads } from '../shared/receive-uploads.ts';
 import type { UploadSpool } from '../shared/upload-spool.ts';
 
-/** The file of a form: where it stands among the fields, what it is called, and what it is. */
+/** The file of a form: its position among the fields, its name and its type. */
 export type FormFile = Omit<ReceivedUpload, 'name'> & { readonly container: AudioContainer };
 
-/** A form as it came, its fields in their order. */
+/** A received form with its fields in order. */
 export type ReceivedForm = { readonly fields: readonly FormField[]; readonly file: FormFile };
 
 type Receiving = {
@@ -23,10 +23,10 @@ type Receiving = {
 
 const expectedForm: Omit<ExpectedForm, 'fileBytesMax'> = {
   filesMax: 1,
-  // Samples of speakers' voices come as fields: ten seconds of sound in base64.
+  // Samples of speakers' voices are fields: ten seconds of audio in base64.
   fieldBytesMax: 4 * 1024 * 1024,
   fieldsBytesMax: 16 * 1024 * 1024,
-  // A file whose part has no name would be read as a text and come to harm.
+  // A file without a filename would be decoded as text, which corrupts it.
   isFile: (name, filename) => name === 'file' || filename !== undefined,
   refuseFile: (name, filesBefore) =>
     name === 'file' && filesBefore === 0 ? undefined : invalidField(name, "Expected exactly one file, in the field 'file'."),
@@ -35,8 +35,8 @@ const expectedForm: Omit<ExpectedForm, 'fileBytesMax'> = {
 };
 
 /**
- * Takes a form with a sound in as it comes. Where it fails, or its client leaves, nothing of it stays.
- * @throws GatewayError
+ * Receives a form with a recording.
+ * @throws GatewayError after it removed everything that it received
  */
 export async function receiveForm({ uploadBytesMax, ...receiving }: Receiving): Promise<ReceivedForm> {
   const { fields, files } = await receiveUploads({ ...receiving, expected: { ...expectedForm, fileBytesMax: uploadBytesMax } });

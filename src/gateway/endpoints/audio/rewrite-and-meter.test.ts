@@ -19,12 +19,12 @@ const usual: TranscriptionFacts = {
 const rewrite = (received: string, format: TranscriptionFacts['format'], askedFormat = format): string =>
   rewriteTranscript(Buffer.from(received), { ...usual, format }, { askedFormat, granularities: undefined }).body.toString();
 
-describe('an upstream’s transcript in its client’s form', () => {
+describe('a transcript in the format of the client', () => {
   const segment =
     '{"id":0,"seek":0,"start":0.0,"end":3.319999933242798,"text":" Hi.","tokens":[50364],"temperature":0.0,"avg_logprob":-0.28,"compression_ratio":1.2,"no_speech_prob":0.01}';
   const verbose = `{ "task":"transcribe","language":"english","duration":8.470000267028809,"text":"Hi.","segments":[${segment}],"usage":{"type":"duration","seconds":9},"new":{"a":1.0}}`;
 
-  test('what is as it should be keeps its bytes, spaces and numbers', () => {
+  test('a reply in the right format keeps its bytes, spaces and numbers', () => {
     assert.equal(rewrite(verbose, 'verbose_json'), verbose);
     assert.equal(rewrite('{ "text" : "a" , "new":1.0}', 'json'), '{ "text" : "a" , "new":1.0}');
     assert.equal(rewrite('1\n00:00:00,000 --> 00:00:01,000\na\n\n', 'srt'), '1\n00:00:00,000 --> 00:00:01,000\na\n\n');
@@ -33,15 +33,20 @@ describe('an upstream’s transcript in its client’s form', () => {
   for (const [name, received, format, expected] of [
     ['a text in quotes', '"a\\nb"', 'text', 'a\nb\n'],
     ['a text in JSON', '{"text":" a "}', 'text', 'a\n'],
-    ['subtitles in quotes', '"WEBVTT\\n\\n00:00.000 --> 00:01.000\\na\\n\\n"', 'vtt', 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\na\n\n'],
-    ['segments where subtitles were asked for', verbose, 'srt', '1\n00:00:00,000 --> 00:00:03,320\nHi.\n\n'],
+    [
+      'subtitles in a JSON string',
+      '"WEBVTT\\n\\n00:00.000 --> 00:01.000\\na\\n\\n"',
+      'vtt',
+      'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\na\n\n',
+    ],
+    ['segments if subtitles were requested', verbose, 'srt', '1\n00:00:00,000 --> 00:00:03,320\nHi.\n\n'],
     ['a text that begins like JSON', '"Yes," he said.', 'text', '"Yes," he said.\n'],
     ['a text in braces', '{braces}', 'text', '{braces}\n'],
     ['no speech', '', 'text', '\n'],
   ] as const)
     test(`${name}`, () => assert.equal(rewrite(received, format), expected));
 
-  test('what is no transcript, and times that are missing, are said to be', () => {
+  test('a reply that is not a transcript, or lacks times, is an error', () => {
     const code = (act: () => unknown): string | undefined => {
       try {
         act();
@@ -77,7 +82,7 @@ describe('what a speech used', () => {
     speed: 1,
   } as const;
 
-  test('characters are known, tokens are the upstream’s or an estimate that grows as it is read slower', () => {
+  test('characters are counted, and unreported tokens are estimated higher for slower speech', () => {
     assert.deepEqual(meterSpeech(facts, 'characters', undefined), { usage: { inputCharacters: 150 }, estimated: false });
     const guessed = meterSpeech(facts, 'tokens', undefined);
     const slow = meterSpeech({ ...facts, speed: 0.5 }, 'tokens', undefined);

@@ -11,20 +11,20 @@ import type { EndpointRequest } from '../shared/endpoint.ts';
 import { type AdmittedCall, admitCall, startPlainCall } from '../shared/plain-call.ts';
 import { takeUploadSlot } from '../shared/receive-uploads.ts';
 import type { UploadSpool } from '../shared/upload-spool.ts';
-import { type AudioRequest, boundAudio, createAudioJob, soundWanted } from './audio-job.ts';
+import { type AudioRequest, boundAudio, createAudioJob, audioRequirements } from './audio-job.ts';
 import type { AudioServices } from './audio-services.ts';
 import { audioVoice } from './audio-voice.ts';
-import type { MeasureLength } from './length-of-sound.ts';
-import { measureSound } from './measure-sound.ts';
+import type { MeasureDuration } from './audio-duration-reader.ts';
+import { measureAudio } from './measure-audio.ts';
 import { type ReceivedForm, receiveForm } from './receive-form.ts';
 import { createSpeechJob } from './speech-job.ts';
 import { createTranscriptionJob } from './transcription-job.ts';
 
-/** A call that was let in, and the request with its body. */
+/** An admitted call and its request. */
 type ArrivedCall = AdmittedCall & Pick<EndpointRequest, 'request'> & { readonly admission: Admission };
 
 /**
- * Serves /v1/audio. Returns when the call's first attempt runs, which goes on by itself.
+ * Serves /v1/audio. Returns when the first attempt runs.
  * @throws GatewayError before anything was spent
  */
 export async function serveAudio(
@@ -40,7 +40,7 @@ export async function serveAudio(
     const call = { ...entered, request };
     await (operation === 'speech' ? serveSpeech(gateway, call) : serveTranscription(gateway, operation, call));
   } finally {
-    // Of what is refused the rest need not come.
+    // The rest of a refused body is not needed.
     discardRest(request);
   }
 }
@@ -64,7 +64,7 @@ async function serveTranscription(
   const { file } = form;
   try {
     const facts = readTranscriptionForm(form.fields, operation === 'translations' ? 'translate' : 'transcribe', settings.validation);
-    const measure: MeasureLength = (signal) => measureSound(meter, file, { tenant: caller.userId, signal });
+    const measure: MeasureDuration = (signal) => measureAudio(meter, file, { tenant: caller.userId, signal });
     await makeCall(gateway, call, createTranscriptionJob({ facts, form, headers, measure }));
   } catch (error) {
     await file.upload.discard();
@@ -72,7 +72,7 @@ async function serveTranscription(
   }
 }
 
-/** Takes the upload in, unless its client leaves or the gateway ends. @throws GatewayError */
+/** Receives the upload, unless its client leaves or the gateway ends. @throws GatewayError */
 async function takeForm(gateway: AudioServices, call: ArrivedCall, spool: UploadSpool): Promise<ReceivedForm> {
   const { request, response, admission, caller, settings } = call;
   const gone = new AbortController();
@@ -88,14 +88,14 @@ async function takeForm(gateway: AudioServices, call: ArrivedCall, spool: Upload
   }
 }
 
-async function makeCall(gateway: AudioServices, call: AdmittedCall, asked: AudioRequest): Promise<void> {
+async function makeCall(gateway: AudioServices, call: AdmittedCall, request: AudioRequest): Promise<void> {
   const { clock } = gateway;
   await startPlainCall(gateway, call, {
-    ...soundWanted(asked.operation),
+    ...audioRequirements(request.operation),
     label: 'openai-audio',
     voice: audioVoice,
-    facts: asked.facts,
-    bound: () => (target) => boundAudio(asked, target),
-    createJob: (purchase) => createAudioJob(asked, { callId: call.callId, clock, purchase }),
+    facts: request.facts,
+    bound: () => (target) => boundAudio(request, target),
+    createJob: (purchase) => createAudioJob(request, { callId: call.callId, clock, purchase }),
   });
 }

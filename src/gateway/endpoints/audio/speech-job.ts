@@ -11,18 +11,18 @@ import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.t
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import type { AudioRequest, PreparedAudio } from './audio-job.ts';
-import { checkSound, createAudioRelay, type RelayedSound } from './audio-relay.ts';
+import { checkSound, createAudioRelay, type RelayedAudio } from './audio-relay.ts';
 
-/** A request for speech, checked. */
+/** A validated speech request. */
 export type SpeechCall = {
   readonly facts: SpeechFacts;
   readonly body: JsonObject;
-  /** The body as it came, which goes on as it is where the model keeps its name. */
+  /** The received body. It passes unchanged if the model has the same name at the target. */
   readonly bytes: Buffer;
   readonly headers: Readonly<Record<string, string | undefined>>;
 };
 
-/** A request to read a text out, as its attempts see it. */
+/** Creates the audio request of a speech call. */
 export function createSpeechJob(call: SpeechCall): AudioRequest {
   const { requestedModel, inputCharacters, instructionsCharacters, streamsEvents } = call.facts;
   return {
@@ -53,7 +53,7 @@ function prepareSpeech(call: SpeechCall, target: Target): PreparedAudio {
   const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
   const headers = createUpstreamHeaders(request, target, dialects, facts.streamsEvents ? 'sse' : undefined);
   if (!facts.streamsEvents) headers['accept'] = '*/*';
-  // Characters have no price where tokens have one, and those are an estimate by the text until the upstream says them.
+  // If tokens have a price, characters have none. Tokens are estimated from the text until the upstream reports them.
   const usageAtHead = model.billedBy === 'characters' ? { inputCharacters: facts.inputCharacters } : estimateSpeechTokens(facts);
   const sent = upstreamModel === facts.requestedModel ? bytes : Buffer.from(JSON.stringify({ ...body, model: upstreamModel }));
   return {
@@ -66,11 +66,11 @@ function prepareSpeech(call: SpeechCall, target: Target): PreparedAudio {
   };
 }
 
-function createSpeechRelay({ format, streamsEvents }: SpeechFacts, relayed: RelayedSound): ReplyRelay {
+function createSpeechRelay({ format, streamsEvents }: SpeechFacts, relayed: RelayedAudio): ReplyRelay {
   return createAudioRelay(relayed, {
     stream: streamsEvents,
     shape: 'bytes',
-    typeOf: (said) => (/^audio\/[\w.+-]+/i.test(said) ? said : speechContentTypes[format]),
+    typeOf: (type) => (/^audio\/[\w.+-]+/i.test(type) ? type : speechContentTypes[format]),
     bytes: { check: (first, headers) => checkSound(first, headers, format === 'pcm'), pieceOf: (chunk) => chunk },
     readReply: neverWhole,
     writeReply: neverWhole,
@@ -78,17 +78,17 @@ function createSpeechRelay({ format, streamsEvents }: SpeechFacts, relayed: Rela
 }
 
 function neverWhole(): never {
-  throw new Error('sound is not read as a whole');
+  throw new Error('audio is never read as a whole');
 }
 
-/** People are read to at about this pace. */
+/** The usual pace of speech. */
 const charactersPerSecond = 15;
-/** What a second of sound is in tokens where it is billed by them: 1,250 a minute, by the vendor's prices for either. */
+/** Tokens of a second of speech: 1,250 a minute, by the vendor's prices per token and per minute. */
 const tokensPerSecond = 1250 / 60;
 
 /**
- * Counts what a speech used. The characters are always known. Tokens are known where the upstream reports them; else they are estimated by the text, because
- * nothing would be a lie.
+ * Meters a speech. Characters are always known. Tokens that the upstream does not report are estimated from the text,
+ * because a count of zero would be wrong.
  */
 export function meterSpeech(facts: SpeechFacts, billedBy: 'characters' | 'tokens', report: UsageReport | undefined): MeteredCall {
   const { inputCharacters } = facts;
@@ -101,7 +101,7 @@ export function meterSpeech(facts: SpeechFacts, billedBy: 'characters' | 'tokens
   return { usage: { inputCharacters, inputTokens, outputTokens, outputAudioTokens: outputTokens }, ...evidence, estimated: true };
 }
 
-/** Slow readers take some three times as long for a text as the usual ones, and a character has at most so many bytes. */
+/** Slow voices take about three times as long as usual ones; a character has at most four bytes. */
 const slowness = 4;
 const characterBytesMax = 4;
 
@@ -111,7 +111,7 @@ function boundSpeechTokens(facts: SpeechFacts) {
   return { inputTokens, outputTokens, outputAudioTokens: outputTokens };
 }
 
-/** No reader takes thirty times as long as the usual ones, or goes on for minutes after a short text. */
+/** No voice takes thirty times as long as usual ones, or continues for minutes after a short text. */
 const slownessMax = 32;
 const spokenTokensMin = 4096;
 

@@ -14,45 +14,45 @@ import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.t
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import type { AudioRequest, PreparedAudio } from './audio-job.ts';
-import { createAudioRelay, type RelayedSound } from './audio-relay.ts';
-import { LengthOfSound, type MeasureLength } from './length-of-sound.ts';
+import { createAudioRelay, type RelayedAudio } from './audio-relay.ts';
+import { AudioDurationReader, type MeasureDuration } from './audio-duration-reader.ts';
 import type { ReceivedForm } from './receive-form.ts';
 import { rebuildForm } from './rebuild-form.ts';
 import { rewriteTranscript, type WrittenTranscript } from './rewrite-transcript.ts';
 
-/** A request to write speech down, checked. */
+/** A validated transcription request. */
 export type TranscriptionCall = {
   readonly facts: TranscriptionFacts;
   readonly form: ReceivedForm;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly measure: MeasureLength;
+  readonly measure: MeasureDuration;
 };
 
-/** A request to write speech down, or to translate it, as its attempts see it. */
+/** Creates the audio request of a transcription or translation. */
 export function createTranscriptionJob(call: TranscriptionCall): AudioRequest {
   const { requestedModel, stream, promptCharacters, task } = call.facts;
   const { upload, container } = call.form.file;
-  const length = new LengthOfSound(upload, container, call.measure);
+  const length = new AudioDurationReader(upload, container, call.measure);
   return {
     operation: task === 'translate' ? 'translations' : 'transcriptions',
     facts: { requestedModel, stream, inputCharacters: promptCharacters, needs: [], outputTokensMax: 0 },
-    // The sound may lie on the disk: its length to the byte is as good.
+    // The recording may be on disk, so its length in bytes stands for it.
     digest: () => `${task} ${requestedModel} ${promptCharacters} ${upload.bytes}`,
     prepare: (target) => new PreparedTranscription(call, length, target),
     discard: () => void upload.discard(),
   };
 }
 
-/** What a second of sound is in tokens where it is billed by them: one for each tenth of a second, as the vendor's own figures have it. */
+/** Tokens of a second of a recording: one per tenth of a second, by the vendor's own figures. */
 const tokensPerSecond = 10;
 const secondMs = 1000;
-/** What people usually say, and what nobody exceeds; and what the count of sound in tokens may differ from its vendor's. */
+/** The usual and the highest rate of speech, and the possible difference of the vendor's token count. */
 const textTokensPerSecond = 3;
 const textTokensPerSecondMax = 10;
 const textTokensMin = 64;
 const slack = 2;
 
-/** What writing so much sound down may use. What is said in it, and how its vendor counts the sound, is only known afterwards. */
+/** The usage bounds of a transcription. The spoken text and the vendor's count are only known afterwards. */
 export function boundTranscript({ billedBy }: TranscriptionModel, inputAudioMs: number, promptCharacters: number): UsageBounds {
   if (billedBy === 'duration') return { expected: { inputAudioMs }, most: { inputAudioMs } };
   const seconds = inputAudioMs / secondMs;
@@ -68,7 +68,7 @@ export function boundTranscript({ billedBy }: TranscriptionModel, inputAudioMs: 
   };
 }
 
-/** No vendor counts a second of sound as more, and nobody says more in it. */
+/** No vendor counts more tokens for a second of audio, and no speech contains more text. */
 const soundTokensPerSecondMax = 100;
 const writtenTokensPerSecondMax = 40;
 const ownTokensMax = 4096;
@@ -82,14 +82,14 @@ function possibleTranscript(inputAudioMs: number, promptCharacters: number) {
 class PreparedTranscription implements PreparedAudio {
   readonly request: PreparedAudio['request'];
   readonly #call: TranscriptionCall;
-  readonly #length: LengthOfSound;
+  readonly #length: AudioDurationReader;
   readonly #model: TranscriptionModel;
   readonly #plan: TranscriptPlan;
   #written: WrittenTranscript | undefined;
   #counting: Promise<MeteredCall> | undefined;
 
-  /** @throws GatewayError where the model does not answer in the form that is wanted */
-  constructor(call: TranscriptionCall, length: LengthOfSound, target: Target) {
+  /** @throws GatewayError if the model does not support the requested format */
+  constructor(call: TranscriptionCall, length: AudioDurationReader, target: Target) {
     const { facts, form } = call;
     const { upstream, upstreamModel } = target;
     const audio = upstream.services.audio ?? noAudio;
@@ -106,7 +106,7 @@ class PreparedTranscription implements PreparedAudio {
   }
 
   bounds(): UsageBounds {
-    return boundTranscript(this.#model, this.#length.known.audioMs, this.#call.facts.promptCharacters);
+    return boundTranscript(this.#model, this.#length.current.audioMs, this.#call.facts.promptCharacters);
   }
 
   possible(): Usage {
@@ -115,14 +115,14 @@ class PreparedTranscription implements PreparedAudio {
   }
 
   atHead(): Usage {
-    return this.#usageOf(this.#length.known.audioMs, 0).usage;
+    return this.#usageOf(this.#length.current.audioMs, 0).usage;
   }
 
   learnMore(): Promise<void> {
     return this.#length.measureUnlessQuick();
   }
 
-  createRelay(relayed: RelayedSound): ReplyRelay {
+  createRelay(relayed: RelayedAudio): ReplyRelay {
     const { facts } = this.#call;
     return createAudioRelay(relayed, {
       stream: facts.stream,
@@ -131,7 +131,7 @@ class PreparedTranscription implements PreparedAudio {
       parse: (body) => (this.#written = rewriteTranscript(body, facts, this.#plan)),
       readReply: () => this.#describe(),
       writeReply: () => this.#written?.body ?? Buffer.alloc(0),
-      // A stream's last words wait until the recording is measured, where it is charged by that.
+      // If the duration is charged, the last events of a stream wait until the recording is measured.
       kept: () => this.#counting?.then(() => {}),
     });
   }
@@ -141,12 +141,12 @@ class PreparedTranscription implements PreparedAudio {
     return { outputCharacters: textCharacters, ...(report !== undefined && { usageReport: report }) };
   }
 
-  /** The vendor's own count; else what the recording is long; else what its server says of that; else what its size tells. */
-  count(told: ReplyReport | undefined): MeteredCall | Promise<MeteredCall> {
-    const report = told?.usageReport;
+  /** In this order: the vendor's count, the measured duration, the duration that the server reports, the estimate. */
+  count(reply: ReplyReport | undefined): MeteredCall | Promise<MeteredCall> {
+    const report = reply?.usageReport;
     if (report?.trustworthy === true && this.#countsWhatIsBilled(report))
       return { usage: report.usage, rawUsage: report.raw, estimated: false };
-    this.#counting = this.#countSound(report, told?.outputCharacters ?? 0);
+    this.#counting = this.#countSound(report, reply?.outputCharacters ?? 0);
     return this.#counting;
   }
 
@@ -159,12 +159,17 @@ class PreparedTranscription implements PreparedAudio {
     return { usage: { ...usage, ...report?.usage }, ...evidence, estimated: estimated || !(measured || saidMs !== undefined) };
   }
 
-  /** Servers of one's own report tokens for models that are billed by the minute, too: such a report has nothing that the minutes could be charged by. */
+  /**
+   * Self-hosted servers may report tokens for models that are billed by the minute; minutes cannot be charged by these.
+   */
   #countsWhatIsBilled({ usage }: UsageReport): boolean {
     return this.#model.billedBy === 'tokens' || usage.inputAudioMs !== undefined;
   }
 
-  /** What so much sound comes to: tokens are a guess. Models that are billed by them may have a price for minutes too, and the same sound is not charged twice. */
+  /**
+   * The usage by duration; tokens are estimated. Models that are billed by tokens may have a price for minutes too, and
+   * the same audio is not charged twice.
+   */
   #usageOf(inputAudioMs: number, textCharacters: number): { readonly usage: Usage; readonly estimated: boolean } {
     if (this.#model.billedBy === 'duration') return { usage: { inputAudioMs }, estimated: false };
     const inputAudioTokens = (inputAudioMs / secondMs) * tokensPerSecond;

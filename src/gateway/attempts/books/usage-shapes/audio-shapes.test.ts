@@ -9,7 +9,7 @@ import { chatDialects } from '../../../../dialects/registry.ts';
 import { readSpeechRequest } from '../../../../dialects/openai-audio/speech-request.ts';
 import { createMediaMeter } from '../../../../platform/media/media-meter.ts';
 import { type AudioRequest, createAudioJob } from '../../../endpoints/audio/audio-job.ts';
-import { measureSound } from '../../../endpoints/audio/measure-sound.ts';
+import { measureAudio } from '../../../endpoints/audio/measure-audio.ts';
 import { createSpeechJob } from '../../../endpoints/audio/speech-job.ts';
 import { createTranscriptionJob } from '../../../endpoints/audio/transcription-job.ts';
 import { UploadSpool } from '../../../endpoints/shared/upload-spool.ts';
@@ -65,7 +65,7 @@ async function transcriptionJob(model: string, stream: boolean): Promise<AudioRe
     },
     form: { fields: [], file: { place: 0, filename: 'a.wav', declaredType: 'audio/wav', container: 'wav', upload } },
     headers: {},
-    measure: (signal) => measureSound(meter, { upload, container: 'wav' }, { tenant: 'user', signal }),
+    measure: (signal) => measureAudio(meter, { upload, container: 'wav' }, { tenant: 'user', signal }),
   });
 }
 

@@ -8,44 +8,44 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import { isJsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { noAudio } from '../../../upstreams/audio-service.ts';
 import type { AudioServices } from './audio-services.ts';
-import { soundWanted } from './audio-job.ts';
-import { estimateAudioMs } from './measure-sound.ts';
+import { audioRequirements } from './audio-job.ts';
+import { estimateAudioMs } from './measure-audio.ts';
 import { createSpeechJob } from './speech-job.ts';
 import { boundTranscript } from './transcription-job.ts';
 import { type QuoteTarget, type QuotedCall, type QuotedTarget, fitTargets, rankRouted } from '../shared/quoted-call.ts';
 
 const dialect = 'openai-audio';
 
-/** Reads a request for sound as a call of it would be read. @throws GatewayError */
-export function quoteSound(asked: QuoteTarget<AudioServices>, operation: AudioOperation): QuotedCall {
-  return operation === 'speech' ? quoteSpeech(asked) : quoteTranscription(asked, operation);
+/** Quotes an audio request. @throws GatewayError if the call would be refused */
+export function quoteAudio(query: QuoteTarget<AudioServices>, operation: AudioOperation): QuotedCall {
+  return operation === 'speech' ? quoteSpeech(query) : quoteTranscription(query, operation);
 }
 
-function quoteSpeech(asked: QuoteTarget<AudioServices>): QuotedCall {
-  const { body, bytes, headers, settings } = asked;
+function quoteSpeech(query: QuoteTarget<AudioServices>): QuotedCall {
+  const { body, bytes, headers, settings } = query;
   const job = createSpeechJob({ facts: readSpeechRequest(body, settings.validation), body, bytes, headers });
-  const targets = fitTargets(rankRouted(asked, job.facts, soundWanted('speech')), (target) => ({
+  const targets = fitTargets(rankRouted(query, job.facts, audioRequirements('speech')), (target) => ({
     target,
     usage: job.prepare(target).bounds(),
   }));
   return { dialect, requestedModel: job.facts.requestedModel, targets, roundsMax: 1 };
 }
 
-/** The form of an upload, written as JSON: its fields, and under `file` how long or how large the recording is. */
-function quoteTranscription(asked: QuoteTarget<AudioServices>, operation: Exclude<AudioOperation, 'speech'>): QuotedCall {
-  const { file, ...fields } = asked.body;
+/** Quotes a transcription form in JSON: its fields, and `file` with the duration or size of the recording. */
+function quoteTranscription(query: QuoteTarget<AudioServices>, operation: Exclude<AudioOperation, 'speech'>): QuotedCall {
+  const { file, ...fields } = query.body;
   const task = operation === 'translations' ? 'translate' : 'transcribe';
-  const facts = readTranscriptionForm(Object.entries(fields).flatMap(toFields), task, asked.settings.validation);
+  const facts = readTranscriptionForm(Object.entries(fields).flatMap(toFields), task, query.settings.validation);
   const audioMs = readLength(file);
   const { requestedModel, stream, promptCharacters: inputCharacters } = facts;
   const called = { requestedModel, stream, inputCharacters, needs: [], outputTokensMax: 0 };
   const bound = ({ upstream, upstreamModel }: QuotedTarget['target']): UsageBounds =>
     boundTranscript(transcriptionModelOf(upstreamModel, (upstream.services.audio ?? noAudio).transcriptFormats), audioMs, inputCharacters);
-  const targets = rankRouted(asked, called, soundWanted(operation)).map((target) => ({ target, usage: bound(target) }));
+  const targets = rankRouted(query, called, audioRequirements(operation)).map((target) => ({ target, usage: bound(target) }));
   return { dialect, requestedModel, targets, roundsMax: 1 };
 }
 
-/** A member as the form would have it: lists are repeated fields, and everything is text. */
+/** A member as form fields: lists are repeated fields, and all values are strings. */
 function toFields([name, value]: [string, JsonValue | undefined]): { readonly name: string; readonly value: string }[] {
   const values = Array.isArray(value) ? (value as readonly JsonValue[]) : [value];
   return values.map((one) => ({ name, value: typeof one === 'string' ? one : JSON.stringify(one) }));
@@ -54,12 +54,12 @@ function toFields([name, value]: [string, JsonValue | undefined]): { readonly na
 const secondsMax = 86_400;
 const bytesMax = 1024 ** 4;
 
-/** How long the recording is: as it is said, else as its size tells. @throws GatewayError `invalid_value` */
+/** The stated duration, otherwise the estimate from the size. @throws GatewayError `invalid_value` */
 function readLength(file: JsonValue | undefined): number {
   const { duration_seconds: seconds, bytes } = isJsonObject(file) ? file : {};
   if (typeof seconds === 'number' && seconds > 0 && seconds <= secondsMax) return billedAudioMs(seconds);
   if (seconds === undefined && typeof bytes === 'number' && Number.isInteger(bytes) && bytes > 0 && bytes <= bytesMax)
     return estimateAudioMs(bytes, 'mp3');
-  const message = `Invalid 'file': for a quote it is an object with 'duration_seconds' (up to ${secondsMax}) or 'bytes'.`;
+  const message = `Invalid 'file': a quote expects an object with 'duration_seconds' (up to ${secondsMax}) or 'bytes'.`;
   throw new GatewayError('invalid_value', message, { param: 'file' });
 }
