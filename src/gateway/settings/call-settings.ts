@@ -25,7 +25,7 @@ export type CallSettings = {
   readonly responseRetentionDays: number;
   readonly videos: VideoSettings;
   /** Absent: the defaults. */
-  readonly images?: PictureSettings;
+  readonly images?: ImageEndpointSettings;
   /** How holds are computed. Absent: the defaults. */
   readonly credits?: CreditSettings;
   /** The action when a client disconnects, for keys without a setting of their own. Absent: `abort`. */
@@ -104,7 +104,7 @@ export type AudioSettings = {
 export const defaultAudioSettings: AudioSettings = { uploadBytesMax: 26_214_400, spoolBytesMax: 8_589_934_592 };
 
 /** The operator's settings for images. */
-export type PictureSettings = {
+export type ImageEndpointSettings = {
   /** For how many hours the link to an image works, and its file is stored. */
   readonly linkHours: number;
   /** The most bytes of one file that is uploaded to be edited. */
@@ -112,7 +112,7 @@ export type PictureSettings = {
 };
 
 /** The vendor's limit: 50 MB for a file. */
-export const defaultPictureSettings: PictureSettings = { linkHours: 24, uploadBytesMax: 52_428_800 };
+export const defaultImageEndpointSettings: ImageEndpointSettings = { linkHours: 24, uploadBytesMax: 52_428_800 };
 
 /** The operator's settings for videos. */
 export type VideoSettings = {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 import type { Gateway } from '../../gateway/endpoints/gateway.ts';
-import { createPictureMaker } from '../../gateway/endpoints/images/create-picture-maker.ts';
+import { createImageMaker } from '../../gateway/endpoints/images/create-image-maker.ts';
 import { makeToolImage } from '../../gateway/endpoints/images/make-tool-image.ts';
 import { UploadSpool } from '../../gateway/endpoints/shared/upload-spool.ts';
 import { defaultAudioSettings } from '../../gateway/settings/call-settings.ts';
@@ -25,7 +25,7 @@ export function openFilesAndTools(parts: {
   readonly live: LiveSettings;
   readonly simulated: Simulated | undefined;
   readonly gateway: () => Gateway;
-}): Pick<Gateway, 'files' | 'tools' | 'uploads' | 'pictureMaker'> {
+}): Pick<Gateway, 'files' | 'tools' | 'uploads' | 'imageMaker'> {
   const { clock, opened } = parts;
   const { config } = parts.live;
   const files = openFileSearch({ ...parts, newId: createIds(clock), config });
@@ -37,7 +37,7 @@ export function openFilesAndTools(parts: {
   return {
     files,
     uploads: spool,
-    pictureMaker: createPictureMaker(parts.gateway),
+    imageMaker: createImageMaker(parts.gateway),
     tools: openTools(
       {
         ...parts,

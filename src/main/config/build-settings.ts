@@ -1,7 +1,7 @@
 import {
   defaultAudioSettings,
   defaultCredits,
-  defaultPictureSettings,
+  defaultImageEndpointSettings,
   defaultVideoSettings,
 } from '../../gateway/settings/call-settings.ts';
 import type { GatewaySettings } from '../../gateway/attempts/services.ts';
@@ -153,7 +153,7 @@ export function buildSettings(options: {
     responseRetentionDays: config.responses?.retentionDays ?? defaultRetentionDays,
     allowsPrivateMedia: config.media?.privateAddresses ?? false,
     videos: { ...defaultVideoSettings, ...config.videos },
-    images: { ...defaultPictureSettings, ...config.images },
+    images: { ...defaultImageEndpointSettings, ...config.images },
     tools: buildTools(config),
     audio: { ...defaultAudioSettings, ...config.audio },
     credits: { ...defaultCredits, ...config.credits },

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-import { defaultPictureSettings } from '../../gateway/settings/call-settings.ts';
+import { defaultImageEndpointSettings } from '../../gateway/settings/call-settings.ts';
 
 /** `images` of weir.yaml. */
 export const imagesSchema = Type.Object(
@@ -9,7 +9,7 @@ export const imagesSchema = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 876_000,
-        default: defaultPictureSettings.linkHours,
+        default: defaultImageEndpointSettings.linkHours,
         description:
           'Hours for which the link to a picture works that was asked for with response_format: url of a model that gives bytes. Then its file is deleted. They count among the files of their user (videos.userBytesMax).',
       }),
@@ -18,7 +18,7 @@ export const imagesSchema = Type.Object(
       Type.Integer({
         minimum: 1024,
         maximum: 1_073_741_824,
-        default: defaultPictureSettings.uploadBytesMax,
+        default: defaultImageEndpointSettings.uploadBytesMax,
         description: 'Largest picture of a form that is edited, in bytes. Uploads share the room of audio.spoolBytesMax.',
       }),
     ),

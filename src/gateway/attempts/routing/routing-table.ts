@@ -75,7 +75,7 @@ export type Route = {
 };
 
 /** Whether every target of a model is known to make images and nothing else. */
-export function makesOnlyPictures(route: Route): boolean {
+export function makesOnlyImages(route: Route): boolean {
   return route
     .tiersFor(undefined)
     .every((tier) => tier.every(({ kinds }) => kinds !== undefined && kinds.every((kind) => kind === 'image')));

@@ -4,7 +4,7 @@ import type { FileService } from '../../../tools/file-search/file-service.ts';
 import type { ToolFactories } from '../../../tools/gateway-tool.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
-import type { PictureMaker } from '../shared/picture-maker.ts';
+import type { ImageMaker } from '../shared/image-maker.ts';
 import type { BackgroundRuns } from './background/background-runs.ts';
 import type { CompactionSealer } from './compaction-summaries.ts';
 import type { ProofVault } from './proofs/proof-vault.ts';
@@ -29,7 +29,7 @@ export type ChatServices = AdmissionServices &
     readonly schemaChecker: SchemaChecker;
     readonly fetchMedia: FetchMedia;
     /** Makes images for chats with models that only make images. Absent: none are made. */
-    readonly pictureMaker?: PictureMaker;
+    readonly imageMaker?: ImageMaker;
     /** Responses that are generated without a client, and access to stored ones. Absent: responses are not stored. */
     readonly background?: BackgroundRuns;
     /** Sends callbacks. Absent: none are sent. */

@@ -8,7 +8,7 @@ import type { ChatServices } from './chat-services.ts';
 import { enterChat, readChat } from './admit-chat.ts';
 import { deliver } from './reply-form.ts';
 import { type ChatPath, type IncomingCall, type PreparedCall, identify, readCall } from './incoming-call.ts';
-import { orderPictures } from './order-pictures.ts';
+import { orderImages } from './order-images.ts';
 import { type ReadCall, type RoutedCall, routeChat } from './route-chat.ts';
 import { needsToolLoop, runToolLoop } from './tool-loop/run-tool-loop.ts';
 import { beginReport } from '../shared/begin-report.ts';
@@ -29,7 +29,7 @@ export async function runCall(gateway: ChatServices, call: IncomingCall, report:
   const admitted = entering instanceof Promise ? await entering : entering;
   if (admitted === undefined) return;
   const read = await readChat(gateway, call, admitted);
-  const imaged = answerWithPictures(gateway, { ...admitted, ...read, call }, report);
+  const imaged = answerWithImages(gateway, { ...admitted, ...read, call }, report);
   if (imaged !== undefined) return await imaged;
   const routing = routeChat(gateway, { ...admitted, ...read, call }, report);
   const routed = routing instanceof Promise ? await routing : routing;
@@ -59,18 +59,18 @@ export async function runCall(gateway: ChatServices, call: IncomingCall, report:
 }
 
 /** Answers a chat that asks for images of a model that only makes images. Undefined for other chats. */
-function answerWithPictures(
-  { pictureMaker }: Pick<ChatServices, 'pictureMaker'>,
+function answerWithImages(
+  { imageMaker }: Pick<ChatServices, 'imageMaker'>,
   { call, settings, caller, request, admission, acceptedAtMs, startedMs }: ReadCall,
   report: CallReport,
 ): Promise<void> | undefined {
   const { callId, response, dialect } = call;
-  if (pictureMaker === undefined || dialect.images === undefined) return undefined;
-  const order = orderPictures({ callId, dialect, routing: settings.routing, caller, request });
+  if (imageMaker === undefined || dialect.images === undefined) return undefined;
+  const order = orderImages({ callId, dialect, routing: settings.routing, caller, request });
   if (order === undefined) return undefined;
   const disconnect = caller.disconnectPolicy ?? settings.disconnect;
   const shared = { callId, response, report, settings, caller, disconnect, admission, acceptedAtMs, startedMs };
-  return pictureMaker.make({ ...shared, headers: request.headers }, order);
+  return imageMaker.make({ ...shared, headers: request.headers }, order);
 }
 
 /** Makes the call: once, or as often as its built-in tools require. */

@@ -2,10 +2,10 @@ import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { ImageRequest } from '../../../inference/image.ts';
 import { checkAddress } from '../../attempts/exchange/private-addresses.ts';
 import type { GatewaySettings } from '../../attempts/services.ts';
-import { defaultPictureSettings } from '../../settings/call-settings.ts';
+import { defaultImageEndpointSettings } from '../../settings/call-settings.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
 import { checkMediaQuota } from '../shared/check-media-quota.ts';
-import type { PictureCall, PictureOrder } from '../shared/picture-maker.ts';
+import type { ImageCall, ImageOrder } from '../shared/image-maker.ts';
 import { startPlainCall } from '../shared/plain-call.ts';
 import { boundImages } from './bound-images.ts';
 import { createImageJob } from './image-job.ts';
@@ -13,7 +13,7 @@ import type { ImageServices } from './image-services.ts';
 import { createImageLinks, type ImageLinks } from './image-files.ts';
 
 /** An image request of the image endpoint. */
-export type ImageOrder = PictureOrder & {
+export type LinkedImageOrder = ImageOrder & {
   /** Scheme and host by which its client reaches the gateway, for image links. Absent if it gets none. */
   readonly baseUrl?: string;
   /** Called when the request is no longer needed. */
@@ -26,7 +26,7 @@ export function imageFacts({ requestedModel, stream, prompt }: ImageRequest): Ca
 }
 
 /** Starts an image call (see `startPlainCall`). */
-export async function makeImages(gateway: ImageServices, call: PictureCall, order: ImageOrder): Promise<void> {
+export async function makeImages(gateway: ImageServices, call: ImageCall, order: LinkedImageOrder): Promise<void> {
   const { settings, caller, headers, admission } = call;
   const { request, client, notes, forget } = order;
   const { label, voice, framing } = client;
@@ -64,13 +64,13 @@ function refusePrivateSources({ sources, mask }: ImageRequest, { allowsPrivateMe
 /** Creates the links of the images. Undefined if the client wants none, or the gateway stores no files. */
 function openLinks(
   gateway: ImageServices,
-  { callId, caller, settings }: PictureCall,
-  { request, baseUrl }: ImageOrder,
+  { callId, caller, settings }: ImageCall,
+  { request, baseUrl }: LinkedImageOrder,
 ): ImageLinks | undefined {
   const { pictures: files, clock, logger, newId } = gateway;
   if (files === undefined || baseUrl === undefined || request.delivery !== 'url') return undefined;
   const { limits, videos, images } = settings;
-  const { linkHours } = images ?? defaultPictureSettings;
+  const { linkHours } = images ?? defaultImageEndpointSettings;
   return {
     checkRoom: () => checkMediaQuota({ store: files.store, caller, userBytesMax: videos.userBytesMax }),
     link: createImageLinks({ files, clock, logger, newId, callId, caller, baseUrl, linkHours, bytesMax: limits.replyBytesMax }),

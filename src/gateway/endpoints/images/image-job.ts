@@ -14,7 +14,7 @@ import type { AttemptPlan, CallJob, PlannedAttempt } from '../../attempts/call-j
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import { digestRequest } from '../../attempts/health/attempt.ts';
 import type { Target } from '../../attempts/routing/target.ts';
-import type { PictureClient } from '../shared/picture-maker.ts';
+import type { ImageClient } from '../shared/image-maker.ts';
 import { boundImages, imageInterfaceOf } from './bound-images.ts';
 import { findChargedBy } from './count-images.ts';
 import { createImageRelay } from './image-relay.ts';
@@ -26,7 +26,7 @@ export type PreparedImageRequest = {
   readonly callId: string;
   readonly request: ImageRequest;
   /** The interface of the client, and the notes of decoding the request. */
-  readonly client: PictureClient;
+  readonly client: ImageClient;
   readonly clientNotes: readonly TranslationNote[];
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Refuses targets that do not support a part of the request. */

@@ -13,7 +13,7 @@ import { forwardReplyHeaders, passReplyHeaders } from '../../attempts/exchange/p
 import type { ChargedUsage, ReplyRelay, WrittenReply } from '../../attempts/exchange/reply-relay.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { requestIdHeader, translationHeaders } from '../../replies/write-reply.ts';
-import type { PictureClient } from '../shared/picture-maker.ts';
+import type { ImageClient } from '../shared/image-maker.ts';
 import { boundImages, imageInterfaceOf } from './bound-images.ts';
 import { type ChargedBy, countImages } from './count-images.ts';
 import { createImageStream } from './image-stream.ts';
@@ -23,7 +23,7 @@ import type { LinkImages } from './image-files.ts';
 export type RelayedImages = {
   readonly callId: string;
   readonly request: ImageRequest;
-  readonly client: PictureClient;
+  readonly client: ImageClient;
   readonly target: Target;
   readonly chargedBy: ChargedBy;
   /** Translation notes of the request. */

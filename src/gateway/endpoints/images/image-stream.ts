@@ -6,7 +6,7 @@ import type { UsageReport } from '../../../inference/usage.ts';
 import type { Frame } from '../../../platform/frames.ts';
 import type { ImageInterface } from '../../../upstreams/image-interfaces.ts';
 import type { ChargedUsage, StreamRelay } from '../../attempts/exchange/reply-relay.ts';
-import type { PictureClient } from '../shared/picture-maker.ts';
+import type { ImageClient } from '../shared/image-maker.ts';
 import { type ChargedBy, countImages, type GeneratedImages, tokensOf } from './count-images.ts';
 
 type Streamed = {
@@ -14,7 +14,7 @@ type Streamed = {
   readonly made: ImageInterface;
   readonly chargedBy: ChargedBy;
   readonly createdAtSeconds: number;
-  readonly writeEvent?: PictureClient['writeEvent'];
+  readonly writeEvent?: ImageClient['writeEvent'];
   /** Computes the charged usage, which the client sees at the end. */
   readonly charged: ChargedUsage | undefined;
 };

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ImageSettings, GeneratedImage, ShownImage } from '../../../inference/image.ts';
 import type { MakeImage } from '../../../tools/image-generation/make-image.ts';
 import { runOwnCall } from '../shared/own-call.ts';
-import type { PictureClient } from '../shared/picture-maker.ts';
+import type { ImageClient } from '../shared/image-maker.ts';
 import { makeImages } from './image-call.ts';
 import type { ImageServices } from './image-services.ts';
 import { imagesClient } from './images-client.ts';
@@ -21,7 +21,7 @@ export function makeToolImage(gateway: ImageServices, model: string): MakeImage 
       return written;
     };
     // The written bytes have no reader: the tool takes each event as it is.
-    const client: PictureClient = {
+    const client: ImageClient = {
       ...imagesClient(full),
       write: ({ images, settings }) => finish(images[0], settings),
       replay: ({ images, settings }) => [finish(images[0], settings)],

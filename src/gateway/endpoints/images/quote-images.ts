@@ -1,7 +1,7 @@
 import { createFieldNotes } from '../../../inference/translation-notes.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
-import type { PictureOrder } from '../shared/picture-maker.ts';
+import type { ImageOrder } from '../shared/image-maker.ts';
 import { type QuoteTarget, type QuotedCall, fitTargets, rankRouted } from '../shared/quoted-call.ts';
 import { boundImages } from './bound-images.ts';
 import { imageFacts } from './image-call.ts';
@@ -21,7 +21,7 @@ export function quoteImages(query: QuoteTarget<ImageServices>, route: ImageRoute
  * @param keepsFiles whether the gateway can store linked images
  * @throws GatewayError if the call would be refused
  */
-export function quoteOrder(query: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: PictureOrder, keepsFiles: boolean): QuotedCall {
+export function quoteOrder(query: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: ImageOrder, keepsFiles: boolean): QuotedCall {
   const { request, notes: clientNotes, client } = order;
   const ranked = rankRouted(query, imageFacts(request), { kind: 'image' });
   const targets = fitTargets(ranked, (target) => {

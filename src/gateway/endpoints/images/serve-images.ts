@@ -2,7 +2,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ImageRequest } from '../../../inference/image.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { readRequest } from '../../admission/read-request.ts';
-import { defaultPictureSettings } from '../../settings/call-settings.ts';
+import { defaultImageEndpointSettings } from '../../settings/call-settings.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { discardRest } from '../shared/discard-rest.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
@@ -56,7 +56,7 @@ async function receiveImages(gateway: ImageServices, { request }: EndpointReques
   }
   const { uploads: spool } = gateway;
   if (spool === undefined) throw new GatewayError('route_not_found', 'this gateway accepts no uploads');
-  const { uploadBytesMax } = images ?? defaultPictureSettings;
+  const { uploadBytesMax } = images ?? defaultImageEndpointSettings;
   try {
     const slot = await takeUploadSlot(gateway, caller);
     return await receiveEditForm({ request, limits, validation, admission, spool, uploadBytesMax }).finally(slot.release);

@@ -10,7 +10,7 @@ import type { AdmittedCall } from './plain-call.ts';
 import type { QuoteTarget, QuotedCall } from './quoted-call.ts';
 
 /** The client interface that an image reply is written for. */
-export type PictureClient = {
+export type ImageClient = {
   /** The interface name in the ledger. */
   readonly label: CallLabel;
   /** The dialect of the client's headers. */
@@ -27,23 +27,23 @@ export type PictureClient = {
 };
 
 /** An image request with the client interface that it came from. */
-export type PictureOrder = {
+export type ImageOrder = {
   readonly request: ImageRequest;
   /** Translation notes of decoding the request. */
   readonly notes: readonly TranslationNote[];
-  readonly client: PictureClient;
+  readonly client: ImageClient;
 };
 
 /** An admitted image call. */
-export type PictureCall = AdmittedCall & { readonly admission: Pick<Admission, 'holdBytes' | 'releaseBytes'> };
+export type ImageCall = AdmittedCall & { readonly admission: Pick<Admission, 'holdBytes' | 'releaseBytes'> };
 
 /** Makes images for endpoints whose replies may contain them. The image endpoint implements it. */
-export type PictureMaker = {
+export type ImageMaker = {
   /**
    * Routes, limits and starts the call like a request to the image endpoint.
    * @throws GatewayError before anything was spent
    */
-  readonly make: (call: PictureCall, order: PictureOrder) => Promise<void>;
+  readonly make: (call: ImageCall, order: ImageOrder) => Promise<void>;
   /** Estimates the cost of a call. @throws GatewayError if the call would be refused */
-  readonly quote: (target: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: PictureOrder) => QuotedCall;
+  readonly quote: (target: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: ImageOrder) => QuotedCall;
 };

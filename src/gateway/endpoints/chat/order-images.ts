@@ -5,9 +5,9 @@ import type { ImageReply } from '../../../inference/image.ts';
 import { imageOfChat } from '../../../inference/image-of-chat.ts';
 import { createTranslationNotes } from '../../../inference/translation-notes.ts';
 import { mayCall } from '../../admission/authenticate.ts';
-import { makesOnlyPictures, type RoutingTable } from '../../attempts/routing/routing-table.ts';
+import { makesOnlyImages, type RoutingTable } from '../../attempts/routing/routing-table.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
-import type { PictureOrder } from '../shared/picture-maker.ts';
+import type { ImageOrder } from '../shared/image-maker.ts';
 
 type ChatOfCaller = {
   readonly callId: string;
@@ -24,12 +24,12 @@ type ChatOfCaller = {
  * refused by the router.
  * @throws GatewayError for settings that image models do not support
  */
-export function orderPictures({ callId, dialect, routing, caller, request }: ChatOfCaller): PictureOrder | undefined {
+export function orderImages({ callId, dialect, routing, caller, request }: ChatOfCaller): ImageOrder | undefined {
   const { images, codec, voice, id } = dialect;
   if (images === undefined || request.operation !== 'generate') return undefined;
   const requestedModel = images.modelOf(request);
   const route = routing.routeOf(requestedModel);
-  if (route === undefined || !makesOnlyPictures(route) || !mayCall(caller, requestedModel)) return undefined;
+  if (route === undefined || !makesOnlyImages(route) || !mayCall(caller, requestedModel)) return undefined;
   const order = images.decode(request);
   if (order === undefined) return undefined;
   const { chat, ...settings } = order;
