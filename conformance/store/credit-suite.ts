@@ -7,7 +7,7 @@ import type { AccessLimits, AccessLimitsChange } from '../../src/accounts/access
 import { type BookProblem, type NewTransaction, transactionIdOf, verifyStart } from '../../src/billing/credits/credit-books.ts';
 import type { LeaseRequest, LeaseState } from '../../src/billing/credits/credit-store.ts';
 import { MemoryCreditStore } from '../../src/billing/credits/testing/memory-credit-store.ts';
-import { balancePot, everyPot, type Pot } from '../../src/billing/credits/pots.ts';
+import { balancePot, allPots, type Pot } from '../../src/billing/credits/pots.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createEntry } from './call-entries.ts';
 import { useEngine } from './store-under-test.ts';
@@ -169,7 +169,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     // The sums of the statistics have 64 bits for each model.
     await store.appendEntries([1, 2, 3].map((count) => ({ ...callOf('early', `early-${count}`, huge), requestedModel: `m-${count}` })));
     await store.changeUserLimits('early', { spendPerMonth: '5' });
-    const [, , , , , month] = everyPot({ userName: 'early', keyId: 'key-early', acceptedAtMs: nowMs });
+    const [, , , , , month] = allPots({ userName: 'early', keyId: 'key-early', acceptedAtMs: nowMs });
     assert.ok(month);
     const [report] = await store.readPots([month]);
     assert.deepEqual([report?.limitNanoUsd, report?.spentNanoUsd], [5_000_000_000n, 3n * huge]);
@@ -310,7 +310,7 @@ const steps = fc.array(
 async function compareWithModel(store: Store, userName: string, plan: readonly Step[], aliveMs: number): Promise<void> {
   const model = new MemoryCreditStore();
   const keyId = `key-${userName}`;
-  const pots = everyPot({ userName, keyId, acceptedAtMs: nowMs });
+  const pots = allPots({ userName, keyId, acceptedAtMs: nowMs });
   const known = new Map<string, LeaseState>();
   const lives = [0, 1].map((index) => ({ nodeId: `${userName}.${index}`, sessionId: 's', nowMs: aliveMs }));
   for (const life of lives) for (const each of [store, model]) await each.openCreditNode(life);

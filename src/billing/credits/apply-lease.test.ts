@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { applyLease, leasedOf, type LeaseRow, unlessOver } from './apply-lease.ts';
+import { applyLease, leasedOf, type LeaseRow, unlessEnded } from './apply-lease.ts';
 import type { LeaseRequest } from './credit-store.ts';
 import { balancePot } from './pots.ts';
 import { isScarce, sizeLease } from './size-lease.ts';
@@ -19,10 +19,10 @@ test('a lease withholds from other nodes the amount that was granted and is not 
 
 test('a closed lease ends when all of it is booked', () => {
   const closed = { ...row, closing: true };
-  assert.equal(unlessOver({ ...closed, shipped: 99n })?.granted, 100n);
-  assert.equal(unlessOver({ ...closed, shipped: 100n }), undefined);
-  assert.equal(unlessOver({ ...closed, shipped: 101n }), undefined);
-  assert.equal(unlessOver({ ...row, shipped: 100n })?.granted, 100n);
+  assert.equal(unlessEnded({ ...closed, shipped: 99n })?.granted, 100n);
+  assert.equal(unlessEnded({ ...closed, shipped: 100n }), undefined);
+  assert.equal(unlessEnded({ ...closed, shipped: 101n }), undefined);
+  assert.equal(unlessEnded({ ...row, shipped: 100n })?.granted, 100n);
 });
 
 test('a first request begins a lease of a multiple of the need, and reports the remaining amount', () => {

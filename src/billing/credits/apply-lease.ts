@@ -68,7 +68,7 @@ export function applyLease(
   const demand = { remaining: free - leasedOf(retained) + debt, need, recentSpend: request.recentSpend, nodes };
   const grant = sizeLease(demand);
   const changed = { ...current, version: current.version + 1, granted: retained.granted + grant, closing: request.close };
-  const next = isCurrent ? unlessOver(changed) : row;
+  const next = isCurrent ? unlessEnded(changed) : row;
   return {
     row: next,
     recall: need > grant && leasedElsewhere > 0n,
@@ -87,6 +87,6 @@ export function applyLease(
 }
 
 /** The row, or undefined if the node has closed the lease and all of it is booked. */
-export function unlessOver(row: LeaseRow): LeaseRow | undefined {
+export function unlessEnded(row: LeaseRow): LeaseRow | undefined {
   return row.closing && row.granted <= row.shipped ? undefined : row;
 }

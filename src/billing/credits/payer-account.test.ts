@@ -5,10 +5,10 @@ import type { CreditRefusal } from './credit-desk.ts';
 import type { LeaseReply, LeaseRequest, LeaseState } from './credit-store.ts';
 import type { LeasedPot } from './leased-pot.ts';
 import { type AccountContext, PayerAccount } from './payer-account.ts';
-import { balancePot, everyPot } from './pots.ts';
+import { balancePot, allPots } from './pots.ts';
 
 const nowMs = Date.UTC(2026, 10, 22, 12);
-const [balance, keyDay, , keyTotal] = everyPot({ userName: 'ann', keyId: 'k', acceptedAtMs: nowMs });
+const [balance, keyDay, , keyTotal] = allPots({ userName: 'ann', keyId: 'k', acceptedAtMs: nowMs });
 const unavailable = { admitted: false, reason: 'unavailable' };
 
 type Answer = (request: LeaseRequest) => Partial<LeaseState>;

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import type { CreditRefusal } from './credit-desk.ts';
 import { LeasedPot } from './leased-pot.ts';
 import { PotHold } from './pot-hold.ts';
-import { everyPot } from './pots.ts';
+import { allPots } from './pots.ts';
 
-const [balance, day] = everyPot({ userName: 'ann', keyId: 'k', acceptedAtMs: 0 });
+const [balance, day] = allPots({ userName: 'ann', keyId: 'k', acceptedAtMs: 0 });
 const refusal: CreditRefusal = { admitted: false, reason: 'unavailable' };
 
 /** Two pots with a lease of 100 nano-USD each, a hold of 60 in both, and its effects. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { parseUsd } from './parse-usd.ts';
-import { allPotBits, dayNumber, everyPot, limitNanoUsd, periodsOf, periodStartMs, potsOf, spanEndMs, spendLimitOf } from './pots.ts';
+import { allPotBits, dayNumber, allPots, limitNanoUsd, periodsOf, periodStartMs, potsOf, spanEndMs, spendLimitOf } from './pots.ts';
 import { isScarce, sizeLease } from './size-lease.ts';
 
 test('a period contains its instants and ends where the next begins', () => {
@@ -26,7 +26,7 @@ test('a period contains its instants and ends where the next begins', () => {
 
 test('each kind of pot has a bit of its own, and a payer has the pots of its limits', () => {
   const nowMs = Date.UTC(2026, 11, 31, 23, 59, 59, 999);
-  const all = everyPot({ userName: 'a:b', keyId: 'k', acceptedAtMs: nowMs });
+  const all = allPots({ userName: 'a:b', keyId: 'k', acceptedAtMs: nowMs });
   assert.equal(
     all.reduce((sum, { bit }) => sum | bit, 0),
     allPotBits,
@@ -42,7 +42,7 @@ test('each kind of pot has a bit of its own, and a payer has the pots of its lim
 });
 
 test('a limit that its owner no longer has does not limit the pot', () => {
-  const [, day] = everyPot({ userName: 'a', keyId: 'k', acceptedAtMs: 0 });
+  const [, day] = allPots({ userName: 'a', keyId: 'k', acceptedAtMs: 0 });
   assert.ok(day?.kind === 'spend');
   assert.equal(spendLimitOf(day, { spendPerDay: '2', spendTotal: '5' }), 2_000_000_000n);
   for (const limits of [undefined, {}, { spendTotal: '5' }]) assert.equal(spendLimitOf(day, limits), undefined);

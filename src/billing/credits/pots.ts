@@ -82,7 +82,7 @@ function spendPot(owner: { readonly userName: string; readonly keyId?: string },
 }
 
 /** All pots that a call could have, with or without a limit. */
-export function everyPot(call: { readonly userName: string; readonly keyId: string; readonly acceptedAtMs: number }): readonly Pot[] {
+export function allPots(call: { readonly userName: string; readonly keyId: string; readonly acceptedAtMs: number }): readonly Pot[] {
   const spans = periodsOf(call.acceptedAtMs);
   const { userName } = call;
   return [

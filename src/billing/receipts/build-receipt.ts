@@ -31,7 +31,7 @@ export function buildReceipt(rows: readonly [CallEntry, ...CallEntry[]], booked:
     rows: written,
     estimated: written.some(({ estimated }) => estimated),
     total: formatMoney(rows.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n)),
-    held: mostHeld(written),
+    held: highestHold(written),
   };
   const { object, schema, version, request_id, ...rest } = body;
   return { object, schema, version, request_id, booked, ...rest, digest: digestOf(body) };
@@ -43,7 +43,7 @@ export function endOf(rows: readonly ReceiptRow[]): Receipt['end'] {
 }
 
 /** The hold of the call with its parts: a later row includes the holds of earlier ones. */
-export function mostHeld(rows: readonly ReceiptRow[]): ReceiptMoney | null {
+export function highestHold(rows: readonly ReceiptRow[]): ReceiptMoney | null {
   const held = rows.flatMap((row) => (row.held === null ? [] : [BigInt(row.held.nano_usd)]));
   return held.length === 0 ? null : formatMoney(held.reduce((most, other) => (other > most ? other : most)));
 }

@@ -6,7 +6,7 @@ import { chargeDifference } from '../ledger/settle-dispute.ts';
 import { creditsOf } from '../rating/format-credits.ts';
 import type { PriceBook } from '../rating/rating.ts';
 import { recomputeAmount, sumLines } from '../rating/recompute-amount.ts';
-import { endOf, estimateReason, mostHeld } from './build-receipt.ts';
+import { endOf, estimateReason, highestHold } from './build-receipt.ts';
 import { readCounts } from './count-names.ts';
 import { formatExact, formatMoney } from './exact-text.ts';
 import { type Receipt, type ReceiptMoney, type ReceiptRow, receiptSchema } from './receipt.ts';
@@ -87,7 +87,7 @@ function checkWhole(receipt: Receipt): ReceiptProblem[] {
     ...differs('digest', receipt.digest, digestOf(receipt)),
     ...differs('rows.0.id', rows[0]?.id, receipt.request_id),
     ...checkMoney('total', receipt.total, total),
-    ...differs('held', receipt.held, mostHeld(rows)),
+    ...differs('held', receipt.held, highestHold(rows)),
     ...(receipt.credits === undefined
       ? []
       : differs('credits.total', receipt.credits.total, creditsOf(total, { perUsd: receipt.credits.per_usd }))),

@@ -1,5 +1,5 @@
 import { userAccountId } from '../../billing/credits/credit-books.ts';
-import { everyPot, periodsOf } from '../../billing/credits/pots.ts';
+import { allPots, periodsOf } from '../../billing/credits/pots.ts';
 import { StoreError } from '../store-error.ts';
 import type { Database } from './database.ts';
 import type { SqlValue } from './sql-values.ts';
@@ -168,9 +168,9 @@ export async function takeFromLeases(
 }
 
 /** Adds amounts by bits of pots to the sums of the single pots. */
-function addUpPots(leased: Map<string, bigint>, call: Parameters<typeof everyPot>[0], held: ReadonlyMap<number, bigint>): void {
+function addUpPots(leased: Map<string, bigint>, call: Parameters<typeof allPots>[0], held: ReadonlyMap<number, bigint>): void {
   if (held.size === 0) return;
-  for (const { id, bit } of everyPot(call)) {
+  for (const { id, bit } of allPots(call)) {
     for (const [bits, part] of held) if ((bits & bit) !== 0 && part !== 0n) leased.set(id, (leased.get(id) ?? 0n) + part);
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { verifyStart } from '../../billing/credits/credit-books.ts';
-import { everyPot } from '../../billing/credits/pots.ts';
+import { allPots } from '../../billing/credits/pots.ts';
 import { migrations } from '../migrations/migrations.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
@@ -31,7 +31,7 @@ test('calls from before the migration to credits count for spend limits, also in
 
   const store = await openSqliteStore({ path });
   context.after(() => store.close());
-  const reports = await store.readPots(everyPot({ userName: 'ann', keyId: 'k', acceptedAtMs }));
+  const reports = await store.readPots(allPots({ userName: 'ann', keyId: 'k', acceptedAtMs }));
   const spent = new Map(reports.map(({ pot, spentNanoUsd }) => [pot.id, spentNanoUsd]));
   assert.equal(spent.get('key:2026-11-30:k'), 2n * amount + 2n);
   assert.equal(spent.get('user:2026-11:ann'), 2n * amount + 2n);

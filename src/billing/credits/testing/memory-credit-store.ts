@@ -1,7 +1,7 @@
 import type { AccessLimits } from '../../../accounts/access-limits.ts';
-import { applyLease, isStranded, leasedOf, type LeaseRow, unlessOver } from '../apply-lease.ts';
+import { applyLease, isStranded, leasedOf, type LeaseRow, unlessEnded } from '../apply-lease.ts';
 import { type CreditNode, type LeaseReply, type LeaseRequest, type LeaseStore, isSeenDue, nodeAliveMs } from '../credit-store.ts';
-import { allPotBits, everyPot, type Pot, spendLimitOf } from '../pots.ts';
+import { allPotBits, allPots, type Pot, spendLimitOf } from '../pots.ts';
 
 /** The part of a ledger row that booking needs. */
 export type BookedRow = {
@@ -70,7 +70,7 @@ export class MemoryCreditStore implements LeaseStore {
     for (const row of rows) {
       if (this.#rows.has(row.callId)) continue;
       this.#rows.add(row.callId);
-      for (const pot of everyPot(row)) this.#book(pot, row, nodeId);
+      for (const pot of allPots(row)) this.#book(pot, row, nodeId);
     }
   }
 
@@ -79,7 +79,7 @@ export class MemoryCreditStore implements LeaseStore {
     this.#spent.set(pot.id, this.spentOf(pot.id) + amountNanoUsd);
     if (nodeId === undefined || (heldPots & allPotBits & pot.bit) === 0) return;
     const lease = this.#leases.get(leaseKey(nodeId, pot.id));
-    if (lease !== undefined) this.#keep(nodeId, pot.id, unlessOver({ ...lease.row, shipped: lease.row.shipped + amountNanoUsd }));
+    if (lease !== undefined) this.#keep(nodeId, pot.id, unlessEnded({ ...lease.row, shipped: lease.row.shipped + amountNanoUsd }));
   }
 
   #keep(nodeId: string, potId: string, row: LeaseRow | undefined): void {

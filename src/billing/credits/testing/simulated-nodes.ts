@@ -4,7 +4,7 @@ import { createCreditDesk, type RunningCreditDesk } from '../create-credit-desk.
 import type { CreditHold, CreditRefusal, Payer } from '../credit-desk.ts';
 import type { LeaseStore } from '../credit-store.ts';
 import { type BookedRow, MemoryCreditStore } from './memory-credit-store.ts';
-import { everyPot, potsOf } from '../pots.ts';
+import { allPots, potsOf } from '../pots.ts';
 
 /**
  * The fate of the next call to the store: `lost`: it takes effect and its answer is lost; `late`: it takes effect after
@@ -148,7 +148,7 @@ export class SimulatedNodes {
     const journalled = new Map(this.nodes.flatMap(({ journal }) => journal.map((row) => [row.callId, row])));
     let sum = this.store.spentOf(potId);
     for (const row of journalled.values())
-      if (!this.store.isBooked(row.callId) && everyPot(row).some(({ id }) => id === potId)) sum += row.amountNanoUsd;
+      if (!this.store.isBooked(row.callId) && allPots(row).some(({ id }) => id === potId)) sum += row.amountNanoUsd;
     for (const { payer, hold, chargedNanoUsd, acceptedAtMs } of this.calls)
       if (potsOf(payer, acceptedAtMs).some(({ id }) => id === potId)) sum += hold.heldNanoUsd() - chargedNanoUsd;
     return sum;

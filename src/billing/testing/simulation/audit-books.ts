@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { everyPot, limitNanoUsd, type Pot } from '../../credits/pots.ts';
+import { allPots, limitNanoUsd, type Pot } from '../../credits/pots.ts';
 import { type ExpectedRow, keyLimits, ownerOf, type SimulatedWorld, userLimits } from './simulated-world.ts';
 import type { BookedRow, BooksAtRest } from './world-books.ts';
 
@@ -47,7 +47,7 @@ async function checkPots({ paidNanoUsd }: SimulatedWorld, books: BooksAtRest): P
   const pots = new Map<string, Pot>();
   const limits = new Map<string, bigint>();
   for (const row of books.rows.values())
-    for (const pot of everyPot(row)) {
+    for (const pot of allPots(row)) {
       spent.set(pot.id, (spent.get(pot.id) ?? 0n) + row.amountNanoUsd);
       pots.set(pot.id, pot);
       if (pot.kind === 'balance') continue;
