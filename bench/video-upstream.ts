@@ -51,11 +51,11 @@ function sendFile(response: ServerResponse, bytes: number): void {
 }
 
 function tellPolls(): object {
-  const told = { jobs: jobs.size, polls, gapMs: percentilesOf(gapsMs) };
+  const reported = { jobs: jobs.size, polls, gapMs: percentilesOf(gapsMs) };
   gapsMs = [];
   polls = 0;
   for (const job of jobs.values()) job.polledMs = undefined;
-  return told;
+  return reported;
 }
 
 function answer(path: string, body: string): object | undefined {

@@ -35,11 +35,11 @@ describe('audio of a gateway with two workers', () => {
 
   test('requests per minute are counted before an upload is read, across all workers', async () => {
     const { weir } = running;
-    const made = await runCommand(['keys', 'create', '--user', 'bob', '--name', 'few', '--rpm', '3'], {
+    const created = await runCommand(['keys', 'create', '--user', 'bob', '--name', 'few', '--rpm', '3'], {
       WEIR_DATA_DIR: weir.dataDirectory,
     });
-    const key = made.stdout.trim();
-    assert.match(key, /^sk-weir-/, made.stderr);
+    const key = created.stdout.trim();
+    assert.match(key, /^sk-weir-/, created.stderr);
     await becomes(key, 200);
     // Sends a form without its last bytes: an authorised caller is expected to send the rest within ten seconds, any
     // other gets an answer.
@@ -56,8 +56,8 @@ describe('audio of a gateway with two workers', () => {
 
   test('a key that is disabled during a call can finish it, and cannot start another', async () => {
     const { weir } = running;
-    const made = await runCommand(['keys', 'create', '--user', 'eve', '--name', 'k'], { WEIR_DATA_DIR: weir.dataDirectory });
-    const key = made.stdout.trim();
+    const created = await runCommand(['keys', 'create', '--user', 'eve', '--name', 'k'], { WEIR_DATA_DIR: weir.dataDirectory });
+    const key = created.stdout.trim();
     let finish: (() => void) | undefined;
     running.upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' }).write(Buffer.alloc(1000, 1));

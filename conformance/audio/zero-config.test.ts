@@ -15,8 +15,8 @@ const characters = BigInt(Array.from(input).length);
 /** USD of a model by the statistics of the last hour. */
 async function billed({ monitorUrl, billingToken }: ServedWeir, modelName: string): Promise<{ calls: number; usd: number }> {
   const nowSeconds = Math.floor(Date.now() / 1000);
-  const asked = { type: 2, startTime: nowSeconds - 7200, endTime: nowSeconds + 3600, modelName };
-  const answer = await post(`${monitorUrl}/bill/stats`, asked, { token: billingToken });
+  const request = { type: 2, startTime: nowSeconds - 7200, endTime: nowSeconds + 3600, modelName };
+  const answer = await post(`${monitorUrl}/bill/stats`, request, { token: billingToken });
   const rows = answer.json.data as { callCount: number; totalAmount: number }[];
   const sum = (of: (row: { callCount: number; totalAmount: number }) => number): number => rows.reduce((total, row) => total + of(row), 0);
   return { calls: sum(({ callCount }) => callCount), usd: sum(({ totalAmount }) => totalAmount) };

@@ -14,9 +14,9 @@ for (const engine of ['sqlite', 'postgres'] as const)
     },
     async (context) => {
       const { problems, shortfalls, ...figures } = await auditCrashes({ engine, kills: 3, seed, clients: 6, crowd: 120 });
-      const told = { ...figures, cut: shortfalls.length };
+      const reported = { ...figures, cut: shortfalls.length };
       context.diagnostic(
-        Object.entries(told)
+        Object.entries(reported)
           .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`)
           .join('; '),
       );

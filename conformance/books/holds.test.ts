@@ -83,8 +83,12 @@ describe('the limit of a key, on every paid route', () => {
     accounts = createAccounts({ store, clock: systemClock, random: randomBytes });
     rich = await createKey('caller', 'rich', { spendTotal: '1000' });
     await untilKnown(rich);
-    const made = await post(`${base()}/v1/video/generations`, { model: 'grok-imagine-video', prompt: 'a kite', duration: 2 }, bearer(rich));
-    video = made.json.id;
+    const created = await post(
+      `${base()}/v1/video/generations`,
+      { model: 'grok-imagine-video', prompt: 'a kite', duration: 2 },
+      bearer(rich),
+    );
+    video = created.json.id;
     await eventually(
       () => call(`${base()}/v1/videos/${video}`, { headers: bearer(rich) }),
       ({ json }) => json.status === 'completed',

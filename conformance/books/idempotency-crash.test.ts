@@ -25,7 +25,7 @@ describe('Idempotency-Key, when a process is killed', () => {
     'x-simulator-tag': key,
     ...more,
   });
-  const asked = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
+  const requestsOf = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
   const urlOf = ({ gatewayUrl }: RunningWeir) => `${gatewayUrl}/v1/chat/completions`;
 
   test('M10: while the first call is in progress, the second is refused at once and may be retried', async () => {
@@ -37,7 +37,7 @@ describe('Idempotency-Key, when a process is killed', () => {
     assert.equal(second.json.error.code, 'idempotency_in_progress');
     assert.ok(Number(second.headers['retry-after']) > 0);
     first.leave('rst');
-    assert.equal(asked('in-flight').length, 1);
+    assert.equal(requestsOf('in-flight').length, 1);
     assert.doesNotMatch(running.weir.output(), /failed inside the gateway/);
   });
 
@@ -59,7 +59,7 @@ describe('Idempotency-Key, when a process is killed', () => {
       assert.equal(late.status, 409);
       assert.match(late.json.error.message, new RegExp(callId));
       assert.equal((await ledger.row(callId)).end, 'lost');
-      assert.equal(asked('killed').length, 1);
+      assert.equal(requestsOf('killed').length, 1);
       const rows = await eventually(
         () => ledger.all(),
         (entries) => entries.length > 0,

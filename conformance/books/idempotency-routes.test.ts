@@ -25,7 +25,7 @@ describe('Idempotency-Key beside chats', () => {
 
   const base = () => `${running.weir.gatewayUrl}/v1`;
   const auth = () => ({ authorization: `Bearer ${running.weir.apiKey}` });
-  const asked = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
+  const requestsOf = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
   const assertReplayed = (again: Answer, first: Answer): void => {
     assert.ok(first.status < 300, first.text);
     assert.deepEqual([again.status, again.text], [first.status, first.text]);
@@ -58,10 +58,10 @@ describe('Idempotency-Key beside chats', () => {
       assertReplayed(await send(), first);
       assertConflict(await send({ another: 1 }));
       await eventually(
-        () => asked(key).length,
+        () => requestsOf(key).length,
         (count) => count >= calls,
       );
-      assert.equal(asked(key).length, calls);
+      assert.equal(requestsOf(key).length, calls);
     });
 
   test('a request without a body is executed once', async () => {
@@ -87,7 +87,7 @@ describe('Idempotency-Key beside chats', () => {
     assertReplayed(await send('----------a-longer-one'), first);
     assertConflict(await send('first', { ...fields, language: 'de' }));
     assertConflict(await send('first', fields, Buffer.concat([wav.subarray(0, -1), Buffer.of(7)])));
-    assert.equal(asked('form').length, 1);
+    assert.equal(requestsOf('form').length, 1);
   });
 
   test('a file is uploaded once', async () => {

@@ -31,7 +31,7 @@ describe('Idempotency-Key', () => {
     'x-simulator-tag': key,
     ...more,
   });
-  const asked = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
+  const requestsOf = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
   const idOf = ({ headers }: Pick<Answer, 'headers'>) => String(headers['x-weir-request-id']);
 
   for (const { dialect, path, model, body, headers: own, terminal } of chatInterfaces)
@@ -57,7 +57,7 @@ describe('Idempotency-Key', () => {
         assert.equal(other.status, 409);
         assert.match(other.text, /Idempotency-Key/);
         assert.equal(other.headers['x-should-retry'], 'false');
-        assert.equal(asked(key).length, 1);
+        assert.equal(requestsOf(key).length, 1);
       });
 
   test('M10: a hundred simultaneous requests to two processes are one call, one row and one answer', async () => {
@@ -78,7 +78,7 @@ describe('Idempotency-Key', () => {
     assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
     assert.equal(new Set(answers.map(({ headers }) => headers['x-weir-request-id'])).size, 1);
     assert.equal(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1);
-    assert.equal(asked(key).length, 1);
+    assert.equal(requestsOf(key).length, 1);
     const id = String(answers[0]?.headers['x-weir-request-id']);
     const ledger = await openLedger(running.weir.dataDirectory);
     try {
@@ -115,7 +115,7 @@ describe('Idempotency-Key', () => {
         assert.equal(answer.text, answers[0].text);
         assert.equal(answer.headers['idempotent-replayed'], 'true');
       }
-      const [truth, ...others] = asked(key);
+      const [truth, ...others] = requestsOf(key);
       assert.deepEqual([truth?.ending, others], ['completed', []]);
       const ledger = await openLedger(running.weir.dataDirectory);
       const entry = await ledger.row(idOf(answers[0]));
@@ -134,13 +134,13 @@ describe('Idempotency-Key', () => {
       const key = `passing-${status}`;
       assert.notEqual((await send(key, `status;status=${status}`)).status, 200);
       assert.equal((await send(key)).status, 200);
-      assert.equal(asked(key).length, 2);
+      assert.equal(requestsOf(key).length, 2);
     }
     const refused = await send('final', 'status;status=422');
     assert.equal(refused.status, 422);
     const again = await send('final');
     assert.deepEqual([again.status, again.text, again.headers['idempotent-replayed']], [422, refused.text, 'true']);
-    assert.equal(asked('final').length, 1);
+    assert.equal(requestsOf('final').length, 1);
     const wrong = await post(url, { model: chat.model }, headersOf('invalid'));
     assert.equal(wrong.status, 400);
     // Nothing was done under this key; it is released with the answer or, if the store is slow, a moment after it.
@@ -159,7 +159,7 @@ describe('Idempotency-Key', () => {
     assert.match(first.text, chat.errorEvent);
     const again = await send();
     assert.equal(again.text, first.text);
-    assert.equal(asked('broken').length, 1);
+    assert.equal(requestsOf('broken').length, 1);
   });
 
   test('an answer that is too long to be recorded is not requested again', async () => {
@@ -172,7 +172,7 @@ describe('Idempotency-Key', () => {
     const again = await eventually(send, ({ status }) => status === 409);
     assert.equal(again.json.error.code, 'idempotency_spent');
     assert.match(again.json.error.message, new RegExp(idOf(first)));
-    assert.equal(asked('long').length, 1);
+    assert.equal(requestsOf('long').length, 1);
   });
 
   test('keys are validated, and belong to their API key', async () => {

@@ -67,7 +67,7 @@ describe('kill -9 in a tool loop', () => {
       { model: 'm', input: 'Search the web for cats', tools: [{ type: 'web_search' }] },
       { authorization: `Bearer ${weir.apiKey}`, 'x-simulator-tag': tag },
     );
-  const asked = (wanted: string): number => simulator.records().filter(({ tag }) => tag === wanted).length;
+  const requestsOf = (wanted: string): number => simulator.records().filter(({ tag }) => tag === wanted).length;
 
   /**
    * The rows from a number onwards, in the order of their ids, once the restarted program has settled the calls of the
@@ -129,7 +129,7 @@ describe('kill -9 in a tool loop', () => {
     const weir = await start();
     const lost = ask(weir, 'round').catch(() => undefined);
     await eventually(
-      () => Promise.resolve(asked('round')),
+      () => Promise.resolve(requestsOf('round')),
       (count) => count === 2,
     );
     await weir.stop('SIGKILL');

@@ -136,10 +136,10 @@ describe('the cost of a call is quoted without making the call', () => {
   });
 
   test('a quote says whether there is credit and how much would be held, and holds nothing', async () => {
-    const made = await runCommand(['keys', 'create', '--user', 'poor', '--name', 'k', '--spend-total', '0.01'], {
+    const created = await runCommand(['keys', 'create', '--user', 'poor', '--name', 'k', '--spend-total', '0.01'], {
       WEIR_DATA_DIR: running.weir.dataDirectory,
     });
-    const key = { authorization: `Bearer ${made.stdout.trim()}` };
+    const key = { authorization: `Bearer ${created.stdout.trim()}` };
     const body = (tokens: number) => ({ model: 'gpt-4.1', messages: [{ role: 'user', content: 'hello' }], max_tokens: tokens });
     const path = '/v1/chat/completions';
     const allowed = await eventually(
@@ -180,9 +180,9 @@ describe('the cost of a call is quoted without making the call', () => {
       [{ duration: 3, metadata: { resolution: '720p' } }, '0.21'],
     ] as const)
       assert.equal((await quote(path, { model: 'grok-imagine-video', prompt: 'a red kite', ...body })).expected.usd, expected);
-    const made = await send(path, { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 }, { 'x-simulator-video': 'ms=100' });
+    const created = await send(path, { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 }, { 'x-simulator-video': 'ms=100' });
     await eventually(
-      () => send('/v1/quote', { path: `/v1/videos/${made.json.id}/remix`, body: { prompt: 'blue' } }),
+      () => send('/v1/quote', { path: `/v1/videos/${created.json.id}/remix`, body: { prompt: 'blue' } }),
       ({ status, json }) => status === 200 && BigInt(json.maximum.nano_usd) > 0n,
       20_000,
     );

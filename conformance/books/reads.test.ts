@@ -30,8 +30,8 @@ describe('a call is booked once, however often its results are read', () => {
 
   async function makeVideo(): Promise<string> {
     const body = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
-    const made = await send('/v1/video/generations', body, { 'x-simulator-video': 'ms=100' });
-    const id = String(made.json.id);
+    const created = await send('/v1/video/generations', body, { 'x-simulator-video': 'ms=100' });
+    const id = String(created.json.id);
     await eventually(
       () => read(`/v1/videos/${id}/receipt`),
       ({ json }) => json.receipt !== null,
@@ -53,10 +53,10 @@ describe('a call is booked once, however often its results are read', () => {
   }
 
   test('M11, F33, F34, F36: a thousand reads of results, and a thousand of costs, are free', async () => {
-    const made = await send('/v1/responses', { model: 'gpt-4.1', input: 'Hello', store: true });
-    const response = `/v1/responses/${String(made.json.id)}`;
+    const created = await send('/v1/responses', { model: 'gpt-4.1', input: 'Hello', store: true });
+    const response = `/v1/responses/${String(created.json.id)}`;
     const video = `/v1/videos/${await makeVideo()}`;
-    const receipt = String(made.headers['x-weir-receipt']);
+    const receipt = String(created.headers['x-weir-receipt']);
     const paths = [response, `${response}/input_items`, receipt, video, `${video}/content`, `${video}/receipt`, '/v1/videos', '/v1/models'];
     const rows = await eventually(
       () => ledger.all(),

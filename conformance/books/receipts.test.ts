@@ -129,12 +129,12 @@ describe('every call has a receipt as soon as it has ended', () => {
   test('a video links to its own receipt, which ends with this form', async () => {
     const body = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
     // It is generated for as long as the test wants.
-    const made = await send('/v1/video/generations', body, { 'x-simulator-video': 'end=never' });
-    const path = String(made.headers['x-weir-receipt']);
-    assert.equal(path, `/v1/videos/${made.json.id}/receipt`);
-    for (const id of [made.json.id, made.headers['x-weir-request-id']]) {
+    const created = await send('/v1/video/generations', body, { 'x-simulator-video': 'end=never' });
+    const path = String(created.headers['x-weir-receipt']);
+    assert.equal(path, `/v1/videos/${created.json.id}/receipt`);
+    for (const id of [created.json.id, created.headers['x-weir-request-id']]) {
       const making = await ask(`/v1/receipts/${String(id)}`);
-      const request_id = made.headers['x-weir-request-id'];
+      const request_id = created.headers['x-weir-request-id'];
       assert.deepEqual([making.status, making.json], [202, { object: 'receipt', request_id, status: 'in_progress' }]);
       assertDescribed('GET', '/v1/receipts/{id}', making);
       assert.equal((await ask(`/v1/receipts/${String(id)}`, stranger)).status, 404);

@@ -66,8 +66,8 @@ describe('the only target of a model that is not a chat model', () => {
     const alone = { vendor: 'openai', baseUrl: address.href.replace(/\/$/, ''), apiKey: upstreamKey };
     weir = await serveWeir({ command: 'gateway', config: JSON.stringify({ upstreams: { alone }, overload: neverOverloaded }) });
     for (const user of ['one', 'other']) {
-      const made = await runCommand(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: weir.dataDirectory });
-      keys.set(user, made.stdout.trim());
+      const created = await runCommand(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: weir.dataDirectory });
+      keys.set(user, created.stdout.trim());
     }
   });
   after(async () => {

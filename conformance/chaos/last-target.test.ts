@@ -33,8 +33,8 @@ describe('the only target of a model', () => {
     const models = { alone: { targets: [{ upstream: 'alone', model: 'claude-sonnet-4-5' }] } };
     weir = await serveWeir({ command: 'gateway', config: JSON.stringify({ upstreams: { alone }, models, overload: neverOverloaded }) });
     for (const user of ['one', 'other']) {
-      const made = await runCommand(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: weir.dataDirectory });
-      keys.set(user, made.stdout.trim());
+      const created = await runCommand(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: weir.dataDirectory });
+      keys.set(user, created.stdout.trim());
     }
   });
   after(async () => {

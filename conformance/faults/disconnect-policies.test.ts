@@ -152,16 +152,17 @@ describe('M8: the client disconnects, and the policy of its key applies', { conc
         call.leave(place % 2 === 0 ? 'fin' : 'rst');
         const [entry, truth] = [await bench.rowOf(head), await bench.truthOf(tag)];
         const { amountNanoUsd } = entry.charge;
-        const told = `${policy} at ${bytes}: ${JSON.stringify([entry.end, entry.usage, plannedUsage(truth), entry.disconnect])}`;
-        assert.ok(amountNanoUsd > 0n && amountNanoUsd <= BigInt(entry.heldNanoUsd ?? '0'), told);
+        const summary = `${policy} at ${bytes}: ${JSON.stringify([entry.end, entry.usage, plannedUsage(truth), entry.disconnect])}`;
+        assert.ok(amountNanoUsd > 0n && amountNanoUsd <= BigInt(entry.heldNanoUsd ?? '0'), summary);
         if (policy === 'drain' || entry.end === 'finished') {
-          assert.ok(isExact(entry, truth), told);
+          assert.ok(isExact(entry, truth), summary);
           continue;
         }
         // A reply that was about to end may have ended before it was stopped.
-        assert.ok(amountNanoUsd <= priceBound(entry, truth), told);
+        assert.ok(amountNanoUsd <= priceBound(entry, truth), summary);
         assertEvidence(entry, policy, false);
-        if (policy === 'deliver') assert.equal(entry.usage.outputTokens, estimateTokens(entry.disconnect?.deliveredCharacters ?? -1), told);
+        if (policy === 'deliver')
+          assert.equal(entry.usage.outputTokens, estimateTokens(entry.disconnect?.deliveredCharacters ?? -1), summary);
       }
     });
   }

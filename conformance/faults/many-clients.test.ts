@@ -57,16 +57,16 @@ test(`F88, F90: ${callsTotal} simultaneous calls, of which some disconnect anywh
   let left = 0;
   for (const { mode, reply, truth } of truths) {
     const entry = await bench.rowOf(reply);
-    const told = `${mode.title} ${truth.tag}: ${JSON.stringify(entry.usage)}, truth ${JSON.stringify(plannedUsage(truth))}, emitted ${truth.emittedTokens}`;
-    if (entry.upstreamRequestId !== undefined) assert.equal(entry.upstreamRequestId, truth.requestId, told);
+    const summary = `${mode.title} ${truth.tag}: ${JSON.stringify(entry.usage)}, truth ${JSON.stringify(plannedUsage(truth))}, emitted ${truth.emittedTokens}`;
+    if (entry.upstreamRequestId !== undefined) assert.equal(entry.upstreamRequestId, truth.requestId, summary);
     if (reply.end === 'complete') {
-      assert.equal(entry.end, 'finished', told);
-      assert.ok(isExact(entry, truth), told);
+      assert.equal(entry.end, 'finished', summary);
+      assert.ok(isExact(entry, truth), summary);
       continue;
     }
     left += 1;
-    if (entry.end === 'finished') assert.ok(isExact(entry, truth), told);
-    else assert.ok(entry.charge.amountNanoUsd <= priceBound(entry, truth), told);
+    if (entry.end === 'finished') assert.ok(isExact(entry, truth), summary);
+    else assert.ok(entry.charge.amountNanoUsd <= priceBound(entry, truth), summary);
   }
   assert.ok(left > 5, `${left} disconnected in the middle`);
 });

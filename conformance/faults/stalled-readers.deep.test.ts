@@ -124,14 +124,14 @@ describe('clients that never read', { skip, timeout: 600_000 }, () => {
       const each = (peak - before) / count / mebibyte;
       const taken = pouring.taken / count / mebibyte;
       for (const socket of sockets) socket.destroy();
-      const told = `${each.toFixed(2)} MB each at most; the upstream could send ${taken.toFixed(1)} MB each; settled and closed after ${seconds.toFixed(1)} s`;
-      process.stdout.write(`${from} from ${to}, events of ${frameBytes}: ${told}\n`);
-      assert.ok(taken < 40, told);
+      const summary = `${each.toFixed(2)} MB each at most; the upstream could send ${taken.toFixed(1)} MB each; settled and closed after ${seconds.toFixed(1)} s`;
+      process.stdout.write(`${from} from ${to}, events of ${frameBytes}: ${summary}\n`);
+      assert.ok(taken < 40, summary);
       assert.ok((await ledger.all()).slice(0, count).every(({ end }) => end === 'client-left'));
       // A translation keeps the text that it has passed on, which is the size of the system's buffers. Unneeded memory
       // stays until it is collected, and the memory of a new process grows by itself.
       const eachMax = from === to ? 1 : 1 + 1.5 * taken;
-      assert.ok(peak - before < count * eachMax * mebibyte + 60 * mebibyte, told);
+      assert.ok(peak - before < count * eachMax * mebibyte + 60 * mebibyte, summary);
     });
   }
 });

@@ -52,12 +52,12 @@ describe('stored proofs', () => {
   let stranger: string;
   before(async () => {
     bench = await startScriptedWeir();
-    const made = await runCommand(['keys', 'create', '--user', 'stranger', '--name', 'one'], {
+    const created = await runCommand(['keys', 'create', '--user', 'stranger', '--name', 'one'], {
       WEIR_DATA_DIR: bench.weir.dataDirectory,
       WEIR_CONFIG: join(bench.weir.dataDirectory, 'weir.yaml'),
     });
-    assert.equal(made.code, 0, made.stderr);
-    stranger = made.stdout.trim();
+    assert.equal(created.code, 0, created.stderr);
+    stranger = created.stdout.trim();
   });
   after(() => bench[Symbol.asyncDispose]());
 

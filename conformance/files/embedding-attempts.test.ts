@@ -96,7 +96,7 @@ describe('the attempts of a call for embeddings', () => {
     await client.vectorStores.files.create(store.id, { file_id: file.id });
     await eventually(
       () => weir.output(),
-      (output) => output.includes('a file could not be indexed now') && output.includes('This model does not accept such texts.'),
+      (output) => output.includes('indexing a file was postponed') && output.includes('This model does not accept such texts.'),
     );
     second.answer = made;
   });

@@ -58,9 +58,9 @@ describe('embeddings, and searching by meaning', () => {
   });
 
   test('a target that is unreachable is skipped', async () => {
-    const made = await client.embeddings.create({ model: 'second', input: 'x' });
-    assert.equal(made.model, 'second');
-    assert.equal(made.data.length, 1);
+    const created = await client.embeddings.create({ model: 'second', input: 'x' });
+    assert.equal(created.model, 'second');
+    assert.equal(created.data.length, 1);
   });
 
   test('an invalid request is refused before it costs anything', async () => {
@@ -106,8 +106,8 @@ describe('embeddings, and searching by meaning', () => {
 
   test('M6: files of a user without credit are not indexed at its cost', async () => {
     const accountsOf = { WEIR_DATA_DIR: running.weir.dataDirectory };
-    const made = await runCommand(['keys', 'create', '--user', 'broke', '--name', 'k'], accountsOf);
-    const broke = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: made.stdout.trim(), maxRetries: 0 });
+    const created = await runCommand(['keys', 'create', '--user', 'broke', '--name', 'k'], accountsOf);
+    const broke = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: created.stdout.trim(), maxRetries: 0 });
     assert.equal((await runCommand(['users', 'limit', 'broke', '--prepaid'], accountsOf)).code, 0);
     const refused = async (): Promise<number> => {
       const { status } = await post(
@@ -118,15 +118,15 @@ describe('embeddings, and searching by meaning', () => {
       return status;
     };
     await eventually(refused, (status) => status === 402);
-    const asked = () => running.simulator.records().length;
-    const before = asked();
+    const requestsOf = () => running.simulator.records().length;
+    const before = requestsOf();
     const store = await broke.vectorStores.create({});
     const file = await broke.files.create({ file: await toFile(Buffer.from('Kites are red.'), 'kites.txt'), purpose: 'user_data' });
     await broke.vectorStores.files.create(store.id, { file_id: file.id });
     await eventually(
       () => running.weir.output(),
-      (output) => output.includes('a file could not be indexed now') && output.includes('Insufficient credit'),
+      (output) => output.includes('indexing a file was postponed') && output.includes('Insufficient credit'),
     );
-    assert.equal(asked(), before, 'an upstream was called');
+    assert.equal(requestsOf(), before, 'an upstream was called');
   });
 });

@@ -76,9 +76,9 @@ describe("a user's files, referred to by their ids in requests", () => {
         { type: 'document', source: source(ids.text) },
         { type: 'image', source: source(ids.image) },
       ];
-      const asked = { model, max_tokens: 100, messages: [{ role: 'user', content }] };
+      const request = { model, max_tokens: 100, messages: [{ role: 'user', content }] };
       const versions = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'files-api-2025-04-14' };
-      const answered = await post(`${running.weir.gatewayUrl}/v1/messages`, asked, {
+      const answered = await post(`${running.weir.gatewayUrl}/v1/messages`, request, {
         ...authorization,
         ...versions,
         'x-simulator-tag': `messages-${model}`,
@@ -87,7 +87,7 @@ describe("a user's files, referred to by their ids in requests", () => {
       assert.ok(hasText(sentFor(`messages-${model}`)) && sentFor(`messages-${model}`).includes(pixelPng));
       const counted = await post(
         `${running.weir.gatewayUrl}/v1/messages/count_tokens`,
-        { model, messages: asked.messages },
+        { model, messages: request.messages },
         {
           ...authorization,
           ...versions,

@@ -121,9 +121,9 @@ describe('generate-content on models that make images and nothing else', () => {
     const path = '/v1beta/models/gpt-image-1.5:generateContent';
     const quote = await post(`${running.weir.gatewayUrl}/v1/quote`, { path, body }, headers);
     assert.equal(quote.status, 200, quote.text);
-    const made = await post(`${running.weir.gatewayUrl}${path}`, body, headers);
-    assert.equal(made.status, 200);
-    const { charge } = await running.ledger.row(String(made.headers['x-weir-request-id']));
+    const created = await post(`${running.weir.gatewayUrl}${path}`, body, headers);
+    assert.equal(created.status, 200);
+    const { charge } = await running.ledger.row(String(created.headers['x-weir-request-id']));
     assert.ok(BigInt(quote.json.maximum.nano_usd) >= charge.amountNanoUsd && charge.amountNanoUsd > 0n, quote.text);
   });
 
@@ -155,9 +155,9 @@ test('a model of native images answers itself: its bytes pass, and its images ar
     assert.deepEqual(replies.flatMap(kindsIn), ['png']);
     const row = await rowOf(replies[0]);
     assert.deepEqual([row.end, row.upstream, row.translation, row.estimated], ['finished', 'gemini', undefined, false]);
-    const told = replies.at(-1)?.usageMetadata?.candidatesTokensDetails?.find(({ modality }) => modality === 'IMAGE');
+    const reported = replies.at(-1)?.usageMetadata?.candidatesTokensDetails?.find(({ modality }) => modality === 'IMAGE');
     assert.ok((row.usage.outputImageTokens ?? 0) > 0);
-    assert.equal(told?.tokenCount, row.usage.outputImageTokens);
+    assert.equal(reported?.tokenCount, row.usage.outputImageTokens);
     assert.ok(
       row.charge.lines.some(({ meter }) => meter === 'output_image'),
       JSON.stringify(row.charge.lines.map(({ meter }) => meter)),

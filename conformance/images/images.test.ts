@@ -96,8 +96,8 @@ describe('images from text', () => {
   });
 
   test('addresses are passed on if the vendor returns them', async () => {
-    const made = await running.client().images.generate({ model: 'grok-imagine-image', prompt: 'x', response_format: 'url' });
-    assert.match(made.data?.[0]?.url ?? '', /^http:/);
+    const created = await running.client().images.generate({ model: 'grok-imagine-image', prompt: 'x', response_format: 'url' });
+    assert.match(created.data?.[0]?.url ?? '', /^http:/);
   });
 });
 
@@ -117,8 +117,8 @@ describe('images from images', () => {
   for (const model of ['gpt-image-1.5', 'gemini-2.5-flash-image', 'grok-imagine-image'])
     test(`${model}: JSON with image data is accepted`, async () => {
       const body = { model, prompt: 'bluer', images: [{ image_url: `data:image/png;base64,${onePixel.toString('base64')}` }] };
-      const made = await running.client().post<{ data: { b64_json: string }[] }>('/images/edits', { body });
-      assert.notEqual(kindOf(made.data[0]?.b64_json), 'none');
+      const created = await running.client().post<{ data: { b64_json: string }[] }>('/images/edits', { body });
+      assert.notEqual(kindOf(created.data[0]?.b64_json), 'none');
     });
 
   test('a form may request a stream', async () => {

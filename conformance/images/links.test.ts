@@ -13,9 +13,9 @@ before(async () => {
 after(() => running[Symbol.asyncDispose]());
 
 async function make(model: string, key?: string): Promise<string> {
-  const made = await running.client(key).images.generate({ model, prompt: 'a coast', response_format: 'url' });
-  assert.equal(made.data?.[0]?.b64_json, undefined);
-  return made.data?.[0]?.url ?? assert.fail('no address');
+  const created = await running.client(key).images.generate({ model, prompt: 'a coast', response_format: 'url' });
+  assert.equal(created.data?.[0]?.b64_json, undefined);
+  return created.data?.[0]?.url ?? assert.fail('no address');
 }
 
 async function createKey(user: string, ...options: readonly string[]): Promise<string> {
@@ -93,8 +93,8 @@ describe('addresses of images whose models return bytes', () => {
     const key = await createKey('full', '--media-bytes', '10');
     await make('gpt-image-1.5', key);
     await assert.rejects(make('gpt-image-1.5', key), (error) => error instanceof APIError && error.status === 403);
-    const made = await running.client(key).images.generate({ model: 'gpt-image-1.5', prompt: 'x' });
-    assert.equal(kindOf(made.data?.[0]?.b64_json), 'png');
+    const created = await running.client(key).images.generate({ model: 'gpt-image-1.5', prompt: 'x' });
+    assert.equal(kindOf(created.data?.[0]?.b64_json), 'png');
     const linked = await running.client(key).images.generate({ model: 'grok-imagine-image', prompt: 'x', response_format: 'url' });
     assert.match(linked.data?.[0]?.url ?? '', /^http:/, 'the vendor stores its own files');
   });

@@ -41,8 +41,8 @@ describe('forms with images', () => {
       return true;
     });
     const small = await padded(2 * mebibyte);
-    const made = await running.client().images.edit({ model: 'gemini-2.5-flash-image', prompt: 'x', image: small });
-    assert.equal(kindOf(made.data?.[0]?.b64_json), 'png');
+    const created = await running.client().images.edit({ model: 'gemini-2.5-flash-image', prompt: 'x', image: small });
+    assert.equal(kindOf(created.data?.[0]?.b64_json), 'png');
   });
 
   test('a file that is too large is 413 with its field, and nothing reaches the upstream', async () => {

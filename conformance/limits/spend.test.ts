@@ -35,9 +35,9 @@ describe('spending within limits', { concurrency: 4 }, () => {
 
   const missing = (): never => assert.fail('the mode does not exist');
   const weir = async (...words: readonly string[]): Promise<string> => {
-    const made = await runCommand(words, { WEIR_DATA_DIR: bench.weir.dataDirectory });
-    assert.equal(made.code, 0, JSON.stringify(made));
-    return made.stdout.trim();
+    const created = await runCommand(words, { WEIR_DATA_DIR: bench.weir.dataDirectory });
+    assert.equal(created.code, 0, JSON.stringify(created));
+    return created.stdout.trim();
   };
   const createKey = async (user: string, name: string, ...options: readonly string[]): Promise<void> => {
     keys.set(name, await weir('keys', 'create', '--user', user, '--name', name, ...options));

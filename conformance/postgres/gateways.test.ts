@@ -55,11 +55,11 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     await using first = await serveShared(parts(), { command: 'gateway' });
     await using second = await serveShared(parts(), { command: 'gateway' });
     const auth = { authorization: `Bearer ${first.apiKey}` };
-    const made = await post(`${first.gatewayUrl}/v1/responses`, { model: 'gpt-5-mini', input: 'Hello', store: true }, auth);
-    assert.equal(made.status, 200, made.text);
-    const found = await call(`${second.gatewayUrl}/v1/responses/${made.json.id}`, { headers: auth });
-    assert.deepEqual([found.status, found.json?.id], [200, made.json.id]);
-    const next = { model: 'gpt-5-mini', input: 'And then?', previous_response_id: made.json.id };
+    const created = await post(`${first.gatewayUrl}/v1/responses`, { model: 'gpt-5-mini', input: 'Hello', store: true }, auth);
+    assert.equal(created.status, 200, created.text);
+    const found = await call(`${second.gatewayUrl}/v1/responses/${created.json.id}`, { headers: auth });
+    assert.deepEqual([found.status, found.json?.id], [200, created.json.id]);
+    const next = { model: 'gpt-5-mini', input: 'And then?', previous_response_id: created.json.id };
     assert.equal((await post(`${second.gatewayUrl}/v1/responses`, next, auth)).status, 200);
     const conversation = await post(`${second.gatewayUrl}/v1/conversations`, { metadata: { topic: 'shared' } }, auth);
     const seen = await call(`${first.gatewayUrl}/v1/conversations/${conversation.json.id}`, { headers: auth });
@@ -124,9 +124,9 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     await using second = await serveShared(parts(), { command: 'gateway', config: { models } });
     const auth = { authorization: `Bearer ${first.apiKey}` };
     const wish = { model: 'kite-video', prompt: 'a red kite' };
-    const made = await post(`${first.gatewayUrl}/v1/video/generations`, wish, { ...auth, 'x-simulator-video': 'ms=300' });
-    assert.ok(made.status < 300, made.text);
-    const id = String(made.json.id ?? made.json.task_id);
+    const created = await post(`${first.gatewayUrl}/v1/video/generations`, wish, { ...auth, 'x-simulator-video': 'ms=300' });
+    assert.ok(created.status < 300, created.text);
+    const id = String(created.json.id ?? created.json.task_id);
     const ended = await eventually(
       () => call(`${second.gatewayUrl}/v1/video/generations/${id}`, { headers: auth }),
       ({ text }) => /"status":"(?:completed|succeeded)"/.test(text),

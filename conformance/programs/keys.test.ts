@@ -113,9 +113,9 @@ describe('weir keys beside a running gateway', () => {
   });
 
   test('commands also make and revoke billing tokens', async () => {
-    const made = await runCommand(['tokens', 'create', '--name', 'finance'], environment());
-    assert.equal(made.code, 0, made.stderr);
-    const token = made.stdout.trim();
+    const created = await runCommand(['tokens', 'create', '--name', 'finance'], environment());
+    assert.equal(created.code, 0, created.stderr);
+    const token = created.stdout.trim();
     const now = Math.floor(Date.now() / 1000);
     const stats = () => post(`${simulated.weir.monitorUrl}/bill/stats`, { type: 3, startTime: now - 3600, endTime: now + 3600 }, { token });
     await eventually(

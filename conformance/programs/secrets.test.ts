@@ -102,8 +102,10 @@ async function makeTrouble(): Promise<void> {
 }
 
 test("F86: no secret and no prompt is in the data directory, in the log, or in another client's answer", async () => {
-  const made = await runCommand(['keys', 'create', '--user', madeUser, '--name', 'one'], { WEIR_DATA_DIR: simulated.weir.dataDirectory });
-  madeSecret = made.stdout.trim();
+  const created = await runCommand(['keys', 'create', '--user', madeUser, '--name', 'one'], {
+    WEIR_DATA_DIR: simulated.weir.dataDirectory,
+  });
+  madeSecret = created.stdout.trim();
   assert.match(madeSecret, /^sk-weir-/);
   await makeTrouble();
   const ledger = await openLedger(simulated.weir.dataDirectory);

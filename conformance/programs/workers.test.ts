@@ -149,8 +149,8 @@ describe('weir gateway --workers', () => {
 
   test('a key that is made or disabled is known to all workers within seconds', async () => {
     const environment = { WEIR_DATA_DIR: simulated.weir.dataDirectory };
-    const made = await runCommand(['keys', 'create', '--user', 'ann', '--name', 'laptop'], environment);
-    const secret = /sk-weir-\S+/.exec(made.stdout)?.[0] ?? '';
+    const created = await runCommand(['keys', 'create', '--user', 'ann', '--name', 'laptop'], environment);
+    const secret = /sk-weir-\S+/.exec(created.stdout)?.[0] ?? '';
     const seen = async () =>
       Promise.all(
         Array.from(

@@ -101,9 +101,9 @@ describe('rankings', () => {
           [row.dialect, row.end, row.estimated, row.disputed, row.charge.amountNanoUsd],
           ['rerank', 'finished', false, undefined, isUnits ? unitNanoUsd : BigInt(tokens) * tokenNanoUsd],
         );
-        const told = { units: reply.json.meta?.billed_units.search_units, tokens: reply.json.usage?.total_tokens };
-        if (client === 'voyage') assert.deepEqual(told, { units: undefined, tokens: isUnits ? undefined : tokens });
-        else assert.equal(told.units, isUnits ? 1 : undefined);
+        const reported = { units: reply.json.meta?.billed_units.search_units, tokens: reply.json.usage?.total_tokens };
+        if (client === 'voyage') assert.deepEqual(reported, { units: undefined, tokens: isUnits ? undefined : tokens });
+        else assert.equal(reported.units, isUnits ? 1 : undefined);
         if (!isUnits && client.startsWith('cohere')) assert.equal(reply.json.meta.billed_units.input_tokens, tokens);
         const receipt: Receipt = (await get(String(reply.headers['x-weir-receipt']))).json;
         assert.deepEqual(

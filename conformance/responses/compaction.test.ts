@@ -171,17 +171,17 @@ describe('a conversation is compacted on every upstream', () => {
   });
 
   test('a vendor with compaction receives a summary that was made here', async () => {
-    const made = await client.responses.compact({ model: 'messages', input: conversation }, saying('THE SUMMARY'));
+    const created = await client.responses.compact({ model: 'messages', input: conversation }, saying('THE SUMMARY'));
     await client.responses.create(
-      { model: 'responses', input: [...made.output, said('user', 'Go on.')] as any },
+      { model: 'responses', input: [...created.output, said('user', 'Go on.')] as any },
       saying('Gone on.', { tag: 'moved' }),
     );
     assert.match(JSON.stringify(sentFor('moved')[0].requestBody), /THE SUMMARY/);
   });
 
   test('a compaction of another user, and one that was changed, are refused and reach no upstream', async () => {
-    const made = await client.responses.compact({ model: 'messages', input: conversation }, saying('THE SUMMARY'));
-    const item: any = made.output.at(-1);
+    const created = await client.responses.compact({ model: 'messages', input: conversation }, saying('THE SUMMARY'));
+    const item: any = created.output.at(-1);
     const input = [item, said('user', 'Go on.')];
     const stranger = await create({ model: 'messages', input, store: false }, 'x', 'stranger', strangerKey);
     assert.deepEqual([stranger.status, stranger.json.error.param], [400, 'input[0].encrypted_content']);

@@ -288,9 +288,9 @@ describe('conversations over stored responses', () => {
 
   test('a stored response is read as it was answered', async () => {
     for (const model of modelNames) {
-      const made = await client.responses.create({ model, input: 'Hi', metadata: { purpose: 'test' } }, saying('Hello'));
-      const read = await client.responses.retrieve(made.id);
-      assert.deepEqual({ ...read, output_text: undefined }, { ...made, output_text: undefined });
+      const created = await client.responses.create({ model, input: 'Hi', metadata: { purpose: 'test' } }, saying('Hello'));
+      const read = await client.responses.retrieve(created.id);
+      assert.deepEqual({ ...read, output_text: undefined }, { ...created, output_text: undefined });
     }
   });
 });

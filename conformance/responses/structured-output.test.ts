@@ -13,7 +13,7 @@ const text = { format: { type: 'json_schema' as const, name: 'person', strict: t
 describe('strict schemas', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
-  const asked = (wanted: string): number => running.simulator.records().filter(({ tag }) => tag === wanted).length;
+  const requestsOf = (wanted: string): number => running.simulator.records().filter(({ tag }) => tag === wanted).length;
   before(async () => {
     running = await startSimulatedGateway({
       models: {
@@ -41,7 +41,7 @@ describe('strict schemas', () => {
       const model = `repaired-${name}`;
       const whole = await client.responses.create({ model, input: 'How old?', text }, saying('{"age":36}', { tag: `fits-${name}` }));
       assert.equal(whole.output_text, '{"age":36}');
-      assert.equal(asked(`fits-${name}`), 1);
+      assert.equal(requestsOf(`fits-${name}`), 1);
       const stream = client.responses.stream({ model, input: 'And now?', text, previous_response_id: whole.id }, saying('{"age":37}'));
       assert.equal((await stream.finalResponse()).output_text, '{"age":37}');
     });
@@ -62,7 +62,7 @@ describe('strict schemas', () => {
               return true;
             },
           );
-          assert.equal(asked(tag), times);
+          assert.equal(requestsOf(tag), times);
         }
       });
     }
@@ -73,14 +73,14 @@ describe('strict schemas', () => {
       const tag = `searched-${name}`;
       const body = { model: `repaired-${name}`, input: 'How old?', text, tools: [{ type: 'web_search' as const }] };
       await assert.rejects(client.responses.create(body, saying('{"age":"old"}', { tag })), { status: 502 });
-      assert.equal(asked(tag), 2);
+      assert.equal(requestsOf(tag), 2);
     });
   }
 
   test('by default the reply is checked if a forced tool replaces the schema, and not if the upstream supports schemas', async () => {
     const wrong = steer({ 'tool-arguments': encodeURIComponent('{"age":"old"}'), tag: 'stood-in' });
     await assert.rejects(client.responses.create({ model: 'without', input: 'How old?', text }, wrong), { status: 502 });
-    assert.equal(asked('stood-in'), 2);
+    assert.equal(requestsOf('stood-in'), 2);
     for (const model of [...modelNames, 'unchecked']) {
       const reply = await client.responses.create({ model, input: 'How old?', text }, saying('{"age":"old"}'));
       assert.equal(reply.status, 'completed', model);
@@ -94,7 +94,7 @@ describe('text.format of type json_object', () => {
   const anyJson = { format: { type: 'json_object' as const } };
   let running: SimulatedWeir;
   let client: OpenAI;
-  const asked = (wanted: string): number => running.simulator.records().filter(({ tag }) => tag === wanted).length;
+  const requestsOf = (wanted: string): number => running.simulator.records().filter(({ tag }) => tag === wanted).length;
   before(async () => {
     running = await startSimulatedGateway({
       models: {
@@ -119,13 +119,13 @@ describe('text.format of type json_object', () => {
         const body = { model, input: 'How old? Answer in JSON.', text: anyJson };
         const whole = await client.responses.create(body, saying(wrong, { ...repaired, tag: `whole-${model}-${what}` }));
         assert.equal(whole.output_text, '{"age":36}');
-        assert.equal(asked(`whole-${model}-${what}`), 2);
+        assert.equal(requestsOf(`whole-${model}-${what}`), 2);
         const stream = client.responses.stream(body, saying(wrong, { ...repaired, tag: `stream-${model}-${what}` }));
         let shown = '';
         stream.on('response.output_text.delta', ({ delta }) => (shown += delta));
         assert.equal((await stream.finalResponse()).output_text, '{"age":36}');
         assert.equal(shown, '{"age":36}');
-        assert.equal(asked(`stream-${model}-${what}`), 2);
+        assert.equal(requestsOf(`stream-${model}-${what}`), 2);
       });
     }
 
@@ -137,7 +137,7 @@ describe('text.format of type json_object', () => {
         assert.match(error.message, /does not fit the JSON schema/);
         return true;
       });
-      assert.equal(asked(`never-${model}`), 2);
+      assert.equal(requestsOf(`never-${model}`), 2);
     });
   }
 });

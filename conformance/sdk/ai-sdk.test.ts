@@ -175,11 +175,11 @@ describe('AI SDK', () => {
       test('two parallel calls are answered by the caller', async () => {
         const tools = { get_weather: tool({ inputSchema: weatherInput, outputSchema: z.string() }) };
         const messages: ModelMessage[] = [{ role: 'user', content: 'Bern and Basel?' }];
-        const asked = streamText({ model, messages, tools, maxRetries: 0, ...steer({ 'tool-calls': 2 }) });
-        const calls = await asked.toolCalls;
-        see(await asked.usage);
+        const firstReply = streamText({ model, messages, tools, maxRetries: 0, ...steer({ 'tool-calls': 2 }) });
+        const calls = await firstReply.toolCalls;
+        see(await firstReply.usage);
         assert.equal(calls.length, 2);
-        messages.push(...(await asked.response).messages, {
+        messages.push(...(await firstReply.response).messages, {
           role: 'tool',
           content: calls.map(({ toolCallId, toolName }) => ({
             type: 'tool-result',

@@ -95,13 +95,13 @@ describe('Anthropic SDK', () => {
   test('a tool round trip works whole', async () => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'How is the weather in Bern?' }];
     const params = { model, max_tokens: 500, tools: [weatherTool] };
-    const asked = await client.messages.create({ ...params, messages }, steer({ 'tool-calls': 1 }));
-    see(asked);
-    assert.equal(asked.stop_reason, 'tool_use');
-    const [call] = callsOf(asked);
+    const firstReply = await client.messages.create({ ...params, messages }, steer({ 'tool-calls': 1 }));
+    see(firstReply);
+    assert.equal(firstReply.stop_reason, 'tool_use');
+    const [call] = callsOf(firstReply);
     assert.equal(call?.name, 'get_weather');
     assert.equal(typeof (call.input as { city?: unknown }).city, 'string');
-    messages.push({ role: 'assistant', content: asked.content });
+    messages.push({ role: 'assistant', content: firstReply.content });
     messages.push({ role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: '21 degrees' }] });
     const answered = await client.messages.create({ ...params, messages });
     see(answered);
@@ -115,12 +115,12 @@ describe('Anthropic SDK', () => {
     const asking = client.messages.stream({ ...params, messages }, steer({ 'tool-calls': 2 }));
     const inputs: string[] = [];
     asking.on('inputJson', (delta) => inputs.push(delta));
-    const asked = await asking.finalMessage();
-    see(asked);
-    const calls = callsOf(asked);
+    const firstReply = await asking.finalMessage();
+    see(firstReply);
+    const calls = callsOf(firstReply);
     assert.equal(calls.length, 2);
     assert.ok(inputs.length > 1);
-    messages.push({ role: 'assistant', content: asked.content });
+    messages.push({ role: 'assistant', content: firstReply.content });
     messages.push({
       role: 'user',
       content: calls.map((call, index) => ({
@@ -184,13 +184,13 @@ describe('Anthropic SDK', () => {
     const signatures: string[] = [];
     asking.on('thinking', (delta) => thoughts.push(delta));
     asking.on('signature', (signature) => signatures.push(signature));
-    const asked = await asking.finalMessage();
-    see(asked);
-    const [thought] = asked.content;
+    const firstReply = await asking.finalMessage();
+    see(firstReply);
+    const [thought] = firstReply.content;
     assert.ok(thought?.type === 'thinking');
     assert.equal(thoughts.join(''), thought.thinking);
     assert.deepEqual(signatures, [thought.signature]);
-    const [call] = callsOf(asked);
+    const [call] = callsOf(firstReply);
     assert.ok(call);
     const results: Anthropic.MessageParam = {
       role: 'user',
@@ -198,11 +198,11 @@ describe('Anthropic SDK', () => {
     };
     const answered = await client.messages.create({
       ...params,
-      messages: [...messages, { role: 'assistant', content: asked.content }, results],
+      messages: [...messages, { role: 'assistant', content: firstReply.content }, results],
     });
     see(answered);
     assert.equal(answered.stop_reason, 'end_turn');
-    const changed = asked.content.map((block) => (block.type === 'thinking' ? { ...block, thinking: `${block.thinking}!` } : block));
+    const changed = firstReply.content.map((block) => (block.type === 'thinking' ? { ...block, thinking: `${block.thinking}!` } : block));
     await assert.rejects(
       client.messages.create({ ...params, messages: [...messages, { role: 'assistant', content: changed }, results] }),
       (error) => error instanceof Anthropic.BadRequestError && /signature/.test(error.message),

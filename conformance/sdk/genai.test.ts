@@ -80,13 +80,17 @@ describe('Google GenAI SDK', () => {
   test('a tool round trip works whole', async () => {
     const contents: Content[] = [{ role: 'user', parts: [{ text: 'How is the weather in Bern?' }] }];
     const config = { tools: [weatherTool] };
-    const asked = await client.models.generateContent({ model, contents, config: { ...config, ...steered(steer({ 'tool-calls': 1 })) } });
-    see(asked);
-    const [call] = asked.functionCalls ?? [];
+    const firstReply = await client.models.generateContent({
+      model,
+      contents,
+      config: { ...config, ...steered(steer({ 'tool-calls': 1 })) },
+    });
+    see(firstReply);
+    const [call] = firstReply.functionCalls ?? [];
     assert.equal(call?.name, 'get_weather');
     assert.equal(typeof call.args?.['city'], 'string');
-    assert.ok(asked.candidates?.[0]?.content);
-    contents.push(asked.candidates[0].content);
+    assert.ok(firstReply.candidates?.[0]?.content);
+    contents.push(firstReply.candidates[0].content);
     contents.push({ role: 'user', parts: [{ functionResponse: { name: 'get_weather', response: { output: '21 degrees' } } }] });
     const answered = await client.models.generateContent({ model, contents, config });
     see(answered);

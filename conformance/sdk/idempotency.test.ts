@@ -35,7 +35,7 @@ describe('Idempotency-Key of the official SDKs', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  const asked = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
+  const requestsOf = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
   const optionsOf = (key: string) => ({ headers: { 'Idempotency-Key': key, 'x-simulator-tag': key } });
   const openai = (lossy: typeof fetch) =>
     new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, fetch: lossy, maxRetries: 2 });
@@ -71,7 +71,7 @@ describe('Idempotency-Key of the official SDKs', () => {
       const lossy = createLossyFetch();
       assert.ok(await call(lossy.fetch, key));
       assert.ok(lossy.sent() > 1);
-      assert.equal(asked(key).length, 1);
+      assert.equal(requestsOf(key).length, 1);
     });
 
   test('a key that was used for another request is a ConflictError, and is not retried', async () => {

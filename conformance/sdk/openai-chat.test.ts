@@ -107,9 +107,9 @@ describe('openai SDK, chat completions', () => {
 
   test('a tool round trip works whole', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'How is the weather in Bern?' }];
-    const asked = await client.chat.completions.create({ model, messages, tools: [weatherTool] }, steer({ 'tool-calls': 1 }));
-    see(asked.usage);
-    const [choice] = asked.choices;
+    const firstReply = await client.chat.completions.create({ model, messages, tools: [weatherTool] }, steer({ 'tool-calls': 1 }));
+    see(firstReply.usage);
+    const [choice] = firstReply.choices;
     assert.equal(choice?.finish_reason, 'tool_calls');
     const [call] = choice.message.tool_calls ?? [];
     assert.ok(call?.type === 'function');
@@ -126,13 +126,13 @@ describe('openai SDK, chat completions', () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Bern and Basel?' }];
     const stream_options = { include_usage: true };
     const asking = client.chat.completions.stream({ model, messages, tools: [weatherTool], stream_options }, steer({ 'tool-calls': 2 }));
-    const asked = await asking.finalChatCompletion();
-    see(asked.usage);
-    assert.equal(asked.choices[0]?.finish_reason, 'tool_calls');
-    const calls = asked.choices[0].message.tool_calls ?? [];
+    const firstReply = await asking.finalChatCompletion();
+    see(firstReply.usage);
+    assert.equal(firstReply.choices[0]?.finish_reason, 'tool_calls');
+    const calls = firstReply.choices[0].message.tool_calls ?? [];
     assert.equal(calls.length, 2);
     assert.notEqual(calls[0]?.id, calls[1]?.id);
-    messages.push(asked.choices[0].message);
+    messages.push(firstReply.choices[0].message);
     for (const call of calls) {
       assert.ok(call.type === 'function');
       assert.equal(typeof JSON.parse(call.function.arguments).city, 'string');

@@ -101,13 +101,16 @@ describe('openai SDK, Responses', () => {
   });
 
   test('a tool round trip works whole and chained', async () => {
-    const asked = await client.responses.create({ model, input: 'Weather in Bern?', tools: [weatherTool] }, steer({ 'tool-calls': 1 }));
-    see(asked);
-    const [call] = callsOf(asked);
+    const firstReply = await client.responses.create(
+      { model, input: 'Weather in Bern?', tools: [weatherTool] },
+      steer({ 'tool-calls': 1 }),
+    );
+    see(firstReply);
+    const [call] = callsOf(firstReply);
     assert.equal(call?.name, 'get_weather');
     assert.equal(typeof JSON.parse(call.arguments).city, 'string');
     const output = { type: 'function_call_output' as const, call_id: call.call_id, output: '21 degrees' };
-    const answered = await client.responses.create({ model, input: [output], previous_response_id: asked.id, tools: [weatherTool] });
+    const answered = await client.responses.create({ model, input: [output], previous_response_id: firstReply.id, tools: [weatherTool] });
     see(answered);
     assert.ok(answered.output_text);
   });
@@ -119,14 +122,14 @@ describe('openai SDK, Responses', () => {
     );
     const argumentDeltas: string[] = [];
     asking.on('response.function_call_arguments.delta', ({ delta }) => argumentDeltas.push(delta));
-    const asked = await asking.finalResponse();
-    see(asked);
-    const calls = callsOf(asked);
+    const firstReply = await asking.finalResponse();
+    see(firstReply);
+    const calls = callsOf(firstReply);
     assert.equal(calls.length, 2);
     assert.equal(argumentDeltas.join(''), calls.map((call) => call.arguments).join(''));
     const input: OpenAI.Responses.ResponseInputItem[] = [
       { role: 'user', content: 'Bern and Basel?' },
-      ...asked.output.map((item) => item as OpenAI.Responses.ResponseInputItem),
+      ...firstReply.output.map((item) => item as OpenAI.Responses.ResponseInputItem),
       ...calls.map((call) => ({ type: 'function_call_output' as const, call_id: call.call_id, output: 'rain' })),
     ];
     const answered = await client.responses.stream({ model, input, tools: [weatherTool], store: false }).finalResponse();
@@ -157,16 +160,16 @@ describe('openai SDK, Responses', () => {
     const include: OpenAI.Responses.ResponseIncludable[] = ['reasoning.encrypted_content'];
     const reasoning = { effort: 'low' as const, summary: 'auto' as const };
     const params = { model: thinker, include, reasoning, store: false, tools: [weatherTool] };
-    const asked = await client.responses.create({ ...params, input: 'Weather in Chur?' }, steer({ 'tool-calls': 1 }));
-    assert.ok(see(asked, thinker).output_tokens_details.reasoning_tokens > 0);
-    const thought = asked.output.find((item) => item.type === 'reasoning');
+    const firstReply = await client.responses.create({ ...params, input: 'Weather in Chur?' }, steer({ 'tool-calls': 1 }));
+    assert.ok(see(firstReply, thinker).output_tokens_details.reasoning_tokens > 0);
+    const thought = firstReply.output.find((item) => item.type === 'reasoning');
     assert.ok(thought?.encrypted_content);
     assert.ok(thought.summary[0]?.text);
-    const [call] = callsOf(asked);
+    const [call] = callsOf(firstReply);
     assert.ok(call);
     const input: OpenAI.Responses.ResponseInputItem[] = [
       { role: 'user', content: 'Weather in Chur?' },
-      ...asked.output.map((item) => item as OpenAI.Responses.ResponseInputItem),
+      ...firstReply.output.map((item) => item as OpenAI.Responses.ResponseInputItem),
       { type: 'function_call_output', call_id: call.call_id, output: 'snow' },
     ];
     const answering = client.responses.stream({ ...params, input }, steer({ tag: 'thought-again' }));

@@ -43,14 +43,14 @@ describe('SDKs that make videos', () => {
     );
 
   test('openai: three videos, a remix, pages in both directions and a part of a file are available', async () => {
-    const made = await Promise.all(
+    const created = await Promise.all(
       ['one', 'two', 'three'].map((prompt) => client.videos.create({ model: 'sora-2', prompt, seconds: '4', size: '1280x720' })),
     );
-    for (const { id, seconds, size, status } of await Promise.all(made.map(({ id }) => finished(id)))) {
+    for (const { id, seconds, size, status } of await Promise.all(created.map(({ id }) => finished(id)))) {
       assert.deepEqual([seconds, size, status], ['4', '1280x720', 'completed'], id);
       cost('sora-2', 0.4);
     }
-    const source = made[0];
+    const source = created[0];
     assert.ok(source);
     const remix = await client.videos.remix(source.id, { prompt: 'in blue' });
     const remixed = await finished(remix.id);
@@ -62,7 +62,7 @@ describe('SDKs that make videos', () => {
     const oldestFirst: string[] = [];
     for await (const { id } of client.videos.list({ limit: 3, order: 'asc' })) oldestFirst.push(id);
     assert.deepEqual(newestFirst, oldestFirst.toReversed());
-    assert.deepEqual(newestFirst.toSorted(), [...made.map(({ id }) => id), remix.id].toSorted());
+    assert.deepEqual(newestFirst.toSorted(), [...created.map(({ id }) => id), remix.id].toSorted());
     assert.equal(newestFirst[0], remix.id);
 
     const whole = Buffer.from(await (await client.videos.downloadContent(source.id)).arrayBuffer());
@@ -125,12 +125,12 @@ describe('SDKs that make videos', () => {
   });
 
   test('@ai-sdk/xai: a video is edited by the link that the gateway returned', async () => {
-    const made = await bench.ask('POST', '/videos/generations', {
+    const created = await bench.ask('POST', '/videos/generations', {
       body: { model: 'vendor-imagine-video', prompt: 'source', duration: 2 },
       headers: { 'x-simulator-video': 'ms=100' },
     });
     const done = await eventually(
-      () => bench.ask('GET', `/videos/${made.json.request_id}`),
+      () => bench.ask('GET', `/videos/${created.json.request_id}`),
       ({ status }) => status === 200,
       60_000,
     );

@@ -27,8 +27,8 @@ describe('a gateway behind a gateway', () => {
       config: JSON.stringify({ upstreams: { behind: upstream }, models, overload: neverOverloaded }),
     });
     for (const user of ['one', 'other']) {
-      const made = await runCommand(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: front.dataDirectory });
-      keys.set(user, made.stdout.trim());
+      const created = await runCommand(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: front.dataDirectory });
+      keys.set(user, created.stdout.trim());
     }
   });
   after(async () => {

@@ -102,8 +102,8 @@ describe('an object of one user does not exist for another, on every route', () 
   }
 
   async function createReceipt(): Promise<string> {
-    const made = await owner.embeddings.create({ model: 'text-embedding-3-small', input: 'secret' }).withResponse();
-    const id = made.response.headers.get('x-weir-request-id') ?? '';
+    const created = await owner.embeddings.create({ model: 'text-embedding-3-small', input: 'secret' }).withResponse();
+    const id = created.response.headers.get('x-weir-request-id') ?? '';
     // Before it is in the ledger, its receipt still changes by itself.
     await eventually(
       () => owner.get<{ readonly booked: boolean }>(`/receipts/${id}`),
@@ -113,18 +113,18 @@ describe('an object of one user does not exist for another, on every route', () 
   }
 
   async function createVideo(): Promise<string> {
-    const made = await owner.videos.create({ model: 'vendor-imagine-video', prompt: 'secret', seconds: '4', size: '1280x720' });
+    const created = await owner.videos.create({ model: 'vendor-imagine-video', prompt: 'secret', seconds: '4', size: '1280x720' });
     await eventually(
-      () => owner.videos.retrieve(made.id),
+      () => owner.videos.retrieve(created.id),
       ({ status }) => status === 'completed',
       90_000,
     );
-    return made.id;
+    return created.id;
   }
 
   async function createImage(): Promise<string> {
-    const made = await owner.images.generate({ model: 'gpt-image-1.5', prompt: 'secret', response_format: 'url' });
-    return /picture_\w+/.exec(made.data?.[0]?.url ?? '')?.[0] ?? assert.fail('no link');
+    const created = await owner.images.generate({ model: 'gpt-image-1.5', prompt: 'secret', response_format: 'url' });
+    return /picture_\w+/.exec(created.data?.[0]?.url ?? '')?.[0] ?? assert.fail('no link');
   }
 
   /** An event that never occurs: no caller has this name. */

@@ -10,7 +10,7 @@ const text = 'Read https://example.com/weir and search for more.';
 const parameters = { type: 'object', properties: {} };
 
 /** All four kinds of tools, in the request of each interface. */
-const asked: Readonly<Record<string, { readonly path: string; readonly body: object; readonly alone: object }>> = {
+const request: Readonly<Record<string, { readonly path: string; readonly body: object; readonly alone: object }>> = {
   'generate content': {
     path: '/v1beta/models/gpt:generateContent',
     body: {
@@ -70,7 +70,7 @@ describe('tools of which the vendor runs some', () => {
     return objectsOf(record?.requestBody?.['tools']).map(({ type, name }) => textOf(name) ?? textOf(type) ?? '');
   }
 
-  for (const [what, { path, body, alone }] of Object.entries(asked)) {
+  for (const [what, { path, body, alone }] of Object.entries(request)) {
     test(`the vendor's tools stay with the vendor, beside functions, for a client of ${what}`, async () => {
       assert.deepEqual((await offered(path, body, `${what} beside`)).toSorted(), [
         'code_interpreter',

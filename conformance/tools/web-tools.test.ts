@@ -31,9 +31,9 @@ function open(tools: NonNullable<Config['tools']> = {}): WebTools {
   const config = { tools: { ...tools, pages: { trustedOrigins: [simulator.search.pageOrigin], timeoutMs: pageMs, ...tools.pages } } };
   // Other tests are about the content of pages: here no page is omitted because the machine was busy.
   const extraction = { pageTimeoutMs: 60_000 };
-  const made = openWebTools({ config, variable: () => undefined, simulated: simulator.search, logger, extraction });
-  opened.push(made);
-  return made;
+  const created = openWebTools({ config, variable: () => undefined, simulated: simulator.search, logger, extraction });
+  opened.push(created);
+  return created;
 }
 
 const run = {
@@ -49,13 +49,13 @@ const run = {
 const pageMs = 8000;
 
 async function search(args: JsonObject, tool: Partial<WebSearchTool> = {}, tools = open()): Promise<ToolOutcome> {
-  const made = await tools['web-search']({ kind: 'web-search', ...tool }, owner);
-  return await made.run({ ...run, arguments: args });
+  const created = await tools['web-search']({ kind: 'web-search', ...tool }, owner);
+  return await created.run({ ...run, arguments: args });
 }
 
 async function read(urls: readonly string[], tool: Partial<UrlContextTool> = {}, tools = open()): Promise<ToolOutcome> {
-  const made = await tools['url-context']({ kind: 'url-context', ...tool }, owner);
-  return await made.run({ ...run, arguments: { urls } });
+  const created = await tools['url-context']({ kind: 'url-context', ...tool }, owner);
+  return await created.run({ ...run, arguments: { urls } });
 }
 
 const hostsOf = ({ shown }: ToolOutcome): readonly string[] => (shown.results ?? []).map(({ url }) => new URL(url ?? '').hostname);
@@ -99,8 +99,8 @@ test('several queries are one interleaved list, and each is charged', async () =
 });
 
 test('sources are numbered from the current number of the reply', async () => {
-  const made = await open()['web-search']({ kind: 'web-search', contextSize: 'low' }, owner);
-  const outcome = await made.run({ ...run, firstSource: 7, arguments: { query: 'tides' } });
+  const created = await open()['web-search']({ kind: 'web-search', contextSize: 'low' }, owner);
+  const outcome = await created.run({ ...run, firstSource: 7, arguments: { query: 'tides' } });
   assert.deepEqual(
     outcome.sources.map(({ number }) => number),
     outcome.sources.map((_, index) => 7 + index),
@@ -126,11 +126,11 @@ test('domains: only allowed ones are read, never blocked ones, redirects include
 
 test('uses: the limit is sent to the model, counts queries, and applies to one request', async () => {
   const tools = open();
-  const made = await tools['web-search']({ kind: 'web-search', maxUses: 2 }, owner);
-  const first = await made.run({ ...run, arguments: { query: 'tides', queries: ['bread', 'beavers'] } });
+  const created = await tools['web-search']({ kind: 'web-search', maxUses: 2 }, owner);
+  const first = await created.run({ ...run, arguments: { query: 'tides', queries: ['bread', 'beavers'] } });
   assert.deepEqual(first.usage, { webSearches: 2 });
   assert.match(first.answer, /no room for "beavers"/);
-  const second = await made.run({ ...run, arguments: { query: 'again' } });
+  const second = await created.run({ ...run, arguments: { query: 'again' } });
   assert.deepEqual(second.shown, { failed: true, failure: 'limit-reached' });
   assert.deepEqual(second.usage, {});
   assert.match(second.answer, /limit of web searches/);
@@ -231,11 +231,11 @@ test('pages by their addresses: servers of the gateway and its network are unrea
 
 test('pages by their addresses: limits, domains and cancelled calls apply', async () => {
   const tools = open();
-  const made = await tools['url-context']({ kind: 'url-context', maxUses: 1, allowedDomains: ['code.localhost'] }, owner);
-  const first = await made.run({ ...run, arguments: { urls: [page('code', '/bm25'), page('code', '/utf-8')] } });
+  const created = await tools['url-context']({ kind: 'url-context', maxUses: 1, allowedDomains: ['code.localhost'] }, owner);
+  const first = await created.run({ ...run, arguments: { urls: [page('code', '/bm25'), page('code', '/utf-8')] } });
   assert.deepEqual(first.usage, { pagesRead: 1 });
   assert.match(first.answer, /no room for http/);
-  assert.equal((await made.run({ ...run, arguments: { urls: [page('code', '/utf-8')] } })).shown.failure, 'limit-reached');
+  assert.equal((await created.run({ ...run, arguments: { urls: [page('code', '/utf-8')] } })).shown.failure, 'limit-reached');
   const unwanted = await read([page('press', '/chess'), page('trap', '/astray')], { blockedDomains: ['press.localhost'] }, tools);
   assert.equal(unwanted.shown.failed, true);
   assert.doesNotMatch(unwanted.answer, /ninety seconds|chess club/);
@@ -269,9 +269,9 @@ test('a tool that is not configured is refused when a request needs it, with the
 });
 
 test('an address that did not occur before is not read, and the model is notified', async () => {
-  const made = await open()['url-context']({ kind: 'url-context' }, owner);
+  const created = await open()['url-context']({ kind: 'url-context' }, owner);
   const known = page('trap', '/latin');
-  const outcome = await made.run({
+  const outcome = await created.run({
     ...run,
     knowsAddress: (address) => address === known,
     arguments: { urls: [known, `${known}?told=secret`, 'https://evil.test/?told=secret'] },
@@ -279,7 +279,7 @@ test('an address that did not occur before is not read, and the model is notifie
   assert.deepEqual(outcome.usage, { pagesRead: 1 });
   assert.equal(outcome.answer.match(/was not read: only addresses in the conversation/g)?.length, 2);
   // A redirect of a known page is followed as its server says.
-  const moved = await made.run({
+  const moved = await created.run({
     ...run,
     knowsAddress: (address) => address === page('trap', '/moved'),
     arguments: { urls: [page('trap', '/moved')] },

@@ -101,8 +101,8 @@ describe('settings that an upstream does not enforce', () => {
   });
 
   test('the client gets the used tier in its own format, not the requested one', async () => {
-    const asked = await ask('/v1/responses', { model: 'messages', input: 'Hello', service_tier: 'flex', store: false }, {});
-    assert.equal(asked.json.service_tier, 'default', 'the vendor of this model does not have the tier and says so');
+    const firstReply = await ask('/v1/responses', { model: 'messages', input: 'Hello', service_tier: 'flex', store: false }, {});
+    assert.equal(firstReply.json.service_tier, 'default', 'the vendor of this model does not have the tier and says so');
     const told = await ask('/v1/messages', message('chat'), {});
     assert.equal(told.json.usage.service_tier, 'standard');
     const streamed = await ask('/v1/messages', message('chat', { stream: true }), {});

@@ -50,13 +50,13 @@ function responseTokens(replies: readonly JsonObject[]): readonly Told[] {
     objectsOf(membersOf(response)['output']).flatMap(({ content }) => objectsOf(content));
   const tokensOf = ({ logprobs }: JsonObject): readonly Told[] => chatTokens({ logprobs: { content: logprobs ?? [] } });
   if (replies.length === 1) return partsOf(replies[0]).flatMap(tokensOf);
-  const told = replies.filter(({ type }) => type === 'response.output_text.delta').flatMap(tokensOf);
+  const reported = replies.filter(({ type }) => type === 'response.output_text.delta').flatMap(tokensOf);
   for (const { type, response, part, ...event } of replies) {
-    if (type === 'response.output_text.done') assert.deepEqual(tokensOf(event), told);
-    if (type === 'response.content_part.done') assert.deepEqual(tokensOf(membersOf(part)), told);
-    if (type === 'response.completed') assert.deepEqual(partsOf(response).flatMap(tokensOf), told);
+    if (type === 'response.output_text.done') assert.deepEqual(tokensOf(event), reported);
+    if (type === 'response.content_part.done') assert.deepEqual(tokensOf(membersOf(part)), reported);
+    if (type === 'response.completed') assert.deepEqual(partsOf(response).flatMap(tokensOf), reported);
   }
-  return told;
+  return reported;
 }
 
 const clients: Readonly<Record<'openai-chat' | 'openai-responses' | 'gemini-generate-content', Client>> = {
@@ -88,17 +88,17 @@ const clients: Readonly<Record<'openai-chat' | 'openai-responses' | 'gemini-gene
     }),
     read: (replies) => {
       const candidates = replies.flatMap((reply) => objectsOf(reply['candidates']));
-      const told = candidates.flatMap(generateTokens);
-      const mean = told.reduce((sum, [, logprob]) => sum + Number(logprob), 0) / Math.max(1, told.length);
+      const reported = candidates.flatMap(generateTokens);
+      const mean = reported.reduce((sum, [, logprob]) => sum + Number(logprob), 0) / Math.max(1, reported.length);
       assert.ok(Math.abs(Number(candidates.at(-1)?.['avgLogprobs'] ?? 0) - mean) < 1e-9);
-      return told;
+      return reported;
     },
   },
 };
 
-function assertTold(told: readonly Told[]): void {
-  assert.equal(told.map(([token]) => token).join(''), text);
-  for (const [token, logprob, others] of told) {
+function assertTold(reported: readonly Told[]): void {
+  assert.equal(reported.map(([token]) => token).join(''), text);
+  for (const [token, logprob, others] of reported) {
     assert.ok(typeof logprob === 'number' && logprob < 0);
     assert.deepEqual(others, [
       [token, logprob],

@@ -89,9 +89,9 @@ test('each chunk of a stream has the log probabilities of its own tokens, and th
   });
   const end = { choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }] };
   const events = decodeChunks([chunk('Hi', -0.25), chunk(' there', -0.75), end]);
-  const told = chunksOf(encodeStream(events, 'sse', asking)).flatMap(({ candidates }) => objectsOf(candidates));
+  const reported = chunksOf(encodeStream(events, 'sse', asking)).flatMap(({ candidates }) => objectsOf(candidates));
   assert.deepEqual(
-    told.map(({ logprobsResult, avgLogprobs }) => [logprobsResult, avgLogprobs]),
+    reported.map(({ logprobsResult, avgLogprobs }) => [logprobsResult, avgLogprobs]),
     [
       [likely([['Hi', -0.25]]), undefined],
       [likely([[' there', -0.75]]), undefined],

@@ -60,9 +60,9 @@ describe('callbacks of videos with the real program', () => {
       headers: { authorization: `Bearer ${weir.apiKey}`, ...toFail },
       body: form,
     });
-    const made = (await answer.body.json()) as { id: string };
+    const created = (await answer.body.json()) as { id: string };
     assert.equal(answer.statusCode, 200);
-    expected.set(made.id, 'video.failed');
+    expected.set(created.id, 'video.failed');
     const all = await told(received, expected.size);
     const client = new OpenAI({ apiKey: 'none', webhookSecret: secret });
     for (const one of all) {

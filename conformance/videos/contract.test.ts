@@ -113,15 +113,15 @@ for (const validation of ['compatible', 'documented'])
 
     test('4.1.2, 4.1.3, 4.1.5 metadata.video is a remix with its own length and size, whatever other fields say', async () => {
       const metadata = { video: 'https://files.example/in.mp4', resolution: '480p', aspect_ratio: '1:1' };
-      const made = await create({ ...wish, duration: 15, metadata });
-      assert.equal(made.status, 200, made.text);
-      assert.equal(made.headers['x-weir-ignored-fields'], 'duration, metadata.resolution, metadata.aspect_ratio');
+      const created = await create({ ...wish, duration: 15, metadata });
+      assert.equal(created.status, 200, created.text);
+      assert.equal(created.headers['x-weir-ignored-fields'], 'duration, metadata.resolution, metadata.aspect_ratio');
       const record = lastPosted();
       assert.equal(record?.path, '/v1/videos/edits');
       assert.deepEqual(record.requestBody?.['video'], { url: metadata.video });
       for (const absent of ['duration', 'resolution', 'aspect_ratio', 'image'])
         assert.equal(record.requestBody?.[absent], undefined, absent);
-      const { json: receipt } = await bench.ask('GET', `/videos/${made.json.id}/receipt`);
+      const { json: receipt } = await bench.ask('GET', `/videos/${created.json.id}/receipt`);
       assert.deepEqual([receipt.held.usage, receipt.pricing_parameters], [{ outputVideoMs: 8700, inputImages: 0 }, { resolution: '720p' }]);
     });
 
@@ -129,11 +129,11 @@ for (const validation of ['compatible', 'documented'])
     if (validation === 'documented') return;
 
     test('2.1, 3, 4.2 a task lives through the four states and ends with its video', async () => {
-      const { json: made } = await create({ ...wish, duration: 2 }, { 'x-simulator-video': 'ms=3000' });
+      const { json: created } = await create({ ...wish, duration: 2 }, { 'x-simulator-video': 'ms=3000' });
       const seen: string[] = [];
       const done = await eventually(
         async () => {
-          const [one, other] = await Promise.all(['videos', 'video/generations'].map((path) => bench.ask('GET', `/${path}/${made.id}`)));
+          const [one, other] = await Promise.all(['videos', 'video/generations'].map((path) => bench.ask('GET', `/${path}/${created.id}`)));
           assert.deepEqual([one?.status, other?.status], [200, 200]);
           // It may have advanced between the two.
           if (one?.json.status === other?.json.status)
@@ -154,7 +154,7 @@ for (const validation of ['compatible', 'documented'])
         seen,
         seen.toSorted((left, right) => states.indexOf(left) - states.indexOf(right)),
       );
-      assert.deepEqual([done.id, done.object, done.model, done.created_at], [made.id, 'video', wish.model, made.created_at]);
+      assert.deepEqual([done.id, done.object, done.model, done.created_at], [created.id, 'video', wish.model, created.created_at]);
       const content = await call(done.metadata.url, { headers: { authorization: `Bearer ${bench.weir.apiKey}` } });
       assert.deepEqual([content.status, content.headers['content-type']], [200, 'video/mp4']);
       assert.equal(content.headers['cache-control'], 'private, no-store');
@@ -162,8 +162,8 @@ for (const validation of ['compatible', 'documented'])
     });
 
     test('2.1, 3, 7 a failed task has an error and no address', async () => {
-      const { json: made } = await create(wish, { 'x-simulator-video': 'ms=100;end=failed;message=too%20odd' });
-      const { status, error, metadata, progress } = await bench.ended(made.id);
+      const { json: created } = await create(wish, { 'x-simulator-video': 'ms=100;end=failed;message=too%20odd' });
+      const { status, error, metadata, progress } = await bench.ended(created.id);
       assert.deepEqual([status, typeof error.code, typeof error.message, metadata], ['failed', 'string', 'string', {}]);
       assert.ok(progress < 100);
     });

@@ -60,12 +60,12 @@ describe('videos of faulty upstreams', () => {
   });
 
   test('a receiver gets the end once', async () => {
-    const told: { headers: Readonly<Record<string, unknown>>; body: string }[] = [];
+    const reported: { headers: Readonly<Record<string, unknown>>; body: string }[] = [];
     const receiver = createServer((request, response) => {
       let body = '';
       request.on('data', (piece: Buffer) => (body += piece.toString()));
       request.on('end', () => {
-        told.push({ headers: request.headers, body });
+        reported.push({ headers: request.headers, body });
         response.end();
       });
     });
@@ -75,14 +75,14 @@ describe('videos of faulty upstreams', () => {
       const id = await bench.make({ callback_url: `http://127.0.0.1:${port}/hook` });
       await bench.ended(id);
       await eventually(
-        () => told.length,
+        () => reported.length,
         (count) => count > 0,
         60_000,
       );
-      const event = JSON.parse(told[0]?.body ?? '') as { type: string; data: { id: string } };
+      const event = JSON.parse(reported[0]?.body ?? '') as { type: string; data: { id: string } };
       assert.deepEqual([event.type, event.data.id], ['video.completed', id]);
-      assert.match(String(told[0]?.headers['webhook-signature']), /^v1,/);
-      assert.equal(told.length, 1);
+      assert.match(String(reported[0]?.headers['webhook-signature']), /^v1,/);
+      assert.equal(reported.length, 1);
     } finally {
       receiver.closeAllConnections();
       receiver.close();

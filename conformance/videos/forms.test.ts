@@ -33,23 +33,23 @@ describe('the three interfaces of videos', () => {
     );
 
   test('OpenAI’s SDK can create, retrieve, list, download, remix and delete', async () => {
-    const made = await client.videos.create({ model: 'sora-2', prompt: 'a boat', seconds: '4', size: '1280x720' });
-    assert.deepEqual([made.object, made.status, made.seconds, made.size], ['video', 'queued', '4', '1280x720']);
-    const done = await finished(made.id);
+    const created = await client.videos.create({ model: 'sora-2', prompt: 'a boat', seconds: '4', size: '1280x720' });
+    assert.deepEqual([created.object, created.status, created.seconds, created.size], ['video', 'queued', '4', '1280x720']);
+    const done = await finished(created.id);
     assert.deepEqual([done.progress, done.error], [100, null]);
-    const content = await client.videos.downloadContent(made.id);
+    const content = await client.videos.downloadContent(created.id);
     assert.equal(
       Buffer.from(await content.arrayBuffer())
         .subarray(4, 8)
         .toString(),
       'ftyp',
     );
-    const remix = await client.videos.remix(made.id, { prompt: 'a blue boat' });
-    assert.deepEqual([remix.remixed_from_video_id, remix.model], [made.id, 'sora-2']);
+    const remix = await client.videos.remix(created.id, { prompt: 'a blue boat' });
+    assert.deepEqual([remix.remixed_from_video_id, remix.model], [created.id, 'sora-2']);
     await finished(remix.id);
     const ids: string[] = [];
     for await (const video of client.videos.list({ limit: 1 })) ids.push(video.id);
-    assert.deepEqual(ids, [remix.id, made.id]);
+    assert.deepEqual(ids, [remix.id, created.id]);
     assert.equal((await client.videos.delete(remix.id)).deleted, true);
     await assert.rejects(client.videos.retrieve(remix.id), (error) => error instanceof OpenAI.NotFoundError);
     // Its vendor received the source's own id.
@@ -59,8 +59,8 @@ describe('the three interfaces of videos', () => {
 
   test('OpenAI’s SDK: a video begins with an image', async () => {
     const reference = await toFile(png, 'dot.png', { type: 'image/png' });
-    const made = await client.videos.create({ model: 'sora-2', prompt: 'from a dot', seconds: '4', input_reference: reference });
-    await finished(made.id);
+    const created = await client.videos.create({ model: 'sora-2', prompt: 'from a dot', seconds: '4', input_reference: reference });
+    await finished(created.id);
     assert.equal(bench.simulator.videos().find(({ prompt }) => prompt === 'from a dot')?.['imageCount'], 1);
   });
 
@@ -72,12 +72,12 @@ describe('the three interfaces of videos', () => {
   });
 
   test('xAI’s form: a request id, 202 while it is pending, then the video', async () => {
-    const made = await bench.ask('POST', '/videos/generations', {
+    const created = await bench.ask('POST', '/videos/generations', {
       body: { model: 'vendor-imagine-video', prompt: 'a hill', duration: 2 },
       headers: { 'x-simulator-video': 'end=never' },
     });
-    assert.deepEqual([made.status, Object.keys(made.json)], [200, ['request_id']]);
-    const path = `/videos/${made.json.request_id}`;
+    assert.deepEqual([created.status, Object.keys(created.json)], [200, ['request_id']]);
+    const path = `/videos/${created.json.request_id}`;
     const pending = await bench.ask('GET', path);
     assert.deepEqual([pending.status, pending.json.status], [202, 'pending']);
     await steerJob(bench.simulator, 'a hill', 'end=done');

@@ -105,9 +105,9 @@ describe('F52, S5: the parts of an upstream’s answers that pass', () => {
       ['sora-2', '/videos'],
       ['own', '/video/generations'],
     ] as const) {
-      const made = await ask('POST', path, { model, prompt: 'a kite', seconds: '4' });
-      assert.equal(made.status, 200, made.text);
-      const at = `/videos/${made.json.id}`;
+      const created = await ask('POST', path, { model, prompt: 'a kite', seconds: '4' });
+      assert.equal(created.status, 200, created.text);
+      const at = `/videos/${created.json.id}`;
       await eventually(
         () => ask('GET', at),
         ({ json }) => json.status === 'completed',
@@ -117,7 +117,7 @@ describe('F52, S5: the parts of an upstream’s answers that pass', () => {
       assert.deepEqual([content.status, content.text, content.headers['cache-control']], [200, file.toString(), 'private, no-store']);
       assert.equal((await ask('HEAD', `${at}/content`)).status, 200);
       assert.equal((await ask('GET', `${at}/content`, undefined, { range: 'bytes=0-3' })).status, 206);
-      for (const further of [`/video/generations/${made.json.id}`, `${at}/events`, `${at}/receipt`, '/videos', '/videos/models'])
+      for (const further of [`/video/generations/${created.json.id}`, `${at}/events`, `${at}/receipt`, '/videos', '/videos/models'])
         assert.equal((await ask('GET', further)).status, 200, further);
       assert.equal((await ask('DELETE', at)).status, 200);
     }

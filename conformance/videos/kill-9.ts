@@ -42,10 +42,10 @@ export async function killEverywhere(context: TestContext): Promise<void> {
   await using bench = await startVideosProgram();
   const { dataDirectory } = bench.weir;
   const config = readFileSync(join(dataDirectory, 'weir.yaml'), 'utf8');
-  const made: MadeVideo[] = [];
+  const created: MadeVideo[] = [];
   const make = async (prompt: string, script: string): Promise<string> => {
     const id = await bench.make({ prompt, duration: 1 }, { headers: { 'x-simulator-video': script } });
-    made.push({ id, prompt });
+    created.push({ id, prompt });
     return id;
   };
   const progressOf = (id: string) => bench.ask('GET', `/videos/${id}`).then(({ json }) => Number(json.progress));
@@ -104,11 +104,11 @@ export async function killEverywhere(context: TestContext): Promise<void> {
     recoveredWithinMs,
   );
   const lost = over.filter(({ error }) => error?.code === 'submission_lost');
-  const unnamed = over.filter(({ id }) => made.every((one) => one.id !== id));
+  const unnamed = over.filter(({ id }) => created.every((one) => one.id !== id));
   assert.deepEqual([over.length, unnamed.length, lost.length], [6, 2, 1]);
   for (const { id } of unnamed)
-    made.push({ id, prompt: id === lost[0]?.id ? 'submitting, without idempotency' : 'submitting, with idempotency' });
-  const { problems, counts } = await auditTasks({ simulator: bench.simulator, dataDirectory, ask }, made);
+    created.push({ id, prompt: id === lost[0]?.id ? 'submitting, without idempotency' : 'submitting, with idempotency' });
+  const { problems, counts } = await auditTasks({ simulator: bench.simulator, dataDirectory, ask }, created);
   assert.deepEqual(problems, []);
   assert.deepEqual([counts['completed'], counts['failed'], counts['rows']], [5, 1, 6]);
   const submissions = bench.simulator.videos().map((job) => Number(job['submissions']));

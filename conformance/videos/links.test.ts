@@ -19,12 +19,12 @@ describe('links that open the file of a video without a key', () => {
 
   /** Makes a video in xAI's form and resolves with its id and its link. */
   async function make(key = bench.weir.apiKey): Promise<{ readonly id: string; readonly link: string }> {
-    const made = await bench.ask('POST', '/videos/generations', {
+    const created = await bench.ask('POST', '/videos/generations', {
       body: { model: 'vendor-imagine-video', prompt: 'a kite', duration: 1 },
       headers: { 'x-simulator-video': 'ms=100' },
       key,
     });
-    const id: string = made.json.request_id;
+    const id: string = created.json.request_id;
     const done = await eventually(
       () => bench.ask('GET', `/videos/${id}`, { key }),
       ({ status }) => status === 200,
@@ -125,11 +125,11 @@ describe('links that open the file of a video without a key', () => {
   });
 
   test('the owner may have the video of a link edited', async () => {
-    const made = await bench.ask('POST', '/videos/edits', {
+    const created = await bench.ask('POST', '/videos/edits', {
       body: { model: 'vendor-imagine-video', prompt: 'in blue', video: { url: link } },
       headers: { 'x-simulator-video': 'ms=100' },
     });
-    assert.equal(made.status, 200, made.text);
+    assert.equal(created.status, 200, created.text);
     const foreign = await bench.ask('POST', '/videos/edits', {
       body: { model: 'vendor-imagine-video', prompt: 'in blue', video: { url: link } },
       key: strangerKey,

@@ -33,8 +33,8 @@ test('many simultaneous videos are polled in time, downloaded together in little
   const { left, ms } = await completeTogether(load, 60_000);
   context.diagnostic(`${tasks} simultaneous ends were stored and charged within ${Math.round(ms)} ms`);
   assert.equal(left, 0);
-  const told = await watched.ended;
-  assert.ok(told.every((names) => names.at(-1) === 'video.completed'));
+  const events = await watched.ended;
+  assert.ok(events.every((names) => names.at(-1) === 'video.completed'));
   const charged = (await load.store.listEntries({ limit: 1000 })).filter(({ requestedModel }) => requestedModel === 'bench-video');
   assert.equal(charged.length, tasks + 1);
   assert.ok(charged.every(({ charge }) => charge.amountNanoUsd === 250_000_000n));

@@ -35,7 +35,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
   let bench: Awaited<ReturnType<typeof startVideosProgram>>;
   let path: string;
   let good: { readonly upstreams: { readonly xai: object } };
-  const made: MadeVideo[] = [];
+  const created: MadeVideo[] = [];
   before(async () => {
     bench = await startVideosProgram();
     path = join(bench.weir.dataDirectory, 'weir.yaml');
@@ -45,7 +45,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
 
   const make = async (prompt: string, script: string): Promise<string> => {
     const id = await bench.make({ prompt, duration: 1 }, { headers: { 'x-simulator-video': script } });
-    made.push({ id, prompt });
+    created.push({ id, prompt });
     return id;
   };
   const configure = (config: object): void => {
@@ -124,7 +124,10 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
 
   test('the books match', async (context) => {
     const { dataDirectory } = bench.weir;
-    const { problems, counts } = await auditTasks({ simulator: bench.simulator, dataDirectory, ask: (at) => bench.ask('GET', at) }, made);
+    const { problems, counts } = await auditTasks(
+      { simulator: bench.simulator, dataDirectory, ask: (at) => bench.ask('GET', at) },
+      created,
+    );
     assert.deepEqual(problems, []);
     context.diagnostic(JSON.stringify(counts));
   });

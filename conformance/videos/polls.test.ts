@@ -64,11 +64,11 @@ describe('M12: the reports of an upstream about a video', () => {
   const make = (prompt: string, script: string) => bench.make({ prompt, duration: 1 }, { headers: { 'x-simulator-video': script } });
 
   test('F43, F46, F49, F50: an answer without information does not change a task, no state goes back, and each end is settled once', async (context) => {
-    const made: MadeVideo[] = [];
+    const created: MadeVideo[] = [];
     await Promise.all(
       rows.map(async ({ hazard, script, end }) => {
         const id = await make(hazard, script);
-        made.push({ id, prompt: hazard });
+        created.push({ id, prompt: hazard });
         const events = await bench.ask('GET', `/videos/${id}/events`);
         assert.deepEqual(disorder(events.text), [], hazard);
         const { json } = await bench.ask('GET', `/videos/${id}`);
@@ -76,7 +76,7 @@ describe('M12: the reports of an upstream about a video', () => {
       }),
     );
     const { dataDirectory } = bench.weir;
-    const audit = await auditTasks({ simulator: bench.simulator, dataDirectory, ask: (path) => bench.ask('GET', path) }, made);
+    const audit = await auditTasks({ simulator: bench.simulator, dataDirectory, ask: (path) => bench.ask('GET', path) }, created);
     assert.deepEqual(audit.problems, []);
     assert.deepEqual([audit.counts['completed'], audit.counts['failed'], audit.counts['billedFailures']], [14, 3, 1]);
     context.diagnostic(JSON.stringify(audit.counts));

@@ -42,7 +42,7 @@ describe('holds and costs of videos', () => {
     );
 
   test('every row is held in full, and settled by the delivered video', async () => {
-    const made = await Promise.all(
+    const created = await Promise.all(
       rows.map(async ([name, body, held, charged]) => ({
         name,
         held,
@@ -50,12 +50,12 @@ describe('holds and costs of videos', () => {
         id: await bench.make({ prompt: name, ...body }, { headers: { 'x-simulator-video': 'end=never' } }),
       })),
     );
-    for (const { id, name, held } of made) {
+    for (const { id, name, held } of created) {
       const receipt = await receiptOf(id);
       assert.deepEqual([receipt.state, receipt.held.amount_usd, receipt.charged, receipt.settled_at], ['held', held, null, null], name);
     }
-    for (const { name } of made) await steerJob(bench.simulator, name, 'end=done');
-    for (const { id, name, held, charged } of made) {
+    for (const { name } of created) await steerJob(bench.simulator, name, 'end=done');
+    for (const { id, name, held, charged } of created) {
       const receipt = await closed(id);
       assert.deepEqual([receipt.state, receipt.held.amount_usd, receipt.charged.amount_usd], ['settled', held, charged], name);
       assert.equal(sumOf(receipt.charged.lines), Math.round(Number(charged) * 1e9), name);

@@ -35,7 +35,7 @@ const odd: readonly (readonly [hazard: string, script: string, type: string])[] 
 
 describe('M12, S4, F52: the files of finished videos', () => {
   let bench: Awaited<ReturnType<typeof startVideosProgram>>;
-  const made: MadeVideo[] = [];
+  const created: MadeVideo[] = [];
   before(async () => {
     bench = await startVideosProgram({ timeouts: { idleMs: 3000 } });
   });
@@ -43,7 +43,7 @@ describe('M12, S4, F52: the files of finished videos', () => {
 
   const make = async (prompt: string, script: string): Promise<string> => {
     const id = await bench.make({ prompt, duration: 1 }, { headers: { 'x-simulator-video': `ms=100;${script}` } });
-    made.push({ id, prompt });
+    created.push({ id, prompt });
     return id;
   };
   const failedCopies = () => bench.weir.output().match(/the file could not be copied/g)?.length ?? 0;
@@ -109,7 +109,7 @@ describe('M12, S4, F52: the files of finished videos', () => {
     const { dataDirectory } = bench.weir;
     const { problems, counts } = await auditTasks(
       { simulator: bench.simulator, dataDirectory, ask: (path) => bench.ask('GET', path) },
-      made,
+      created,
     );
     assert.deepEqual(problems, []);
     assert.doesNotMatch(bench.weir.output(), /simulated-videos|169\.254|127\.0\.0\.1:1\b/);

@@ -62,7 +62,7 @@ export async function killOneOfTwo(context: TestContext): Promise<void> {
   const ask = (path: string) => call(`${gatewayUrl}/v1${path}`, { headers });
   // When the worker dies, some videos are at their upstream, some are being copied, and some have ended.
   const scripts = ['ms=200', 'ms=8000', 'ms=200;content=slow;content-rate=6000', 'ms=200;end=failed'];
-  const made: MadeVideo[] = await Promise.all(
+  const created: MadeVideo[] = await Promise.all(
     Array.from({ length: videosCount }, async (_, index) => {
       const prompt = `video ${index}`;
       const body = { model: 'vendor-imagine-video', prompt, duration: 1, callback_url: receiver.url };
@@ -97,7 +97,7 @@ export async function killOneOfTwo(context: TestContext): Promise<void> {
     (count) => count === videosCount,
     recoveredWithinMs,
   );
-  const { problems, counts } = await auditTasks({ simulator: bench.simulator, dataDirectory, ask }, made);
+  const { problems, counts } = await auditTasks({ simulator: bench.simulator, dataDirectory, ask }, created);
   // Copies of the dead worker remain for the sweep, which has its own test: partial, or complete without a record.
   assert.deepEqual(
     problems.filter((problem) => !/never finished|^(?:19|2\d) files for 18 /.test(problem)),
@@ -105,7 +105,7 @@ export async function killOneOfTwo(context: TestContext): Promise<void> {
   );
   const eventsOf = (task: string) =>
     new Set(receiver.told.filter((one) => one.task === task).map(({ event, webhookId, type }) => `${event} ${webhookId} ${type}`));
-  for (const { id, prompt } of made) assert.equal(eventsOf(id).size, 1, `${prompt} has one event, however often it is delivered`);
+  for (const { id, prompt } of created) assert.equal(eventsOf(id).size, 1, `${prompt} has one event, however often it is delivered`);
   const polls = bench.simulator.videos().map((job) => Number(job['polls']));
   assert.ok(receiver.told.length - videosCount <= videosCount / 2, "only the dead worker's unfinished deliveries are repeated");
   context.diagnostic(

@@ -122,16 +122,16 @@ describe('videos with the real gateway and simulated vendors', () => {
 
   test('metadata is returned digit by digit, also through another gateway', async () => {
     const metadata = '{"seed":12345678901234567890.1200,"nested":{"a":[1e400,true,null]},"negative_prompt":"\\u00e9"}';
-    const made = await bench.ask('POST', '/video/generations', {
+    const created = await bench.ask('POST', '/video/generations', {
       body: `{"model":"chained","prompt":"digits","metadata":${metadata}}`,
       headers: { 'x-simulator-video': 'ms=100' },
     });
-    assert.equal(made.status, 200, made.text);
-    assert.ok(made.text.includes(metadata), made.text);
-    const done = await bench.ended(made.json.id);
+    assert.equal(created.status, 200, created.text);
+    assert.ok(created.text.includes(metadata), created.text);
+    const done = await bench.ended(created.json.id);
     assert.equal(done.status, 'completed');
     // Additions are at the end, and nothing before them has changed.
-    const { text } = await bench.ask('GET', `/videos/${made.json.id}`);
+    const { text } = await bench.ask('GET', `/videos/${created.json.id}`);
     assert.ok(text.includes(metadata.slice(0, -1)), text);
   });
 

@@ -76,8 +76,8 @@ export function callbackSuite(open: OpenTasks): void {
     assert.equal(await store.recordAttempt(failed('d1', 'me', startMs + 5 * second)), true);
     assert.deepEqual(await claim(store, 'me', startMs + 5 * second - 1), []);
     const [again] = await store.claimDeliveries({ owner: 'me', nowMs: startMs + 5 * second, leaseUntilMs: startMs + 9 * second, limit: 1 });
-    const told = { status: 'waiting', attempts: 1, nextAttemptAtMs: startMs + 5 * second, lastStatus: 500, lastProblem: 'status 500' };
-    assert.deepEqual(again, { ...createDelivery('d1'), ...told });
+    const reported = { status: 'waiting', attempts: 1, nextAttemptAtMs: startMs + 5 * second, lastStatus: 500, lastProblem: 'status 500' };
+    assert.deepEqual(again, { ...createDelivery('d1'), ...reported });
     const { id: _id, owner: _owner, ...outcome } = delivered('d1', 'me', startMs + 6 * second);
     assert.equal(await store.recordAttempt(delivered('d1', 'me', startMs + 6 * second)), true);
     assert.deepEqual(await store.listDeliveries({ userName: 'ann', limit: 1 }), [{ ...createDelivery('d1'), ...outcome }]);

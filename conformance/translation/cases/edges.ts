@@ -3,7 +3,7 @@ import type { TranslationCase } from '../translation-case.ts';
 
 const section = 'Where settings meet';
 const hello = { turns: [{ role: 'user', parts: ['Hello'] }] } as const;
-const asked = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] }], tools: [samples.weatherTool] } as const;
+const request = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] }], tools: [samples.weatherTool] } as const;
 /** Dialects with a field for log probabilities in requests and replies, which are translated into each other. */
 const tellLikelihoods: ReadonlySet<string> = new Set(['openai-chat', 'openai-responses', 'gemini-generate-content']);
 const openSchema = {
@@ -19,7 +19,7 @@ export const edgeCases: readonly TranslationCase[] = [
     section,
     model: 'thinker',
     skipsPassthrough: true,
-    conversation: { ...asked, choice: 'required', thinking: { effort: 'medium' } },
+    conversation: { ...request, choice: 'required', thinking: { effort: 'medium' } },
     expect: ({ to }) =>
       to === 'anthropic-messages'
         ? { notes: ['adapted thinking'], received: { choice: 'required' } }
@@ -98,7 +98,7 @@ export const edgeCases: readonly TranslationCase[] = [
     model: 'limited',
     skipsPassthrough: true,
     unchecked: ['text', 'stop'],
-    conversation: { ...asked, format: { name: 'city', schema: samples.citySchema } },
+    conversation: { ...request, format: { name: 'city', schema: samples.citySchema } },
     steering: { text: '%7B%22city%22%3A%22Oslo%22%7D', 'tool-calls': '0' },
     expect: () => ({ notes: ['emulated format'] }),
   },

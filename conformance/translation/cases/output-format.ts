@@ -2,7 +2,7 @@ import * as samples from '../samples.ts';
 import type { PlannedReply, TranslationCase } from '../translation-case.ts';
 
 const section = 'Structured output';
-const asked = { turns: [{ role: 'user', parts: ['Answer in JSON: which city?'] }] } as const;
+const request = { turns: [{ role: 'user', parts: ['Answer in JSON: which city?'] }] } as const;
 const format = { name: 'city', schema: samples.citySchema };
 
 /** Answers for programs. */
@@ -10,13 +10,13 @@ export const outputFormatCases: readonly TranslationCase[] = [
   {
     name: 'an answer by a JSON Schema',
     section,
-    conversation: { ...asked, format },
+    conversation: { ...request, format },
     expect: () => ({ received: { format: samples.citySchema } }),
   },
   {
     name: 'an answer by a JSON Schema, strictly enforced',
     section,
-    conversation: { ...asked, format: { ...format, strict: true } },
+    conversation: { ...request, format: { ...format, strict: true } },
     expect: () => ({ received: { format: samples.citySchema } }),
   },
   {
@@ -24,7 +24,7 @@ export const outputFormatCases: readonly TranslationCase[] = [
     section,
     model: 'limited',
     skipsPassthrough: true,
-    conversation: { ...asked, format },
+    conversation: { ...request, format },
     expect: ({ to }) => {
       if (to === 'gemini-generate-content') return {};
       // A forced tool replaces the schema: its arguments are the answer, and the client sees no call.
@@ -35,7 +35,7 @@ export const outputFormatCases: readonly TranslationCase[] = [
   {
     name: 'an answer in JSON',
     section,
-    conversation: { ...asked, format: 'json' },
+    conversation: { ...request, format: 'json' },
     unchecked: ['text'],
     expect: ({ to }) => (to === 'anthropic-messages' ? { notes: ['emulated format'] } : { received: { format: 'json' } }),
   },

@@ -3,8 +3,8 @@ import * as samples from '../samples.ts';
 import type { Expectation, Pair, PlannedReply, TranslationCase } from '../translation-case.ts';
 
 const section = 'Thinking';
-const asked = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] }] } as const;
-const looped = { ...asked, tools: [samples.weatherTool], thinking: { effort: 'medium' } } as const;
+const request = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] }] } as const;
+const looped = { ...request, tools: [samples.weatherTool], thinking: { effort: 'medium' } } as const;
 const thoughts = { reasoning: encodeURIComponent('First 世界, then 😀.') };
 
 /** The vendor's own thoughts are sent back to it byte for byte. */
@@ -25,7 +25,7 @@ export const thinkingCases: readonly TranslationCase[] = [
     name: 'thinking with an effort',
     section,
     model: 'thinker',
-    conversation: { ...asked, thinking: { effort: 'high' } },
+    conversation: { ...request, thinking: { effort: 'high' } },
     steering: thoughts,
     expect: ({ from, to }) => {
       // Chat completions have no field that requests visible thoughts: thoughts are shown if the vendor shows them by
@@ -43,7 +43,7 @@ export const thinkingCases: readonly TranslationCase[] = [
     model: 'thinker',
     only: ['openai-responses', 'openai-chat'],
     skipsPassthrough: true,
-    conversation: { ...asked, thinking: { effort: 'xhigh' } },
+    conversation: { ...request, thinking: { effort: 'xhigh' } },
     expect: ({ to }) => (to === 'anthropic-messages' ? {} : { received: { thinking: 'effort high' }, notes: ['adapted thinking'] }),
   },
   {
@@ -51,7 +51,7 @@ export const thinkingCases: readonly TranslationCase[] = [
     section,
     model: 'thinker',
     only: ['anthropic-messages', 'gemini-generate-content'],
-    conversation: { ...asked, thinking: { budget: 8192 }, outputTokensMax: 10_000 },
+    conversation: { ...request, thinking: { budget: 8192 }, outputTokensMax: 10_000 },
     expect: ({ to }) => ({
       received: to === 'anthropic-messages' ? { thinking: 'budget 8192' } : { thinking: 'effort medium' },
     }),
@@ -61,7 +61,7 @@ export const thinkingCases: readonly TranslationCase[] = [
     section,
     model: 'thinker',
     skipsPassthrough: true,
-    conversation: { ...asked, thinking: 'off' },
+    conversation: { ...request, thinking: 'off' },
     expect: ({ to }) => {
       if (to === 'openai-responses' || to === 'gemini-generate-content')
         return { received: { thinking: 'effort minimal' }, notes: ['adapted thinking'] };
@@ -73,7 +73,7 @@ export const thinkingCases: readonly TranslationCase[] = [
     section,
     skipsPassthrough: true,
     only: ['openai-responses', 'openai-chat'],
-    conversation: { ...asked, thinking: { effort: 'high' } },
+    conversation: { ...request, thinking: { effort: 'high' } },
     expect: ({ to }) =>
       to === 'openai-responses' || to === 'openai-chat' ? { notes: ['dropped thinking'], received: { thinking: '' } } : {},
   },

@@ -3,14 +3,14 @@ import * as samples from '../samples.ts';
 import type { TranslationCase } from '../translation-case.ts';
 
 const section = 'Results of tools';
-const asked = { role: 'user', parts: ['What is the weather?'] } as const;
+const userTurn = { role: 'user', parts: ['What is the weather?'] } as const;
 const city = (name: string) => ({ city: name });
 const called = (id: string, name = 'get_weather', args: unknown = city('Oslo')) => ({ call: id, name, arguments: args }) as const;
 const tools = [samples.weatherTool, samples.timeTool];
 const firstCall = 'assistant: call 1 get_weather {"city":"Oslo"}';
 
 function answered(...parts: readonly SpokenPart[]): TranslationCase['conversation'] {
-  return { turns: [asked, { role: 'assistant', parts: [called('call_1')] }, { role: 'user', parts }], tools };
+  return { turns: [userTurn, { role: 'assistant', parts: [called('call_1')] }, { role: 'user', parts }], tools };
 }
 
 const result = { result: 'call_1', name: 'get_weather', content: 'Sunny.' } as const;
@@ -81,7 +81,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     only: ['anthropic-messages', 'openai-responses', 'openai-chat'],
     conversation: {
       turns: [
-        asked,
+        userTurn,
         { role: 'assistant', parts: [called('call_1'), called('call_2', 'get_weather', city('Rome'))] },
         { role: 'user', parts: [{ ...result, result: 'call_2', content: 'Rain.' }, result] },
       ],
@@ -106,7 +106,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     only: ['openai-responses', 'openai-chat'],
     conversation: {
       turns: [
-        asked,
+        userTurn,
         { role: 'assistant', parts: [called('call_1')] },
         { role: 'user', parts: [result] },
         { role: 'assistant', parts: [called('call_1', 'get_weather', city('Rome'))] },
@@ -122,7 +122,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     only: ['openai-responses', 'openai-chat'],
     conversation: {
       turns: [
-        asked,
+        userTurn,
         { role: 'assistant', parts: [called('call_0'), called('call_0', 'get_time', city('Rome'))] },
         {
           role: 'user',
@@ -150,7 +150,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     name: 'a call that was never answered',
     section,
     skipsPassthrough: true,
-    conversation: { turns: [asked, { role: 'assistant', parts: [called('call_1')] }, { role: 'user', parts: ['Never mind.'] }], tools },
+    conversation: { turns: [userTurn, { role: 'assistant', parts: [called('call_1')] }, { role: 'user', parts: ['Never mind.'] }], tools },
     expect: ({ to }) => ({
       received: {
         turns: [
@@ -169,7 +169,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     name: 'a result without its call',
     section,
     skipsPassthrough: true,
-    conversation: { turns: [asked, { role: 'user', parts: [result] }], tools },
+    conversation: { turns: [userTurn, { role: 'user', parts: [result] }], tools },
     expect: () => ({ refused: '*' }),
   },
   {
@@ -178,7 +178,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     skipsPassthrough: true,
     conversation: {
       turns: [
-        asked,
+        userTurn,
         { role: 'assistant', parts: [{ call: 'call_1', name: 'get_weather', rawArguments: '{"city":' }] },
         { role: 'user', parts: [result] },
       ],
@@ -193,7 +193,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     skipsPassthrough: true,
     conversation: {
       turns: [
-        asked,
+        userTurn,
         { role: 'assistant', parts: [{ call: 'call_1', name: 'get_weather', rawArguments: '' }] },
         { role: 'user', parts: [result] },
       ],
@@ -207,7 +207,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     only: ['openai-responses', 'openai-chat'],
     conversation: {
       turns: [
-        asked,
+        userTurn,
         { role: 'assistant', parts: [called('functions.get_weather:0')] },
         { role: 'user', parts: [{ ...result, result: 'functions.get_weather:0' }] },
       ],

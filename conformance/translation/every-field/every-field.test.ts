@@ -76,16 +76,16 @@ const isSwitch = ({ value }: NamedCase): boolean => typeof value === 'boolean';
 function walkRoute(route: Route, cases: readonly NamedCase[]): { readonly lost: readonly string[]; readonly counts: Map<Outcome, number> } {
   const counts = new Map<Outcome, number>();
   const lost: { readonly one: NamedCase; readonly line: string }[] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const one of cases) {
     const { outcome, why = '' } = judge(route, one, aliases);
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    if (outcome !== 'lost') told.add(one.path);
+    if (outcome !== 'lost') reported.add(one.path);
     else if (!mayBeSilent(one, route.client.id, route.upstream.id)) {
       lost.push({ one, line: `${one.path} = ${JSON.stringify(one.value)} to ${route.upstreamModel}: ${why}` });
     }
   }
-  return { lost: lost.filter(({ one }) => !(isSwitch(one) && told.has(one.path))).map(({ line }) => line), counts };
+  return { lost: lost.filter(({ one }) => !(isSwitch(one) && reported.has(one.path))).map(({ line }) => line), counts };
 }
 
 const casesOf: Readonly<Record<DialectId, readonly NamedCase[]>> = {
