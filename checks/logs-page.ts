@@ -9,7 +9,18 @@ import { readLogCalls, type LogCall } from './read-log-calls.ts';
  * Folders whose messages are described in `checks/logs/<folder>.yaml`. Those of the others follow when they are
  * rewritten.
  */
-export const describedFolders = ['accounts', 'billing', 'gateway', 'main', 'monitor', 'platform', 'store', 'tools'] as const;
+export const describedFolders = [
+  'accounts',
+  'billing',
+  'conversations',
+  'gateway',
+  'main',
+  'monitor',
+  'platform',
+  'store',
+  'tasks',
+  'tools',
+] as const;
 
 /** Computed messages, by file: the words stand elsewhere. */
 export const computedMessages: Readonly<Record<string, string>> = {

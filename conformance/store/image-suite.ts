@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { StoredPicture } from '../../src/tasks/media/picture-store.ts';
+import type { StoredImage } from '../../src/tasks/media/image-store.ts';
 import { hostileNames } from './hostile-names.ts';
 import { type StoreUnderTest, useEngine } from './store-under-test.ts';
 
@@ -9,7 +9,7 @@ import { type StoreUnderTest, useEngine } from './store-under-test.ts';
 export function imageSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
-  const createPicture = (id: string, more: Partial<StoredPicture> = {}): StoredPicture => ({
+  const createPicture = (id: string, more: Partial<StoredImage> = {}): StoredImage => ({
     id,
     userName: 'ann',
     keyId: 'key_1',

@@ -11,33 +11,33 @@ import { JsonProblemError } from '../platform/json/scan-json.ts';
 import { createSealer, deriveKey } from '../platform/seal/sealer.ts';
 import { WorkSlices } from '../platform/yield-queue.ts';
 
-/** Whose body it is and which: what is sealed for one place opens for no other. */
+/** Identifies a body. A body that is sealed under one name opens under no other. */
 type BodyName = readonly [kind: string, userName: string, id: string, ...rest: readonly string[]];
 
-/** Makes bodies unreadable to whoever has only the database. */
+/** Encrypts bodies, so that access to the database alone does not reveal them. */
 export type BodySealer = {
-  /** A JSON text, or the bytes of one, compressed where that pays. */
+  /** Seals JSON, as text or bytes. Large bodies are compressed. */
   readonly seal: (name: BodyName, text: string | Buffer) => Promise<Uint8Array<ArrayBuffer>>;
-  /** What was sealed. Rejects with GatewayError `responses_unavailable` where it was sealed under another key or for another place. */
+  /** Opens a sealed body. Rejects with GatewayError `responses_unavailable` if the key or the name differs. */
   readonly open: (name: BodyName, sealed: Uint8Array) => Promise<JsonValue>;
-  /** Under what an item of a user is looked for: says nothing of its id, and is short and of plain letters whatever that is. */
+  /** The key of a user's item in the store. It does not reveal the item's id, and is always short and alphanumeric. */
   readonly itemKey: (userName: string, itemId: string) => string;
 };
 
-/** Shorter bodies gain less than the work is worth. */
+/** Compression of shorter bodies gains too little. */
 const compressedFromBytes = 512;
-/** Larger ones are worked on beside the thread that serves. */
+/** Larger bodies are compressed in a thread pool, not on the event loop. */
 const asideFromBytes = 128 * 1024;
 const pieceBytes = 256 * 1024;
 const plainForm = 0;
 const zstdForm = 1;
-/** What was sealed was written here. */
+/** Opened bodies were written by this program, so no limits are needed. */
 const unlimited = { depthMax: Infinity, tokensMax: Infinity };
-/** The fast levels: bodies are texts, which already shrink to a third there. */
+/** A fast level, which already shrinks text to a third. */
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 const compressAside = promisify(zstdCompress);
 
-/** @param key the operator's 32 bytes, of which keys of its own are derived */
+/** @param key the operator's 32 bytes, from which separate keys are derived */
 export function createBodySealer(key: Uint8Array): BodySealer {
   const sealer = createSealer(deriveKey(key, 'weir conversations: sealing'));
   const itemsKey = deriveKey(key, 'weir conversations: items');
@@ -52,7 +52,7 @@ export function createBodySealer(key: Uint8Array): BodySealer {
       const packed = sealer.open(spell(name), sealed);
       if (packed === undefined) {
         const internal = `the stored ${name[0]} of ${name[2]} was sealed under another key, or is damaged`;
-        throw new GatewayError('responses_unavailable', 'what is stored under this id cannot be read', { internal });
+        throw new GatewayError('responses_unavailable', 'the object stored under this id cannot be read', { internal });
       }
       const bytes = await unpack(packed);
       return bytes.length < asideFromBytes ? parseJson(bytes) : await parseLarge(bytes);
@@ -71,7 +71,7 @@ async function pack(bytes: Buffer): Promise<Buffer> {
   return compressed.length < bytes.length ? Buffer.concat([Buffer.of(zstdForm), compressed]) : Buffer.concat([Buffer.of(plainForm), bytes]);
 }
 
-/** What an upstream said may have a key that is longer than those of requests: that is read at once. */
+/** Replies of upstreams may contain keys that are longer than in requests; such a body is parsed in one step. */
 async function parseLarge(bytes: Buffer): Promise<JsonValue> {
   try {
     return await parseJsonInSlices(bytes, unlimited);
@@ -87,7 +87,10 @@ async function unpack(packed: Buffer): Promise<Buffer> {
   return bytes.length < asideFromBytes ? zstdDecompressSync(bytes) : await decompressAside(bytes);
 }
 
-/** In large pieces, joined in steps: zlib's own would come in thousands and be joined at once. */
+/**
+ * Decompresses into large pieces and joins them in slices. The default of zlib is thousands of pieces that are joined
+ * at once.
+ */
 async function decompressAside(bytes: Buffer): Promise<Buffer> {
   const stream = createZstdDecompress({ chunkSize: pieceBytes });
   stream.end(bytes);
@@ -100,7 +103,7 @@ async function decompressAside(bytes: Buffer): Promise<Buffer> {
   return await joinInSlices(pieces, length);
 }
 
-/** Lengths keep "a" + "bc" and "ab" + "c" apart, and UTF-16 keeps half surrogate pairs apart. */
+/** Encodes a name. Lengths distinguish "a" + "bc" from "ab" + "c", and UTF-16 preserves half surrogate pairs. */
 function spell(name: BodyName): Buffer {
   return Buffer.from(name.map((part) => `${part.length}:${part}`).join(''), 'utf16le');
 }

@@ -1,8 +1,8 @@
-/** What may be stored and read at once. */
+/** Limits of stored objects and of reads. */
 export type ConversationLimits = {
-  /** JSON bytes of a response: its input and all of the response object. */
+  /** JSON bytes of a response: its input and the response object. */
   readonly responseBytesMax: number;
-  /** Sealed bytes of a chain, of a conversation or of items that are read at once. */
+  /** Sealed bytes of a chain, a conversation or items in one read. */
   readonly historyBytesMax: number;
   readonly conversationItemsMax: number;
 };

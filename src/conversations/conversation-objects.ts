@@ -24,7 +24,7 @@ type ConversationObjects = Omit<
   | 'findItems'
 >;
 
-/** Conversation objects and their items, each of which is sealed by itself. */
+/** Conversation objects and their items. Each item is sealed separately. */
 export function createConversationObjects(parts: ConversationParts): ConversationObjects {
   const { store, write, sealer, clock, limits } = parts;
   const named = (userName: string, id: string) => ({ userName, id, nowMs: clock.nowMs() });
@@ -97,7 +97,7 @@ export function createConversationObjects(parts: ConversationParts): Conversatio
   };
 }
 
-/** Opens one after the other, and gives way between them: thousands in one go would hold up every other call. */
+/** Opens items one by one and yields between them, because thousands at once would delay every other call. */
 async function inTurns(items: readonly SealedItem[], open: (item: SealedItem) => Promise<JsonObject>): Promise<readonly JsonObject[]> {
   const work = new WorkSlices();
   const opened: JsonObject[] = [];
@@ -109,7 +109,7 @@ async function inTurns(items: readonly SealedItem[], open: (item: SealedItem) =>
 }
 
 async function sealConversationItem({ sealer }: ConversationParts, userName: string, id: string, item: JsonObject): Promise<SealedItem> {
-  if (typeof item['id'] !== 'string') throw new TypeError('An item of a conversation has an id.');
+  if (typeof item['id'] !== 'string') throw new TypeError('An item of a conversation must have an id.');
   const key = sealer.itemKey(userName, item['id']);
   return { key, sealed: await sealer.seal(['item', userName, id, key], await writeJson(item)) };
 }
@@ -128,5 +128,5 @@ function wordLock(outcome: 'done' | 'refused' | 'unknown'): boolean | undefined 
 }
 
 function tooManyItems(itemsMax: number): GatewayError {
-  return new GatewayError('invalid_value', `a conversation holds at most ${itemsMax} items; begin another one`, { param: 'items' });
+  return new GatewayError('invalid_value', `a conversation holds at most ${itemsMax} items; create another one`, { param: 'items' });
 }

@@ -4,7 +4,7 @@ import type { ConversationLimits } from './conversation-limits.ts';
 import type { ConversationStore } from './conversation-store.ts';
 import type { createWriteQueue } from './write-queue.ts';
 
-/** What the parts of the domain work with. */
+/** Dependencies of the parts of this domain. */
 export type ConversationParts = {
   readonly store: ConversationStore;
   readonly write: ReturnType<typeof createWriteQueue>;

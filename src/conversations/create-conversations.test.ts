@@ -35,7 +35,7 @@ function setUp(changes: Partial<ConversationStore> = {}, limits: Partial<Convers
   return { batches, conversations: createConversations({ store: counted, key: randomBytes(32), clock: systemClock, limits }) };
 }
 
-test('what is saved while a commit is on its way goes with the next one', async () => {
+test('objects that are saved during a commit are in the next one', async () => {
   const { conversations, batches } = setUp();
   await Promise.all(Array.from({ length: 1000 }, (_, index) => conversations.saveResponse(response(`r${index}`))));
   assert.ok(batches.length <= 6, `${batches.length} commits`);
@@ -46,7 +46,7 @@ test('what is saved while a commit is on its way goes with the next one', async 
   assert.ok(Math.max(...batches) <= 256);
 });
 
-test('a store that fails is told as unavailable, and goes on afterwards', async () => {
+test('a store failure is reported as unavailable, and later writes succeed', async () => {
   const failure = new Error('disk on fire');
   let down = true;
   const working = createFakeConversationStore();
@@ -75,7 +75,7 @@ test('one write that the database refuses fails alone', async () => {
   );
 });
 
-test('what is too large is neither stored nor read', async () => {
+test('objects that are too large are neither stored nor read', async () => {
   const { conversations } = setUp({}, { responseBytesMax: 10_000, historyBytesMax: 20_000 });
   const noise = randomBytes(3500).toString('hex');
   await assert.rejects(conversations.saveResponse(response('large', noise + noise)), { code: 'request_too_large' });
@@ -89,7 +89,7 @@ test('what is too large is neither stored nor read', async () => {
   assert.equal((await conversations.findResponse('anna', 'a9'))?.id, 'a9');
 });
 
-test('large bodies, which are compressed aside, come back as they were', async () => {
+test('large bodies, which are compressed in other threads, are restored unchanged', async () => {
   const { conversations } = setUp();
   for (const size of [0, 500, 511, 512, 131_072, 3_000_000]) {
     const saved = response(`r${size}`, 'ab模\ud800\0'.repeat(size / 5));

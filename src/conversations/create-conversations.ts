@@ -13,7 +13,7 @@ import { createWriteQueue } from './write-queue.ts';
 
 /**
  * Stored responses and conversations on a store.
- * @param options.key the operator's 32 bytes; what is kept can be read only under the same key
+ * @param options.key the operator's 32 bytes; stored objects can be read only with the same key
  */
 export function createConversations(options: {
   readonly store: ConversationStore;

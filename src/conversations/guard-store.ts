@@ -1,7 +1,7 @@
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { ConversationStore } from './conversation-store.ts';
 
-/** The store, its failures worded for a client: they are the gateway's, pass, and are told to the operator. */
+/** Wraps a store, and turns its failures into errors for clients. The operator sees the cause. */
 export function guardStore(store: ConversationStore): ConversationStore {
   const guard =
     <Query, Result>(method: (query: Query) => Promise<Result>) =>
@@ -9,8 +9,8 @@ export function guardStore(store: ConversationStore): ConversationStore {
       try {
         return await method(query);
       } catch (cause) {
-        const internal = cause instanceof Error ? cause.message : 'the store threw something that is no error';
-        throw new GatewayError('responses_unavailable', 'stored responses cannot be reached at the moment; try again', {
+        const internal = cause instanceof Error ? cause.message : 'the store threw a value that is not an Error';
+        throw new GatewayError('responses_unavailable', 'stored responses are unavailable at the moment; retry', {
           retryAfterSeconds: 1,
           internal,
           cause,

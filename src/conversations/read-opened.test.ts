@@ -6,7 +6,7 @@ import { readOpenedHead, readOpenedObject, readOpenedObjects, readOpenedTexts } 
 
 const keeper = { upstream: 'u', credential: 'c' };
 
-test('what has the form that is written is read as it is', () => {
+test('values in the current form are read unchanged', () => {
   assert.deepEqual(readOpenedObject('item', { a: 1 }), { a: 1 });
   assert.deepEqual(readOpenedObjects('input', [{ a: 1 }, {}]), [{ a: 1 }, {}]);
   assert.deepEqual(readOpenedTexts('events', ['a', '']), ['a', '']);
@@ -20,7 +20,7 @@ for (const [name, read, values] of [
   ['texts', (value: JsonValue) => readOpenedTexts('events', value), [null, {}, ['a', 1]]],
   ['head', readOpenedHead, [null, [], {}, { response: 1 }, { response: {}, keeper: 1 }, { response: {}, keeper: { upstream: 'u' } }]],
 ] as const) {
-  test(`another version: what opens with another form than a stored ${name} fails by name and is not served`, () => {
+  test(`another version: a stored ${name} with an unknown form fails, and is not served`, () => {
     for (const value of values) assert.throws(() => read(value), { code: 'responses_unavailable' }, JSON.stringify(value));
   });
 }

@@ -2,12 +2,12 @@ import { GatewayError } from '../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../platform/json/json-value.ts';
 import type { ResponseKeeper } from './response-store.ts';
 
-// Readers of what was sealed and has been opened. It was written here, but perhaps by another version.
+// Readers of opened bodies. Another version of this program may have written them.
 
-/** What was opened has another form than what is kept under this name. */
+/** Refuses an opened body that has an unknown form. */
 function refuse(what: string): never {
-  const internal = `a stored ${what} opens, and has another form than this version writes`;
-  throw new GatewayError('responses_unavailable', 'what is stored under this id cannot be read', { internal });
+  const internal = `a stored ${what} could be opened, but has another form than this version writes`;
+  throw new GatewayError('responses_unavailable', 'the object stored under this id cannot be read', { internal });
 }
 
 const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
@@ -23,7 +23,7 @@ export const readOpenedObjects = (what: string, value: JsonValue): readonly Json
 export const readOpenedTexts = (what: string, value: JsonValue): readonly string[] =>
   isList(value) && value.every((item) => typeof item === 'string') ? value : refuse(what);
 
-/** What is kept of a response besides its items. */
+/** The stored parts of a response besides its items. */
 export type ResponseHead = { readonly response: JsonObject; readonly keeper?: ResponseKeeper };
 
 /** @throws GatewayError `responses_unavailable` */

@@ -1,12 +1,15 @@
-/** No database holds a NUL or half a surrogate pair unchanged, and no id of ours is nearly as long. */
+/** Our own ids are much shorter. */
 const charactersMax = 256;
 
-/** Whether anything can be stored under the id. Ids come from clients' paths: one that is none is unknown. */
+/**
+ * Whether an object can be stored under the id: databases do not preserve NUL or half a surrogate pair. Ids come from
+ * the paths of clients; an invalid one counts as unknown.
+ */
 export function isStorableId(id: string): boolean {
   return id !== '' && id.length <= charactersMax && !id.includes('\0') && id.isWellFormed();
 }
 
-/** Throws RangeError for an id that nothing can be stored under. */
+/** Throws RangeError for an id under which no object can be stored. */
 export function requireStorableId(id: string): void {
-  if (!isStorableId(id)) throw new RangeError(`An id has 1 to ${charactersMax} characters, none of them NUL or half of one.`);
+  if (!isStorableId(id)) throw new RangeError(`An id must have 1 to ${charactersMax} characters without NUL or half surrogate pairs.`);
 }

@@ -20,7 +20,7 @@ export function createStoredItems(parts: ConversationParts): StoredItems {
     if (links === undefined) return undefined;
     if (links === 'too-large') throw tooLarge('chain of responses');
     const turns: Turn[] = [];
-    // A chain may have thousands of links: all of them in one go would hold up every other call.
+    // A chain may have thousands of links; opening all at once would delay every other call.
     const work = new WorkSlices();
     for (const link of links) {
       if (work.isOver) await work.yield();
@@ -46,7 +46,7 @@ export function createStoredItems(parts: ConversationParts): StoredItems {
       const idsByKey = new Map(ids.map((id) => [sealer.itemKey(userName, id), id]));
       const query = { userName, keys: [...idsByKey.keys()], nowMs: clock.nowMs(), bytesMax: limits.historyBytesMax };
       const found = new Map<string, JsonObject>();
-      /** Several items often come out of one response. */
+      /** Several items are often from one response. */
       const opened = new Map<string, readonly JsonObject[]>();
       const work = new WorkSlices();
       for (const { key, holderId, part, sealed } of await store.findSealedItems(query)) {
@@ -62,7 +62,7 @@ export function createStoredItems(parts: ConversationParts): StoredItems {
               : readOpenedObjects(part, await sealer.open([part, userName, holderId], sealed));
           opened.set(place, items);
         }
-        // The last of that id is the one that counts.
+        // The last item with this id counts.
         const item = items.findLast((each) => each['id'] === id);
         if (item !== undefined) found.set(id, item);
       }
@@ -71,12 +71,12 @@ export function createStoredItems(parts: ConversationParts): StoredItems {
   };
 }
 
-/** Items that would take more memory than a request may; no model reads as much either. */
+/** The items would take more memory than a request may, and no model reads as much. */
 export function tooLarge(what: string): GatewayError {
   return new GatewayError('context_length_exceeded', `the ${what} is too large to be read at once`);
 }
 
-/** Where a page should begin behind an item that is not there. */
+/** The page should begin after an unknown item. */
 export function unknownCursor(id: string): GatewayError {
   return new GatewayError('invalid_value', `there is no item ${JSON.stringify(id.slice(0, 100))} in this list`, { param: 'after' });
 }

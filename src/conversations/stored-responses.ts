@@ -8,11 +8,11 @@ import { writeJson } from '../platform/json/write-json.ts';
 import { largeBodyBytes, WorkSlices } from '../platform/yield-queue.ts';
 import { readOpenedHead, readOpenedObjects, readOpenedTexts, type ResponseHead } from './read-opened.ts';
 
-/** What is sealed of a response besides its items. */
-/** What a response answers whose generator has died. */
+/** Reads and writes the sealed parts of a response besides its items. */
+/** The error of a response whose process has died. */
 const stoppedError: JsonObject = {
   code: 'server_error',
-  message: 'the gateway that generated this response was stopped before it had ended',
+  message: 'the gateway stopped before this response was complete',
 };
 
 type StoredResponses = Pick<
@@ -24,7 +24,7 @@ export function createStoredResponses(parts: ConversationParts): StoredResponses
   const { store, write, sealer, clock } = parts;
   const named = (userName: string, id: string) => ({ userName, id, nowMs: clock.nowMs() });
 
-  /** Nobody generates it any more: it has failed, and stays so. */
+  /** Marks a response as failed because its lease has expired. */
   async function failLapsed(row: SealedResponse, leaseUntilMs: number, head: ResponseHead): Promise<void> {
     const failed: ResponseHead = { ...head, response: { ...head.response, status: 'failed', error: stoppedError } };
     const sealed = await sealer.seal(['response', row.userName, row.id], JSON.stringify(failed));
@@ -36,7 +36,7 @@ export function createStoredResponses(parts: ConversationParts): StoredResponses
     if (row === undefined) return undefined;
     const { leaseUntilMs } = row;
     if (!isUnfinished(row) || leaseUntilMs === undefined || leaseUntilMs > clock.nowMs()) return await openResponse(parts, row);
-    // Whether this one or another marked it, or its generator came back to life: what is stored now is the answer.
+    // This process or another may have marked it, or its generation may have ended after all. The stored state counts.
     await failLapsed(row, leaseUntilMs, await openHead(parts, row));
     const now = await store.findSealedResponse(named(userName, id));
     return now === undefined ? undefined : await openResponse(parts, now);
@@ -85,7 +85,7 @@ async function sealResponse(
   const bytes = Object.values(texts).reduce((sum, text) => sum + text.length, 0);
   if (bytes > largeBodyBytes) await slices.yield();
   if (bytes > limits.responseBytesMax) {
-    throw new GatewayError('request_too_large', `a response with ${bytes} bytes cannot be stored; at most ${limits.responseBytesMax} are`);
+    throw new GatewayError('request_too_large', `a response with ${bytes} bytes cannot be stored; the limit is ${limits.responseBytesMax}`);
   }
   const { userName, id } = stored;
   const [sealedHead, sealedInput, sealedOutput] = await Promise.all([

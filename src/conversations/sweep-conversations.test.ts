@@ -30,7 +30,7 @@ function setUp(context: TestContext, answers: (number | 'down')[]) {
   return { sweeper, pass };
 }
 
-test('passes follow each other while there is more, and then only from time to time', async (context) => {
+test('passes follow each other while there are rows to delete, and then pause', async (context) => {
   const { sweeper, pass } = setUp(context, [200, 200, 3]);
   assert.equal(await pass(1499), 0);
   assert.equal(await pass(1), 3);
@@ -40,7 +40,7 @@ test('passes follow each other while there is more, and then only from time to t
   assert.equal(await pass(600_000), 4);
 });
 
-test('very much to delete is deleted in rounds, and an outage is waited out', async (context) => {
+test('many rows are deleted in several rounds, also after an outage', async (context) => {
   const { sweeper, pass } = setUp(context, [...Array.from({ length: 50 }, () => 200), 'down', 1]);
   assert.equal(await pass(1500), 50);
   assert.equal(await pass(1000), 51);

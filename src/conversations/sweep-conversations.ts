@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import type { ConversationStore } from './conversation-store.ts';
 
-/** What one pass deletes before other work of the store has its turn again. */
+/** Rows that one pass deletes before other queries can run. */
 const rowsMax = 200;
 const passesMax = 50;
 const everyMs = 60_000;
@@ -10,12 +10,15 @@ const retryMs = 1000;
 
 export type ConversationSweeper = { readonly close: () => Promise<void> };
 
-/** Deletes what has expired, and what nobody needs any more, in small pieces from time to time. An outage of the store is logged and waited out. */
+/**
+ * Periodically deletes expired and unneeded rows in small passes. An outage of the store is logged, and the sweep is
+ * retried.
+ */
 export function startConversationSweeper(options: {
   readonly store: Pick<ConversationStore, 'sweepConversations'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** From 0 up to and not including 1: processes that share a store do not sweep at the same moment. */
+  /** A number in [0, 1), so that processes that share a store do not sweep at the same moment. */
   readonly random: () => number;
 }): ConversationSweeper {
   const { store, clock, logger, random } = options;
@@ -30,7 +33,7 @@ export function startConversationSweeper(options: {
     }, delayMs).unref();
   }
 
-  /** Returns after how long to go on. */
+  /** Returns the time until the next pass. */
   async function sweep(): Promise<number> {
     try {
       for (let pass = 0; pass < passesMax && !closed; pass += 1) {
@@ -38,7 +41,7 @@ export function startConversationSweeper(options: {
       }
       return retryMs;
     } catch (error) {
-      logger.warn({ err: error }, 'expired responses cannot be deleted at the moment; it is tried again');
+      logger.warn({ err: error }, 'deleting expired responses failed');
       return everyMs;
     }
   }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../platform/json/json-value.ts';
 
-/** How ids of items begin, by their type. */
+/** Prefixes of item ids, by type. */
 const idPrefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -18,17 +18,17 @@ const idPrefixes: Readonly<Record<string, string>> = {
   computer_call_output: 'cuo',
 };
 
-/** Items that say whether they are whole. */
+/** Types of items that have a status. */
 const withStatus = new Set(['message', 'function_call', 'function_call_output', 'computer_call_output']);
 
 /**
- * An item as it is kept and shown: with an id, the short forms of a message written out. An item that has an id keeps it.
- * @param newId makes an id that begins as it is told
+ * An item in its stored form: with an id, and with the short forms of a message expanded. An existing id is kept.
+ * @param newId makes an id with the prefix
  */
 export function toStoredItem(item: JsonObject, newId: (prefix: string) => string): JsonObject {
   const { type: written, id, ...rest } = item;
   const type = typeof written === 'string' ? written : 'message';
-  // A part of a message that stands alone is one of the user's.
+  // A single part without a message belongs to the user.
   if (type === 'input_text' || type === 'input_image' || type === 'input_file') {
     return { id: newId('msg'), type: 'message', role: 'user', status: 'completed', content: [item] };
   }
@@ -48,13 +48,13 @@ function toPart(text: string, isReply: boolean): JsonObject {
   return isReply ? { type: 'output_text', text, annotations: [] } : { type: 'input_text', text };
 }
 
-/** Whether an item only names one that is stored. */
+/** Whether an item only refers to a stored one. */
 export function isItemReference(item: JsonObject): item is JsonObject & { readonly id: string } {
   const { type, id } = item;
   return typeof id === 'string' && (type === 'item_reference' || ((type === undefined || type === null) && !('role' in item)));
 }
 
-/** The items among values of a request. */
+/** The objects among the values of a request. */
 export function onlyObjects(values: unknown): readonly JsonObject[] {
   return Array.isArray(values) ? values.filter(isJsonObject) : [];
 }

@@ -2,8 +2,8 @@ import { GatewayError } from '../inference/gateway-error.ts';
 import type { ConversationStore, ConversationWrite, WriteOutcome } from './conversation-store.ts';
 
 /**
- * Hands over writes, those that come while others are on their way together: one commit then makes all of them durable. Rejects with GatewayError
- * `responses_unavailable` for what could not be written.
+ * Sends writes to the store. Writes that arrive during a commit share the next one. Rejects with GatewayError
+ * `responses_unavailable` if a write fails.
  */
 export type WriteQueue = (write: ConversationWrite) => Promise<Exclude<WriteOutcome, 'failed'>>;
 
@@ -13,7 +13,7 @@ type Waiting = {
   readonly settled: PromiseWithResolvers<Exclude<WriteOutcome, 'failed'>>;
 };
 
-/** What one transaction takes, so that what comes behind it does not wait long. One write may be larger. */
+/** The most writes of a transaction, so that later writes do not wait long. A single write may be larger. */
 const batchWritesMax = 256;
 const batchBytesMax = 8 * 1024 * 1024;
 /** A store that does not answer must not fill the memory. */
@@ -40,7 +40,7 @@ export function createWriteQueue(store: Pick<ConversationStore, 'writeConversati
 
   async function run(): Promise<void> {
     running = true;
-    // What is written within the same turn goes with the first.
+    // Writes of the same turn of the event loop share a commit.
     await Promise.resolve();
     while (waiting.length > 0) {
       const batch = take();
@@ -48,7 +48,7 @@ export function createWriteQueue(store: Pick<ConversationStore, 'writeConversati
         const outcomes = await store.writeConversations(batch.map(({ write }) => write));
         for (const [index, { settled }] of batch.entries()) {
           const outcome = outcomes[index] ?? 'failed';
-          if (outcome === 'failed') settled.reject(new GatewayError('responses_unavailable', 'what was to be stored was refused'));
+          if (outcome === 'failed') settled.reject(new GatewayError('responses_unavailable', 'the store refused the object'));
           else settled.resolve(outcome);
         }
       } catch (error) {
@@ -61,7 +61,9 @@ export function createWriteQueue(store: Pick<ConversationStore, 'writeConversati
   return (write) => {
     const bytes = sizeOf(write);
     if (waitingBytes > 0 && waitingBytes + bytes > waitingBytesMax) {
-      return Promise.reject(new GatewayError('responses_unavailable', 'too much waits to be stored; try again', { retryAfterSeconds: 1 }));
+      return Promise.reject(
+        new GatewayError('responses_unavailable', 'too many writes wait for the store; retry', { retryAfterSeconds: 1 }),
+      );
     }
     const settled = Promise.withResolvers<Exclude<WriteOutcome, 'failed'>>();
     waiting.push({ write, bytes, settled });
@@ -71,7 +73,7 @@ export function createWriteQueue(store: Pick<ConversationStore, 'writeConversati
   };
 }
 
-/** What a write takes besides its sealed bytes, roughly. */
+/** Approximate bytes of a write besides its sealed bytes. */
 const overheadBytes = 200;
 
 function sizeOf(write: ConversationWrite): number {

@@ -9,7 +9,7 @@ import type { StatisticsDays, StatisticsStore } from '../billing/statistics/stat
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
 import type { CallbackStore } from '../tasks/callbacks/callback-store.ts';
-import type { PictureStore } from '../tasks/media/picture-store.ts';
+import type { ImageStore } from '../tasks/media/image-store.ts';
 import type { TaskStore } from '../tasks/task-store.ts';
 import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 
@@ -26,7 +26,7 @@ export type Store = AccountsStore &
   ConversationStore &
   FileSearchStore &
   TaskStore &
-  PictureStore &
+  ImageStore &
   CallbackStore &
   IdempotencyStore & {
     /**

@@ -4,12 +4,14 @@ import type { StoredMedia, VideoTask } from './video-task.ts';
 import { ResultError } from './video-upstreams.ts';
 import { untilAborted, withinTime } from './wait.ts';
 
-/** How often it is looked whether a copy stands still, as a part of the time it may. */
+/** Checks for a stalled copy within its idle time. */
 const idleLooks = 4;
 
 /**
- * Copies a finished file from its upstream into the storage, piece by piece. It is there whole or not at all.
- * @throws ResultError for what the upstream's side did, MediaStorageError for what the storage did, WorkTimeoutError, and the signal's reason
+ * Copies a finished file from its upstream into the storage, piece by piece. The storage gets the whole file or
+ * nothing.
+ * @throws ResultError for failures of the upstream, MediaStorageError for failures of the storage, WorkTimeoutError,
+ * and the signal's reason
  */
 export async function copyFile(
   parts: TaskParts,
@@ -38,25 +40,25 @@ function tooLarge(bytesMax: number): MediaStorageError {
   return new MediaStorageError('too-large', `The file has more than ${bytesMax} bytes.`);
 }
 
-/** A video server that has no better word says octet-stream; a page of an error is no video, whatever its status. */
+/** The media type of the file. Some video servers send octet-stream. An error page is not a video, with any status. */
 function mediaTypeOf(told: string): string {
   const type = told.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (/^(?:video|image|audio)\/[a-z0-9.+-]+$/.test(type)) return type;
-  if (/^text\/|json|xml|html/.test(type)) throw new ResultError(`what came is no video but ${type.slice(0, 60)}`, { isGone: false });
+  if (/^text\/|json|xml|html/.test(type)) throw new ResultError(`the file is not a video but ${type.slice(0, 60)}`, { isGone: false });
   return 'video/mp4';
 }
 
-/** Where `ftyp` stands in files of the MP4 family, and how Matroska and WebM begin (EBML). */
+/** The position of `ftyp` in files of the MP4 family, and the beginning of Matroska and WebM files (EBML). */
 const ftypAt = 4;
 const headBytes = 8;
 
-/** Whether a file begins like a video. A page of an error, or a file that was cut at its front, is not charged. */
+/** Whether a file begins like a video. An error page, or a file without its beginning, is not charged. */
 function beginsLikeVideo(head: Uint8Array): boolean {
   const text = Buffer.from(head).toString('latin1');
   return text.startsWith('ftyp', ftypAt) || text.startsWith('\x1a\x45\xdf\xa3');
 }
 
-/** The same pieces, once their first bytes have been seen to be those of a video. */
+/** Passes on the pieces after checking that the first bytes are those of a video. */
 async function* asVideo(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   let head: Uint8Array | undefined = new Uint8Array(0);
   for await (const piece of content) {
@@ -66,14 +68,14 @@ async function* asVideo(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8
     }
     head = Buffer.concat([head, piece]);
     if (head.length < headBytes) continue;
-    if (!beginsLikeVideo(head)) throw new ResultError('what came does not begin like a video', { isGone: false });
+    if (!beginsLikeVideo(head)) throw new ResultError('the file does not begin like a video', { isGone: false });
     yield head;
     head = undefined;
   }
-  if (head !== undefined && head.length > 0) throw new ResultError('what came is too short to be a video', { isGone: false });
+  if (head !== undefined && head.length > 0) throw new ResultError('the file is too short to be a video', { isGone: false });
 }
 
-/** What comes, unless it is empty or breaks off before its announced length. */
+/** Passes on the pieces. Fails if the file is empty or shorter or longer than announced. */
 async function* counted(content: AsyncIterable<Uint8Array>, announced: number | undefined, pace: () => void): AsyncIterable<Uint8Array> {
   let bytes = 0;
   for await (const piece of content) {
@@ -81,16 +83,19 @@ async function* counted(content: AsyncIterable<Uint8Array>, announced: number | 
     pace();
     if (announced !== undefined && bytes > announced) throw new ResultError('the file is longer than announced', { isGone: false });
     yield piece;
-    // A storage that is slow to take a piece is no upstream that stands still.
+    // Time in which the storage is slow does not count as a stall of the upstream.
     pace();
   }
   if (bytes === 0) throw new ResultError('the file is empty', { isGone: false });
-  if (announced !== undefined && bytes < announced) throw new ResultError('the file broke off before its end', { isGone: false });
+  if (announced !== undefined && bytes < announced) throw new ResultError('the file was truncated', { isGone: false });
 }
 
 type PaceWatch = { readonly signal: AbortSignal; readonly pace: () => void; readonly stop: () => void };
 
-/** Aborts when nothing has come for too long. One timer looks now and then: a timer for each piece of a large file would cost more than its bytes. */
+/**
+ * Aborts a stalled copy. One timer checks periodically, because a timer for each piece of a large file would cost more
+ * than the piece.
+ */
 function watchPace({ wait, clock }: Pick<TaskParts, 'wait' | 'clock'>, idleMs: number, outer: AbortSignal): PaceWatch {
   const standing = new AbortController();
   const stopped = new AbortController();
@@ -98,7 +103,7 @@ function watchPace({ wait, clock }: Pick<TaskParts, 'wait' | 'clock'>, idleMs: n
   const look = async (): Promise<void> => {
     while (!stopped.signal.aborted && !standing.signal.aborted) {
       await wait(idleMs / idleLooks, stopped.signal);
-      if (clock.monotonicMs() - lastMs >= idleMs) standing.abort(new ResultError('the file stood still for too long', { isGone: false }));
+      if (clock.monotonicMs() - lastMs >= idleMs) standing.abort(new ResultError('the file stalled for too long', { isGone: false }));
     }
   };
   void look();
@@ -107,8 +112,8 @@ function watchPace({ wait, clock }: Pick<TaskParts, 'wait' | 'clock'>, idleMs: n
     pace: () => (lastMs = clock.monotonicMs()),
     stop: () => {
       stopped.abort();
-      // A file that was opened and refused, or that nobody began to store, has a connection that nobody else ends.
-      standing.abort(new ResultError('nobody reads on', { isGone: false }));
+      // The connection of a file that was opened and refused, or never stored, is closed here.
+      standing.abort(new ResultError('the copy has ended', { isGone: false }));
     },
   };
 }

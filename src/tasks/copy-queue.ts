@@ -5,22 +5,22 @@ import type { TaskParts } from './task-parts.ts';
 import { copiesAtOnceMax, copiesWaitingMax } from './timings.ts';
 import type { VideoTask } from './video-task.ts';
 
-/** The copies of this process: a few at once, and a few that wait. Nothing else waits for them. */
+/** The copies of this process: a few run, and a few wait. No other work waits for them. */
 export type CopyQueue = {
-  /** Takes a task that is `storing`, where there is room; at the end of the process it is given back for another one. */
+  /** Accepts a `storing` task if there is room. When this process ends, the task is released for another one. */
   readonly offer: (task: VideoTask) => Promise<void>;
-  /** How many more tasks may be offered. */
+  /** The number of further tasks that it accepts. */
   readonly room: () => number;
-  /** Copies under way, and those that wait. */
+  /** Running and waiting copies. */
   readonly size: () => { readonly running: number; readonly waiting: number };
-  /** Resolves when nothing is under way. */
+  /** Resolves when no copy runs. */
   readonly idle: () => Promise<void>;
 };
 
 type CopyQueueOptions = {
-  /** Ends the copies: they begin anew in another process. */
+  /** Aborts the copies; they restart in another process. */
   readonly closing: AbortSignal;
-  /** Called when half of those that waited have had their turn. */
+  /** Called when half of the waiting copies have started. */
   readonly onRoom: () => void;
 };
 
@@ -63,11 +63,12 @@ async function copyOne(parts: TaskParts, task: VideoTask, { lost, closing }: End
   try {
     if (!closing.aborted) return await storeResult(parts, task, AbortSignal.any([lost, closing]));
   } catch (error) {
-    // Whoever has the lease now goes on. Otherwise the store did not take what became of the copy; when the lease has run out it begins anew.
+    // Either another process has the lease and continues, or the store did not accept the outcome; then the copy
+    // restarts after the lease.
     if (!closing.aborted) {
-      parts.logger.warn({ task: task.id, err: error }, 'the copy of a video has ended without a result');
+      parts.logger.warn({ task: task.id, err: error }, 'video copy ended without a result');
       return;
     }
   }
-  await giveBack(parts, task).catch((error: unknown) => parts.logger.warn({ task: task.id, err: error }, 'a copy could not be given back'));
+  await giveBack(parts, task).catch((error: unknown) => parts.logger.warn({ task: task.id, err: error }, 'releasing a video copy failed'));
 }

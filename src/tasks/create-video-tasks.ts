@@ -5,55 +5,59 @@ import { createLeaseKeeper, type LeaseKeeper } from './keep-leases.ts';
 import { pollTask } from './poll-task.ts';
 import { createPoller, type Poller } from './poll-tasks.ts';
 import { recoverSubmission } from './recover-submission.ts';
-import { type Begun, createSubmissions, describeConflict, type NewVideoTask } from './submit-task.ts';
+import { type BeginResult, createSubmissions, describeConflict, type NewVideoTask } from './submit-task.ts';
 import { sweepExpired, sweepOrphans, sweepTasks } from './sweep-media.ts';
 import type { TaskParts, VideoTasksOptions } from './task-parts.ts';
 import { openSealedRequest } from './task-seal.ts';
 import type { Idempotency, TaskPage } from './task-store.ts';
 import { closeMs, expirySweepMs, gaugeMs, idleTickMs, orphanSweepMs, taskSweepMs } from './timings.ts';
 import type { SealedVideoRequest, VideoTask } from './video-task.ts';
-import type { TaskReading } from './video-upstreams.ts';
+import type { TaskReport } from './video-upstreams.ts';
 import { waitByTimer } from './wait.ts';
 import { createTaskChanges, shareReads, watchTask } from './watch-task.ts';
 
-/** Figures of the tasks: of the whole store as of a few seconds ago, and of this process. */
+/** Figures of the tasks: of the whole store (a few seconds old), and of this process. */
 type TaskGauges = {
   readonly open: number;
   readonly alerted: number;
-  /** How late the task is that should have been asked after longest ago. */
+  /** The delay of the task whose poll is overdue the longest. */
   readonly latenessMs: number;
   readonly polling: number;
   readonly copying: number;
   readonly copiesWaiting: number;
 };
 
-/** Video jobs with a durable life. */
+/** Durable video jobs. */
 export type VideoTasks = {
   /**
-   * Records the intent to make a video; its upstream is asked afterwards. Every task that was begun is accepted, refused or left unclear.
-   * @throws GatewayError `tasks_unavailable` when the store cannot take it, `idempotency_conflict`
+   * Records the intent to make a video, before its upstream is called. Then the task must be accepted, refused or left
+   * unclear.
+   * @throws GatewayError `tasks_unavailable` if the store fails, `idempotency_conflict`
    */
-  readonly begin: (intent: NewVideoTask, idempotency?: Idempotency) => Promise<Begun>;
-  /** The task that was made under this key; undefined where none was. @throws GatewayError `idempotency_conflict` for one of another wish */
+  readonly begin: (intent: NewVideoTask, idempotency?: Idempotency) => Promise<BeginResult>;
+  /**
+   * The task of this key; undefined if there is none.
+   * @throws GatewayError `idempotency_conflict` if its request was another
+   */
   readonly findKeyed: (idempotency: Idempotency) => Promise<VideoTask | undefined>;
-  /** The upstream has taken it. From here on it is looked after until it is over. */
-  readonly accept: (task: VideoTask, upstreamTaskId: string, reading: TaskReading) => Promise<VideoTask>;
-  /** The upstream has said no: the intent is forgotten, and nothing is charged. */
+  /** The upstream has accepted it. From now on it is polled until it ends. */
+  readonly accept: (task: VideoTask, upstreamTaskId: string, reading: TaskReport) => Promise<VideoTask>;
+  /** The upstream has refused it. The intent is deleted, and nothing is charged. */
   readonly refuse: (task: VideoTask, refusal: Refusal) => Promise<void>;
-  /** Nobody knows whether the upstream took it. The task stays, and what becomes of it is found out. */
+  /** It is unknown whether the upstream accepted it. The task stays, and its state is resolved later. */
   readonly leaveUnclear: (task: VideoTask) => Promise<VideoTask>;
   /** @throws GatewayError `tasks_unavailable`, as the next two do */
   readonly find: (userName: string, id: string) => Promise<VideoTask | undefined>;
   readonly list: (page: TaskPage) => Promise<readonly VideoTask[]>;
-  /** Forgets a task that is over, and its file. */
+  /** Deletes a task that has ended, and its file. */
   readonly delete: (userName: string, id: string) => Promise<'deleted' | 'unknown' | 'open'>;
-  /** What the client asked for. @throws GatewayError `internal_error` when it was sealed under another key */
+  /** The request of the client. @throws GatewayError `internal_error` if it was sealed under another key */
   readonly openRequest: (task: VideoTask) => SealedVideoRequest;
-  /** See watchTask. */
+  /** Follows a task: see watchTask. */
   readonly watch: (userName: string, id: string, signal: AbortSignal) => AsyncIterable<VideoTask>;
-  /** Begins to look after open tasks. Needed once, before the first `begin`. */
+  /** Begins to process open tasks. Call it once, before the first `begin`. */
   readonly start: () => void;
-  /** Ends what is under way. Tasks go on in other processes, or when this one starts again. */
+  /** Aborts running work. Tasks continue in other processes, or when this one starts again. */
   readonly close: () => Promise<void>;
   readonly gauges: () => TaskGauges;
 };
@@ -127,7 +131,7 @@ async function deleteTask(
   parts.announce(task.id);
   if (outcome.mediaKey !== undefined) {
     await parts.storage.remove(outcome.mediaKey).catch((error: unknown) => {
-      parts.logger.warn({ task: task.id, err: error }, 'the file of a deleted video is left for the sweep');
+      parts.logger.warn({ task: task.id, err: error }, 'deleting the file of a deleted video failed');
     });
   }
   return 'deleted';
@@ -135,11 +139,12 @@ async function deleteTask(
 
 type Work = { readonly poller: Poller; readonly copies: CopyQueue };
 
-/** What a due task needs, by its phase. */
+/** The work for a due task, by its phase. */
 function createWork(parts: TaskParts, leases: LeaseKeeper, closing: AbortSignal): Work {
   const copies = createCopyQueue(parts, leases, { closing, onRoom: () => poller.wake() });
   const work = async (task: VideoTask): Promise<void> => {
-    // Work of this process whose lease ran out while the store was away: taking the task has renewed it.
+    // This process already works on the task, and its lease expired during an outage of the store. The new claim has
+    // renewed it.
     if (leases.has(task.id)) return;
     if (task.phase === 'submitting') return await recoverSubmission(parts, leases, task, closing);
     if (task.phase === 'storing') return await copies.offer(task);
@@ -151,24 +156,24 @@ function createWork(parts: TaskParts, leases: LeaseKeeper, closing: AbortSignal)
 
 type Upkeep = { readonly run: () => Promise<void>; readonly counts: () => Pick<TaskGauges, 'open' | 'alerted' | 'latenessMs'> };
 
-/** What is done now and then: sweeps and figures. */
+/** Periodic work: sweeps and figures. */
 function createUpkeep(parts: TaskParts, signal: AbortSignal): Upkeep {
   const { store, clock, logger, wait } = parts;
   let counts = { open: 0, alerted: 0, latenessMs: 0 };
   const chores = [
-    { everyMs: gaugeMs, what: 'the count of open videos', work: async () => void (counts = await store.countTasks(clock.nowMs())) },
-    { everyMs: expirySweepMs, what: 'the sweep of expired files', work: async () => void (await sweepExpired(parts, signal)) },
-    { everyMs: taskSweepMs, what: 'the sweep of videos that ended long ago', work: async () => void (await sweepTasks(parts, signal)) },
-    { everyMs: orphanSweepMs, what: 'the sweep of files that nobody has', work: async () => void (await sweepOrphans(parts, signal)) },
+    { everyMs: gaugeMs, job: 'count open videos', work: async () => void (counts = await store.countTasks(clock.nowMs())) },
+    { everyMs: expirySweepMs, job: 'sweep expired files', work: async () => void (await sweepExpired(parts, signal)) },
+    { everyMs: taskSweepMs, job: 'sweep ended videos', work: async () => void (await sweepTasks(parts, signal)) },
+    { everyMs: orphanSweepMs, job: 'sweep abandoned files', work: async () => void (await sweepOrphans(parts, signal)) },
   ];
-  const repeat = async ({ everyMs, what, work }: (typeof chores)[number]): Promise<void> => {
+  const repeat = async ({ everyMs, job, work }: (typeof chores)[number]): Promise<void> => {
     let pauseMs = idleTickMs;
     while (!signal.aborted) {
-      // The first time soon, so that a process that is often started anew does its chores too.
+      // The first run is soon, so that processes that restart often do it too.
       await wait(pauseMs, signal);
       pauseMs = everyMs;
       if (signal.aborted) return;
-      await work().catch((error: unknown) => logger.warn({ err: error }, `${what} has failed; it is tried again`));
+      await work().catch((error: unknown) => logger.warn({ job, err: error }, 'video maintenance failed'));
     }
   };
   return { run: async () => void (await Promise.all(chores.map(repeat))), counts: () => counts };

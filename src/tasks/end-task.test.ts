@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { describeEnd, type TaskOutcome } from './end-task.ts';
-import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
+import { plainScript, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import type { TaskParts } from './task-parts.ts';
 import { sealRequest } from './task-seal.ts';
 import type { SealedVideoRequest, VideoTask } from './video-task.ts';
 
 const world = new SimulatedWorld(1);
 const parts: TaskParts = { ...world.options(), wait: world.time.wait, owner: 'owner_1', announce: () => {} };
-const { request, ...known } = world.plan(plainStory);
+const { request, ...known } = world.plan(plainScript);
 
 function taskWith(changed: Partial<VideoTask> = {}, asked: SealedVideoRequest = request): VideoTask {
   const sealed = sealRequest(world.sealer, 'task_1', asked);
@@ -41,7 +41,7 @@ for (const [name, outcome, end, charged, outputVideoMs] of [
   });
 }
 
-test('the row of the ledger is that of the request that made the task, over its whole life', () => {
+test('the ledger entry belongs to the request that made the task, and covers its whole life', () => {
   const { entry, expiresAtMs } = describeEnd(parts, taskWith(), completed, endedAtMs);
   const { callId, acceptedAtMs, durationMs, upstreamStatus, dialect, priceVersion, pricingParameters, translation, stream, estimated } =
     entry;
@@ -51,19 +51,19 @@ test('the row of the ledger is that of the request that made the task, over its 
   );
   assert.deepEqual([pricingParameters, translation], [{ resolution: '480p' }, { upstreamDialect: 'xai-videos', notes: [] }]);
   assert.equal(expiresAtMs, endedAtMs + 7 * 24 * 3_600_000);
-  // A clock that was set back makes no negative duration.
+  // A clock that was set back never gives a negative duration.
   assert.equal(describeEnd(parts, taskWith(), completed, known.createdAtMs - 5).entry.durationMs, 0);
   const { upstreamTaskId: _id, ...untaken } = taskWith({ phase: 'submitting' });
   assert.equal(describeEnd(parts, untaken, failedAs('upstream_failed', false), endedAtMs).entry.upstreamStatus, undefined);
 });
 
-test('the row names the price book that priced it, which is another than that of its beginning where that is not known any more', () => {
+test('the entry names the price book of its charge, also if the book of its beginning is no longer known', () => {
   const rate: TaskParts['rate'] = () => ({ charge: { amountNanoUsd: 7n, lines: [] }, priceVersion: '2026-12-01' });
   const charged = describeEnd({ ...parts, rate }, taskWith(), completed, endedAtMs).entry;
   assert.deepEqual([charged.priceVersion, charged.charge.amountNanoUsd], ['2026-12-01', 7n]);
 });
 
-test('the callback names the video and nothing of it, and its address is sealed; without an address there is none', () => {
+test('the callback names the video without its content, and its address is sealed; without an address there is no callback', () => {
   const { deliveries } = describeEnd(parts, taskWith(), completed, endedAtMs);
   assert.equal(deliveries.length, 1);
   const [delivery] = deliveries;
@@ -83,12 +83,12 @@ test('the callback names the video and nothing of it, and its address is sealed;
   assert.deepEqual(describeEnd(parts, taskWith({}, without), completed, endedAtMs).deliveries, []);
 });
 
-test('a request that can no longer be opened does not keep a task from its end', () => {
+test('a task ends although its request can no longer be opened', () => {
   const { entry, deliveries } = describeEnd(parts, taskWith({ sealed: new Uint8Array(50) }), completed, endedAtMs);
   assert.deepEqual([entry.charge.amountNanoUsd, deliveries], [6000n, []]);
 });
 
-test('a file is kept as long as the key had it when it asked, else as configured', () => {
+test('a file is stored as long as its key allowed at the request, else as configured', () => {
   const kept = (asked: SealedVideoRequest) => (describeEnd(parts, taskWith({}, asked), completed, endedAtMs).expiresAtMs ?? 0) - endedAtMs;
   assert.equal(kept({ ...request, retentionDays: 3 }), 3 * 86_400_000);
   assert.equal(kept(request), parts.retentionMs(taskWith()));

@@ -12,7 +12,7 @@ export type TaskOutcome =
   | { readonly type: 'completed'; readonly media: StoredMedia; readonly durationMs?: number | undefined; readonly raw?: unknown }
   | ({ readonly type: 'failed' } & TaskFailure);
 
-/** Why no upstream made a task of a request. */
+/** Why no upstream accepted a request. */
 export type Refusal = {
   readonly upstreamStatus?: number;
   readonly errorCode: string;
@@ -22,21 +22,23 @@ export type Refusal = {
 
 type EndParts = Pick<TaskParts, 'sealer' | 'rate' | 'sealUrl' | 'newId' | 'retentionMs' | 'owner' | 'logger'>;
 
-/** No video is longer: a figure beyond it is another unit or a mistake, and is not charged. */
+/** No video is longer. A larger number has another unit or is wrong, and is not charged. */
 const durationMsMax = 6 * 3_600_000;
 
-/** A length in milliseconds that can be one; anything else is as good as none. */
+/** A plausible length in milliseconds; undefined for any other. */
 export function plausibleDurationMs(durationMs: number | undefined): number | undefined {
   if (durationMs === undefined || !Number.isFinite(durationMs)) return undefined;
   const whole = Math.round(durationMs);
   return whole > 0 && whole <= durationMsMax ? whole : undefined;
 }
 
-/** The end of a task with its ledger row and its callbacks: what the store does in one transaction. The file of a completed one is stored already. */
+/**
+ * Describes the end of a task with its ledger entry and callbacks, for one transaction of the store. The file of a
+ * completed task is stored already.
+ */
 export function describeEnd(parts: EndParts, task: VideoTask, outcome: TaskOutcome, nowMs: number): TaskEnd {
   const request = openSealedRequest(parts.sealer, task);
-  if (request === undefined)
-    parts.logger.error({ task: task.id }, 'the request of a video cannot be opened: it was sealed under another key');
+  if (request === undefined) parts.logger.error({ task: task.id }, 'opening a video request failed');
   const durationMs = plausibleDurationMs(outcome.durationMs);
   const completed = outcome.type === 'completed';
   return {
@@ -57,7 +59,7 @@ function keptMs({ retentionMs }: EndParts, task: VideoTask, request: SealedVideo
   return request?.retentionDays === undefined ? retentionMs(task) : request.retentionDays * dayMs;
 }
 
-/** The ledger row of a request that no upstream took: it costs nothing. */
+/** The ledger entry of a request that no upstream accepted. It costs nothing. */
 export function describeRefusal(parts: Pick<TaskParts, 'sealer'>, task: VideoTask, refusal: Refusal): CallEntry {
   const { upstreamStatus, errorCode, durationMs, failedAttempts } = refusal;
   return {
@@ -81,7 +83,7 @@ type Settlement = {
   readonly nowMs: number;
 };
 
-/** Charges what was delivered, or what the vendor bills of a failure; anything else that failed costs nothing. */
+/** Charges a delivered video, or the part of a failure that the vendor bills. Other failures cost nothing. */
 function settle({ rate }: EndParts, { task, outcome, durationMs, request, nowMs }: Settlement): CallEntry {
   const isCharged = outcome.type === 'completed' || outcome.isBilled;
   const disputed = isCharged ? disputeLength(task, outcome.durationMs, durationMs) : undefined;
@@ -97,7 +99,7 @@ function settle({ rate }: EndParts, { task, outcome, durationMs, request, nowMs 
     ...(outcome.type === 'failed' ? { errorCode: outcome.error.code } : {}),
     usage,
     ...(outcome.raw === undefined ? {} : { rawUsage: outcome.raw }),
-    // Where nobody knows how long the video is, it is charged as long as it was to be.
+    // If the length is unknown, the requested length is charged.
     estimated: disputed !== undefined || (isCharged && durationMs === undefined && task.heldUsage.outputVideoMs !== undefined),
     ...(disputed === undefined ? {} : { disputed }),
     durationMs: Math.max(0, nowMs - task.createdAtMs),
@@ -105,16 +107,16 @@ function settle({ rate }: EndParts, { task, outcome, durationMs, request, nowMs 
   };
 }
 
-/** Charged is at most what was held: what was asked for, and can be made of what was given. */
+/** The charged usage is at most the held usage, which follows from the request. */
 function usageOf({ heldUsage }: VideoTask, durationMs: number | undefined): Usage {
   const { outputVideoMs: most = durationMs } = heldUsage;
   return durationMs === undefined || most === undefined ? heldUsage : { ...heldUsage, outputVideoMs: Math.min(durationMs, most) };
 }
 
-/** Vendors round lengths to whole frames, and some to whole seconds. */
+/** Tolerance: vendors round lengths to whole frames, and some to whole seconds. */
 const roundingMs = 1000;
 
-/** Why a length that a vendor told is not what is charged: it is none, or the video was never to be so long. */
+/** Why a reported length is not charged: it is implausible, or longer than requested. */
 function disputeLength({ heldUsage }: VideoTask, told: number | undefined, durationMs: number | undefined): Dispute | undefined {
   if (told === undefined) return undefined;
   const count = 'outputVideoMs';

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
+import { plainScript, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import type { VideoTask } from './video-task.ts';
-import type { TaskReading, VideoUpstreams } from './video-upstreams.ts';
+import type { TaskReport, VideoUpstreams } from './video-upstreams.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 const tasksOf = (world: SimulatedWorld): readonly VideoTask[] => [...world.store.rows.values()].map(({ task }) => task);
 
-type Answer = (truth: () => Promise<TaskReading>, isBroken: boolean) => Promise<TaskReading>;
+type Answer = (truth: () => Promise<TaskReport>, isBroken: boolean) => Promise<TaskReport>;
 
 for (const [name, answer, alertSoon] of [
   ['a decoder that throws', (truth, isBroken) => (isBroken ? Promise.reject(new TypeError('of undefined')) : truth()), true],
@@ -25,31 +25,31 @@ for (const [name, answer, alertSoon] of [
     false,
   ],
   [
-    'a status that nobody has heard of',
+    'an unknown status',
     async (truth, isBroken) => (isBroken ? { status: 'unclear', reason: 'unknown status', isOurs: false } : await truth()),
     false,
   ],
   ['an upstream that says nothing', (truth, isBroken) => (isBroken ? new Promise(() => {}) : truth()), false],
 ] satisfies readonly (readonly [string, Answer, boolean])[]) {
-  test(`${name} neither ends nor refunds a task: it is alerted, and goes on`, async () => {
+  test(`${name} neither ends nor refunds a task, raises an alert, and the task continues`, async () => {
     const world = new SimulatedWorld(1);
     let isBroken = false;
     const ask: VideoUpstreams['ask'] = (task, signal) => answer(() => world.upstreams.ask(task, signal), isBroken);
     const { submitAgain, openResult } = world.upstreams;
     const lines: string[] = [];
     const logger = { info: () => {}, warn: () => {}, error: (_facts: unknown, message?: string) => void lines.push(message ?? '') };
-    void world.submit(world.startProcess({ upstreams: { ask, submitAgain, openResult }, logger }), world.plan(plainStory));
+    void world.submit(world.startProcess({ upstreams: { ask, submitAgain, openResult }, logger }), world.plan(plainScript));
     await world.time.pass(10_000);
     const before = tasksOf(world)[0];
     isBroken = true;
     await world.time.pass(20_000);
     assert.equal(tasksOf(world)[0]?.alert !== undefined, alertSoon);
-    // Longer than it takes until nobody would wait for it any more, were it up to the poller.
+    // Longer than the time after which the poller would end the task.
     await world.time.pass(30 * minuteMs);
     const during = tasksOf(world)[0];
     assert.deepEqual([during?.phase, during?.progress, world.store.ledger.size], [before?.phase, before?.progress, 0]);
     assert.ok(during?.alert);
-    assert.equal(lines.filter((line) => line === 'a video needs attention').length, 1);
+    assert.equal(lines.filter((line) => line === 'video alert raised').length, 1);
     isBroken = false;
     await world.time.pass(minuteMs);
     assert.deepEqual(
@@ -61,17 +61,17 @@ for (const [name, answer, alertSoon] of [
   });
 }
 
-test('a store that is away, at any moment and for hours, ends nothing; the tasks go on when it is back', async () => {
+test('an outage of the store at any moment ends no task; the tasks continue after it', async () => {
   for (const atMs of [1000, 4000, 20_000, 33_000]) {
-    for (const mishap of ['failed-before', 'failed-after'] as const) {
+    for (const crashPoint of ['failed-before', 'failed-after'] as const) {
       const world = new SimulatedWorld(2);
       const process = world.startProcess();
-      for (let count = 0; count < 5; count++) void world.submit(process, world.plan(plainStory));
+      for (let count = 0; count < 5; count++) void world.submit(process, world.plan(plainScript));
       await world.time.pass(atMs);
-      world.mishap = () => (mishap === 'failed-before' || world.random() < 0.5 ? mishap : 'none');
+      world.crashPoint = () => (crashPoint === 'failed-before' || world.random() < 0.5 ? crashPoint : 'none');
       await world.time.pass(30 * minuteMs);
-      if (mishap === 'failed-before') assert.ok(tasksOf(world).every(({ phase }) => phase !== 'completed' && phase !== 'failed'));
-      world.mishap = () => 'none';
+      if (crashPoint === 'failed-before') assert.ok(tasksOf(world).every(({ phase }) => phase !== 'completed' && phase !== 'failed'));
+      world.crashPoint = () => 'none';
       await world.time.pass(5 * minuteMs);
       assert.deepEqual([...new Set(tasksOf(world).map(({ phase }) => phase))], ['completed']);
       assert.equal(world.store.deliveries.length, 5);
@@ -81,10 +81,10 @@ test('a store that is away, at any moment and for hours, ends nothing; the tasks
   }
 });
 
-test('a task is late: it stays in progress with an alert, and what comes then is delivered and charged once', async () => {
+test('a late task stays in progress with an alert, and its video is delivered and charged once', async () => {
   const world = new SimulatedWorld(3, { deadlineMs: 10 * minuteMs });
   const process = world.startProcess();
-  void world.submit(process, world.plan({ ...plainStory, workMs: 30 * minuteMs }));
+  void world.submit(process, world.plan({ ...plainScript, workMs: 30 * minuteMs }));
   await world.time.pass(20 * minuteMs);
   assert.deepEqual(
     tasksOf(world).map(({ phase, alert }) => [phase, alert?.reason]),
@@ -100,9 +100,9 @@ test('a task is late: it stays in progress with an alert, and what comes then is
   world.time.clear();
 });
 
-test('a task that its upstream never ends is over after a day, and costs nothing', async () => {
+test('a task that its upstream never ends fails after a day, and costs nothing', async () => {
   const world = new SimulatedWorld(4, { giveUpMs: hourMs });
-  void world.submit(world.startProcess(), world.plan({ ...plainStory, end: 'never' }));
+  void world.submit(world.startProcess(), world.plan({ ...plainScript, end: 'never' }));
   await world.time.pass(hourMs + minuteMs);
   assert.deepEqual(
     tasksOf(world).map(({ phase, error, chargedNanoUsd }) => [phase, error?.code, chargedNanoUsd]),

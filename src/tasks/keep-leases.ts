@@ -1,16 +1,16 @@
 import type { TaskParts } from './task-parts.ts';
 import { leaseMs, leaseRenewalMs } from './timings.ts';
 
-/** The leases of work that takes longer than one: submissions and copies. */
+/** Renews the leases of long work: submissions and copies. */
 export type LeaseKeeper = {
   /**
-   * Renews the lease of a task from now on, for so long at most. What is kept already goes on as it was.
-   * @param kept.onLost called when another process has the task, or it is over
+   * Renews the lease of a task from now on, for at most `forMs`. A lease that is kept already is not changed.
+   * @param kept.onLost called if another process has the task, or if it has ended
    */
   readonly keep: (id: string, kept: { readonly forMs: number; readonly onLost?: () => void }) => void;
-  /** Renews it no longer. */
+  /** Stops the renewal. */
   readonly drop: (id: string) => void;
-  /** Whether this process works on the task for longer. */
+  /** Whether this process renews the lease of the task. */
   readonly has: (id: string) => boolean;
   readonly run: (signal: AbortSignal) => Promise<void>;
 };
@@ -26,8 +26,8 @@ export function createLeaseKeeper(parts: Pick<TaskParts, 'store' | 'owner' | 'cl
         if (await store.renewTask({ id, owner, leaseUntilMs: clock.nowMs() + leaseMs })) return;
       }
     } catch (error) {
-      // The next renewal may go well. If none does, the lease runs out, and whoever takes the task is told apart by it.
-      logger.warn({ task: id, err: error }, 'the lease of a video could not be renewed');
+      // The next renewal may succeed. If none does, the lease expires and another process takes the task.
+      logger.warn({ task: id, err: error }, 'renewing the lease of a video failed');
       return;
     }
     if (kept.get(id) !== entry) return;

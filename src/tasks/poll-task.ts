@@ -4,12 +4,12 @@ import type { TaskParts } from './task-parts.ts';
 import { sealFinished } from './task-seal.ts';
 import { askTimeoutMs } from './timings.ts';
 import type { VideoTask } from './video-task.ts';
-import type { TaskReading } from './video-upstreams.ts';
+import type { TaskReport } from './video-upstreams.ts';
 import { withinTime } from './wait.ts';
 
 /**
- * Asks how a task stands and writes down what it means. What goes wrong on our own side says nothing about the task.
- * @throws what the store throws; then nothing was written, and the task is asked after again
+ * Polls a task and records the result. Failures of the gateway itself do not change the task.
+ * @throws errors of the store; then nothing was recorded, and the poll is repeated
  */
 export async function pollTask(parts: TaskParts, task: VideoTask, signal: AbortSignal): Promise<void> {
   const { clock, random, settings, store, announce } = parts;
@@ -30,8 +30,8 @@ export async function pollTask(parts: TaskParts, task: VideoTask, signal: AbortS
   }
 }
 
-/** What an upstream says of a task. Whatever fails on the way, or takes too long, told nothing. */
-export async function askUpstream(parts: TaskParts, task: VideoTask, signal: AbortSignal): Promise<TaskReading> {
+/** Reads the status of a task from its upstream. A failure or timeout gives `unclear`. */
+export async function askUpstream(parts: TaskParts, task: VideoTask, signal: AbortSignal): Promise<TaskReport> {
   const { wait, upstreams, logger } = parts;
   let isLate = false;
   try {
@@ -41,28 +41,28 @@ export async function askUpstream(parts: TaskParts, task: VideoTask, signal: Abo
     });
   } catch (error) {
     if (isLate) return { status: 'unclear', reason: 'no answer in time', isOurs: false };
-    // Once: the alert that follows says for how long it has been so.
+    // Logged once; the alert that follows has the time.
     if (task.alert === undefined)
-      logger.error({ task: task.id, upstream: task.upstream, err: error }, 'what an upstream says of a video could not be read');
+      logger.error({ task: task.id, upstream: task.upstream, err: error }, 'reading the status of a video failed');
     return { status: 'unclear', reason: 'the answer could not be read', isOurs: true };
   }
 }
 
-/** Leaves a task as it is to whoever looks next. */
+/** Releases the lease of a task without a change. */
 export async function giveBack({ store, owner, clock }: TaskParts, task: VideoTask): Promise<void> {
   const nowMs = clock.nowMs();
   const { id, pollFailures, missingSinceMs, alert } = task;
   await store.recordProgress({ id, owner, nowMs, nextPollAtMs: nowMs, pollFailures, missingSinceMs, alert });
 }
 
-/** Writes down what was found; tells the operator once when a task needs attention, and once when it no longer does. */
+/** Records the result of a poll. Logs once when an alert begins, and once when it ends. */
 export async function recordNote(parts: TaskParts, task: VideoTask, note: PollNote, result?: string): Promise<void> {
   const { store, owner, clock, logger, announce } = parts;
   const { id, upstream } = task;
   const isRecorded = await store.recordProgress({ id, owner, nowMs: clock.nowMs(), ...note, ...(result === undefined ? {} : { result }) });
   if (!isRecorded) return;
   if (task.alert === undefined && note.alert !== undefined)
-    logger.error({ task: id, upstream, reason: note.alert.reason }, 'a video needs attention');
-  if (task.alert !== undefined && note.alert === undefined) logger.info({ task: id, upstream }, 'a video no longer needs attention');
+    logger.error({ task: id, upstream, reason: note.alert.reason }, 'video alert raised');
+  if (task.alert !== undefined && note.alert === undefined) logger.info({ task: id, upstream }, 'video alert cleared');
   if (note.phase !== undefined || note.progress !== undefined) announce(id);
 }

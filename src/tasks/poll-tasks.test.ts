@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
+import { plainScript, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import type { VideoUpstreams } from './video-upstreams.ts';
 
 const minuteMs = 60_000;
 
-/** The longest time between two questions about the same task, in milliseconds. */
+/** The longest time between two polls of the same task, in milliseconds. */
 function longestGap(asks: ReadonlyMap<string, readonly number[]>): number {
   let longest = 0;
   for (const times of asks.values()) {
@@ -22,7 +22,7 @@ for (const { name, processes, answerMs } of [
   { name: 'an upstream that never answers', processes: 1, answerMs: () => 3_600_000 },
   { name: 'two processes and an upstream that takes a second or two', processes: 2, answerMs: (world) => world.random() * 2000 },
 ] satisfies readonly Bench[]) {
-  test(`F45: a thousand open tasks are each asked after at most 10 s apart: ${name}`, async (context) => {
+  test(`F45: a thousand open tasks are each polled at most 10 s apart: ${name}`, async (context) => {
     const world = new SimulatedWorld(3);
     const lateness: number[] = [];
     const ask: VideoUpstreams['ask'] = async (task, signal) => {
@@ -37,7 +37,7 @@ for (const { name, processes, answerMs } of [
       for (let count = 0; count < 100; count++) {
         const process = all[count % processes];
         assert.ok(process);
-        void world.submit(process, world.plan({ ...plainStory, end: 'never', workMs: 10 * minuteMs }));
+        void world.submit(process, world.plan({ ...plainScript, end: 'never', workMs: 10 * minuteMs }));
       }
       await world.time.pass(1000);
     }
@@ -52,24 +52,24 @@ for (const { name, processes, answerMs } of [
   });
 }
 
-test('a process that starts goes on at once with what is due', async () => {
+test('a starting process continues with due tasks at once', async () => {
   const world = new SimulatedWorld(4);
   const first = world.startProcess();
-  for (let count = 0; count < 20; count++) void world.submit(first, world.plan({ ...plainStory, workMs: 10 * minuteMs }));
+  for (let count = 0; count < 20; count++) void world.submit(first, world.plan({ ...plainScript, workMs: 10 * minuteMs }));
   await world.time.pass(minuteMs);
   const closing = first.tasks.close();
   await world.time.pass(5000);
   await closing;
   const asked = [...world.upstreams.asks.values()].flat().length;
   await world.time.pass(minuteMs);
-  assert.equal([...world.upstreams.asks.values()].flat().length, asked, 'a closed process asks nothing');
+  assert.equal([...world.upstreams.asks.values()].flat().length, asked, 'a closed process polls nothing');
   world.startProcess();
   await world.time.pass(300);
   assert.equal([...world.upstreams.asks.values()].flat().length, asked + 20);
   world.time.clear();
 });
 
-test('a process that closes gives its tasks to the others, copies included', async () => {
+test('a process that closes releases its tasks and copies to the others', async () => {
   const world = new SimulatedWorld(5);
   let isSlow = true;
   const openResult: VideoUpstreams['openResult'] = async (task, result, signal) => {
@@ -78,7 +78,7 @@ test('a process that closes gives its tasks to the others, copies included', asy
   };
   const { ask, submitAgain } = world.upstreams;
   const first = world.startProcess({ upstreams: { ask, submitAgain, openResult } });
-  void world.submit(first, world.plan(plainStory));
+  void world.submit(first, world.plan(plainScript));
   await world.time.pass(50_000);
   assert.equal(first.tasks.gauges().copying, 1);
   isSlow = false;

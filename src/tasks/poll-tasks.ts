@@ -2,20 +2,20 @@ import type { TaskParts } from './task-parts.ts';
 import { busyTickMs, claimMax, idleTickMs, leaseMs, pollsAtOnceMax, storeBackMs } from './timings.ts';
 import type { VideoTask } from './video-task.ts';
 
-/** Takes due tasks from the store and has each worked on once at a time. */
+/** Leases due tasks from the store, and processes each once at a time. */
 export type Poller = {
   readonly polling: () => number;
-  /** There is room for work again: has it looked for at once. */
+  /** Reports that there is room for work, so that the store is queried at once. */
   readonly wake: () => void;
-  /** Goes on until the signal aborts, and resolves when nothing is under way. */
+  /** Runs until the signal aborts, and resolves when no work runs. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 };
 
-/** What is done with tasks, and how much of it there is room for. */
+/** The work on tasks, and its capacity. */
 type PollerWork = {
-  /** Does what the task needs. What it throws is a fault of our own, and the task is taken again when its lease has run out. */
+  /** Processes a task. An error is a fault of the gateway, and the task is taken again after its lease. */
   readonly work: (task: VideoTask) => Promise<void>;
-  /** How many finished tasks there is room for whose file is to be copied. */
+  /** The number of finished tasks that can be accepted for copying. */
   readonly storingMax: () => number;
 };
 
@@ -25,11 +25,11 @@ export function createPoller(parts: TaskParts, { work, storingMax }: PollerWork)
   const nap = createNap(parts);
   const claim = createClaim(parts);
   const begin = (task: VideoTask): void => {
-    // A claim that took longer than a lease can bring a task again that is being worked on.
+    // A claim that took longer than a lease can return a task that is already being processed.
     if (active.has(task.id)) return;
     onPolled?.(Math.max(0, clock.nowMs() - task.nextPollAtMs));
     const ended = work(task)
-      .catch((error: unknown) => logger.error({ task: task.id, err: error }, 'a video could not be looked after; it is tried again'))
+      .catch((error: unknown) => logger.error({ task: task.id, err: error }, 'processing a video failed'))
       .finally(() => {
         active.delete(task.id);
         if (active.size === pollsAtOnceMax - 1) nap.wake();
@@ -54,7 +54,7 @@ export function createPoller(parts: TaskParts, { work, storingMax }: PollerWork)
   };
 }
 
-/** Takes due tasks. A store that is away is told of once. */
+/** Leases due tasks. An outage of the store is logged once. */
 function createClaim({
   store,
   owner,
@@ -71,11 +71,11 @@ function createClaim({
       }
       const nowMs = clock.nowMs();
       const claimed = await store.claimTasks({ owner, nowMs, leaseUntilMs: nowMs + leaseMs, ...most });
-      if (isDown) logger.info({}, 'videos are looked after again');
+      if (isDown) logger.info({}, 'polling of videos resumed');
       isDown = false;
       return claimed;
     } catch (error) {
-      if (!isDown) logger.error({ err: error }, 'open videos cannot be looked after: the store does not answer');
+      if (!isDown) logger.error({ err: error }, 'polling of videos failed');
       isDown = true;
       return [];
     }

@@ -4,17 +4,17 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { type PollDecision, type PollMoment, readPoll } from './read-poll.ts';
-import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
+import { plainScript, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import { defaultTaskSettings } from './task-parts.ts';
 import { askTimeoutMs, busyTickMs, missingForMs, silentPollsMax } from './timings.ts';
 import { type VideoTask, videoPhases } from './video-task.ts';
-import type { TaskReading } from './video-upstreams.ts';
+import type { TaskReport } from './video-upstreams.ts';
 
 const startMs = 1_790_000_000_000;
 const minuteMs = 60_000;
 
 const world = new SimulatedWorld(1);
-const { request: _request, ...known } = world.plan(plainStory);
+const { request: _request, ...known } = world.plan(plainScript);
 const fresh: VideoTask = {
   ...known,
   id: 'task_1',
@@ -29,7 +29,7 @@ const fresh: VideoTask = {
 
 const momentAt = (nowMs: number, random = 0.5): PollMoment => ({ askedAtMs: nowMs, nowMs, random, settings: defaultTaskSettings });
 
-/** The task after a decision, as the store would write it down. */
+/** The task after a decision, as the store would record it. */
 function apply(task: VideoTask, decision: Exclude<PollDecision, { type: 'fail' }>, nowMs: number): VideoTask {
   const { missingSinceMs, alert, ...rest } = decision.note;
   const { missingSinceMs: _since, alert: _alert, ...kept } = task;
@@ -39,8 +39,8 @@ function apply(task: VideoTask, decision: Exclude<PollDecision, { type: 'fail' }
 
 type Life = { readonly task: VideoTask; readonly failed?: string; readonly atMs: number };
 
-/** Polls a task when it is due, for as long as there are readings or it is not over. */
-function follow(task: VideoTask, readings: readonly TaskReading[], lateMs = 0): Life {
+/** Polls a task when it is due, until the reports or the task end. */
+function follow(task: VideoTask, readings: readonly TaskReport[], lateMs = 0): Life {
   let current = task;
   let atMs = task.createdAtMs;
   for (const reading of readings) {
@@ -54,10 +54,10 @@ function follow(task: VideoTask, readings: readonly TaskReading[], lateMs = 0): 
 }
 
 const anyProgress = fc.oneof(fc.integer({ min: -10, max: 200 }), fc.double());
-const missing: TaskReading = { status: 'missing' };
-const unclear: TaskReading = { status: 'unclear', reason: 'a balancer', isOurs: false };
-const fault: TaskReading = { status: 'unclear', reason: 'no such upstream', isOurs: true };
-const anyUnfinished: fc.Arbitrary<TaskReading> = fc.oneof(
+const missing: TaskReport = { status: 'missing' };
+const unclear: TaskReport = { status: 'unclear', reason: 'a balancer', isOurs: false };
+const fault: TaskReport = { status: 'unclear', reason: 'no such upstream', isOurs: true };
+const anyUnfinished: fc.Arbitrary<TaskReport> = fc.oneof(
   fc.record({ status: fc.constantFrom('queued' as const, 'in_progress' as const) }),
   fc.record({ status: fc.constantFrom('queued' as const, 'in_progress' as const), progress: anyProgress }),
   fc.constant(missing),
@@ -65,7 +65,7 @@ const anyUnfinished: fc.Arbitrary<TaskReading> = fc.oneof(
   fc.constant(fault),
 );
 
-test('whatever an upstream says while it works, a task never goes back, shows whole numbers below 100, and is due again within 10 s', () => {
+test('a working task never goes back, shows integers below 100, and is due again within 10 s, for any reports', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(anyUnfinished, fc.integer({ min: 0, max: 20_000 }), fc.double({ min: 0, max: 1, noNaN: true })), { maxLength: 60 }),
@@ -102,26 +102,26 @@ test('an answer that takes until its time limit does not push the next poll beyo
   }
 });
 
-test('a missing task is believed lost only after ten minutes of nothing else', () => {
-  const many = (count: number, reading: TaskReading): TaskReading[] => Array.from({ length: count }, () => reading);
+test('a missing task counts as lost only after ten minutes without any other answer', () => {
+  const many = (count: number, reading: TaskReport): TaskReport[] => Array.from({ length: count }, () => reading);
   const life = follow(fresh, many(200, missing));
   assert.equal(life.failed, 'task_lost');
   assert.ok(life.atMs - startMs >= missingForMs && life.atMs - startMs < missingForMs + 10_000);
   assert.ok(life.task.pollFailures >= 10);
-  // Anything else that is said begins the time anew.
+  // Any other answer restarts the time.
   for (const other of [unclear, fault, { status: 'queued' }, { status: 'in_progress', progress: 3 }] as const) {
     assert.equal(follow(fresh, [...many(75, missing), other, ...many(75, missing)]).failed, undefined, other.status);
   }
-  // So does a pause in which nobody asked, however often that happens.
+  // So does a pause without polls, also repeatedly.
   assert.equal(follow(fresh, many(9, missing), 5 * minuteMs).failed, undefined);
 });
 
-test('silence of some minutes calls an operator, a fault of our own at once; the first word ends the alert', () => {
+test('silence of some minutes raises an alert, a fault of the gateway does at once, and the first answer clears it', () => {
   const silence = Array.from({ length: silentPollsMax }, () => unclear);
   const before = follow(fresh, silence.slice(1));
   assert.equal(before.task.alert, undefined);
   const after = follow(fresh, silence);
-  assert.equal(after.task.alert?.reason, 'nothing learnt: a balancer');
+  assert.equal(after.task.alert?.reason, 'no status known: a balancer');
   assert.ok(after.atMs - startMs > 4 * minuteMs && after.atMs - startMs < 6 * minuteMs);
   assert.equal(follow(fresh, [fault]).task.alert?.reason, 'fault of the gateway: no such upstream');
   const later = follow(fresh, [fault, unclear, fault]).task.alert;
@@ -135,18 +135,18 @@ const old = (ageMs: number, changed: Partial<VideoTask> = {}): VideoTask => ({
   phase: 'in_progress',
   ...changed,
 });
-const working: TaskReading = { status: 'in_progress', progress: 50 };
+const working: TaskReport = { status: 'in_progress', progress: 50 };
 const dayMs = 24 * 60 * minuteMs;
 
 for (const [name, task, reading, expected] of [
-  ['is alerted after its deadline, and goes on', old(61 * minuteMs), working, 'not finished within its time'],
+  ['has an alert after its deadline, and continues', old(61 * minuteMs), working, 'not finished within its time'],
   ['is left alone before it', old(59 * minuteMs), working, undefined],
   ['ends after a day of work', old(dayMs), working, 'upstream_timeout'],
   ['ends after a day, and minutes of silence', old(dayMs, { pollFailures: silentPollsMax }), unclear, 'upstream_timeout'],
   ['does not end after a day by the first silence', old(dayMs), unclear, 'not finished within its time'],
   ['never ends by a fault of our own', old(30 * dayMs, { pollFailures: 5000 }), fault, 'fault of the gateway: no such upstream'],
   ['is delivered after its deadline', old(100 * minuteMs), { status: 'completed', result: 'r' }, 'store'],
-  ['is delivered even after a day, when nobody had looked', old(2 * dayMs), { status: 'completed', result: 'r' }, 'store'],
+  ['is delivered even after a day without polls', old(2 * dayMs), { status: 'completed', result: 'r' }, 'store'],
 ] as const) {
   test(`a task that is late ${name}`, () => {
     const decision = readPoll(task, reading, momentAt(startMs));
@@ -156,7 +156,7 @@ for (const [name, task, reading, expected] of [
   });
 }
 
-test('progress that no upstream tells grows from 10 towards 95 by the age of the task', () => {
+test('progress that the upstream does not report grows from 10 towards 95 with the age of the task', () => {
   const shown = [0, 10, 40, 80, 160, 600, 86_000].map((seconds) => {
     const decision = readPoll({ ...fresh, createdAtMs: startMs - seconds * 1000 }, { status: 'in_progress' }, momentAt(startMs));
     return decision.type === 'note' ? decision.note.progress : undefined;

@@ -3,9 +3,9 @@ import type { TaskSettings } from './task-parts.ts';
 import { describeFinished, type FinishedVideo } from './task-seal.ts';
 import { missingForMs, missingGapMs, pollJitter, pollSteps, silentPollsMax } from './timings.ts';
 import type { VideoTask } from './video-task.ts';
-import type { TaskReading } from './video-upstreams.ts';
+import type { TaskReport } from './video-upstreams.ts';
 
-/** A task has failed. `isBilled`: the vendor bills it all the same. */
+/** A failed task. `isBilled`: the vendor bills it nevertheless. */
 export type TaskFailure = {
   readonly error: VideoError;
   readonly isBilled: boolean;
@@ -13,7 +13,7 @@ export type TaskFailure = {
   readonly raw?: unknown;
 };
 
-/** What is written down after a poll that ended nothing. */
+/** The record of a poll after which the task continues. */
 export type PollNote = {
   readonly phase?: 'in_progress' | 'storing';
   readonly progress?: number;
@@ -23,14 +23,14 @@ export type PollNote = {
   readonly alert: VideoTask['alert'];
 };
 
-/** What follows from a poll. `store`: the upstream has finished, and its file is copied next. */
+/** The decision after a poll. `store`: the upstream has finished, and its file is copied next. */
 export type PollDecision =
   | { readonly type: 'note'; readonly note: PollNote }
   | { readonly type: 'store'; readonly note: PollNote; readonly finished: FinishedVideo }
   | { readonly type: 'fail'; readonly failure: TaskFailure };
 
 export type PollMoment = {
-  /** When the upstream was asked, and when it had answered. */
+  /** When the poll began, and when the answer arrived. */
   readonly askedAtMs: number;
   readonly nowMs: number;
   /** From 0 to 1. */
@@ -38,17 +38,18 @@ export type PollMoment = {
   readonly settings: Pick<TaskSettings, 'deadlineMs' | 'giveUpMs'>;
 };
 
-/** The most that an unfinished task shows, and what it shows while its file is copied. */
+/** The highest progress of an unfinished task, shown while its file is copied. */
 const progressMax = 99;
-/** Where progress is not told, it goes from here to there, slower and slower, by the age of the task. */
+/** If progress is not reported, it is estimated by the age of the task: from `from` towards `to`, ever slower. */
 const guessed = { from: 10, to: 95, halfMs: 40_000 };
 const reasonCharactersMax = 200;
 
 /**
- * Decides what a reading means for a task: the state machine of the lifecycle. Pure. It never goes back, and a reading that tells nothing changes nothing about where the task is.
- * @param task one that is `queued` or `in_progress`
+ * Decides what a report means for a task: the state machine of the lifecycle. Pure. It never goes back, and an unclear
+ * report does not change the phase.
+ * @param task a task that is `queued` or `in_progress`
  */
-export function readPoll(task: VideoTask, reading: TaskReading, moment: PollMoment): PollDecision {
+export function readPoll(task: VideoTask, reading: TaskReport, moment: PollMoment): PollDecision {
   switch (reading.status) {
     case 'queued':
     case 'in_progress':
@@ -67,7 +68,7 @@ export function readPoll(task: VideoTask, reading: TaskReading, moment: PollMome
   }
 }
 
-/** When a task is asked after next. Counted from when it was asked, so that slow answers do not add to it. */
+/** The time of the next poll, counted from the start of the last one, so that slow answers do not add to it. */
 export function nextPollAtMs(
   task: Pick<VideoTask, 'createdAtMs'>,
   { askedAtMs, random }: Pick<PollMoment, 'askedAtMs' | 'random'>,
@@ -77,13 +78,13 @@ export function nextPollAtMs(
   return askedAtMs + Math.round(everyMs * (1 - pollJitter * random));
 }
 
-/** An alert that was there keeps the time from which it holds. */
+/** An alert with its reason; an existing alert keeps its start time. */
 export function raiseAlert(task: Pick<VideoTask, 'alert'>, reason: string | undefined, nowMs: number): VideoTask['alert'] {
   if (reason === undefined) return undefined;
   return { sinceMs: task.alert?.sinceMs ?? nowMs, reason: reason.slice(0, reasonCharactersMax) };
 }
 
-type Unfinished = Extract<TaskReading, { status: 'queued' | 'in_progress' }>;
+type Unfinished = Extract<TaskReport, { status: 'queued' | 'in_progress' }>;
 
 function readUnfinished(task: VideoTask, reading: Unfinished, moment: PollMoment): PollDecision {
   const { nowMs, settings } = moment;
@@ -101,18 +102,18 @@ function readUnfinished(task: VideoTask, reading: Unfinished, moment: PollMoment
   return { type: 'note', note };
 }
 
-/** What a task shows that is under way: what the upstream says, or else a guess by its age; never less than before. */
+/** The progress of a running task: reported by the upstream or estimated by age, never less than before. */
 function progressOf(task: VideoTask, told: number | undefined, ageMs: number): number {
   const isTold = told !== undefined && Number.isFinite(told);
   const shown = isTold ? told : guessed.to - (guessed.to - guessed.from) * 2 ** (-Math.max(0, ageMs) / guessed.halfMs);
   return Math.max(task.progress, Math.min(progressMax, Math.max(0, Math.floor(shown))));
 }
 
-function readCompleted(task: VideoTask, reading: Extract<TaskReading, { status: 'completed' }>, moment: PollMoment): PollDecision {
+function readCompleted(task: VideoTask, reading: Extract<TaskReport, { status: 'completed' }>, moment: PollMoment): PollDecision {
   const note: PollNote = {
     phase: 'storing',
     progress: Math.max(task.progress, progressMax),
-    // At once: the copy is a turn of its own.
+    // Due at once, because the copy is the next step.
     nextPollAtMs: moment.nowMs,
     pollFailures: 0,
     missingSinceMs: undefined,
@@ -129,13 +130,13 @@ function readMissing(task: VideoTask, moment: PollMoment): PollDecision {
     const error: VideoError = { code: 'task_lost', message: 'The provider no longer knows this video.' };
     return { type: 'fail', failure: { error, isBilled: false } };
   }
-  return silent(task, moment, { missingSinceMs, reason: 'the upstream says that it does not know the video', isOurs: false });
+  return silent(task, moment, { missingSinceMs, reason: 'the upstream answers that it does not know the video', isOurs: false });
 }
 
-function readUnclear(task: VideoTask, reading: Extract<TaskReading, { status: 'unclear' }>, moment: PollMoment): PollDecision {
+function readUnclear(task: VideoTask, reading: Extract<TaskReport, { status: 'unclear' }>, moment: PollMoment): PollDecision {
   const { reason, isOurs } = reading;
   const ageMs = moment.nowMs - task.createdAtMs;
-  // A fault of our own is no reason to give up, and neither is the first silence after a long pause of the whole process.
+  // A fault of the gateway does not end a task, nor does the first silence after a long pause of the whole process.
   if (!isOurs && ageMs >= moment.settings.giveUpMs && task.pollFailures >= silentPollsMax) return timedOut();
   return silent(task, moment, { missingSinceMs: undefined, reason, isOurs });
 }
@@ -147,7 +148,7 @@ function silent(
 ): PollDecision {
   const pollFailures = task.pollFailures + 1;
   const isAlarming = silence.isOurs || pollFailures >= silentPollsMax || task.alert !== undefined;
-  const reason = isAlarming ? `${silence.isOurs ? 'fault of the gateway' : 'nothing learnt'}: ${silence.reason}` : lateness(task, moment);
+  const reason = isAlarming ? `${silence.isOurs ? 'fault of the gateway' : 'no status known'}: ${silence.reason}` : lateness(task, moment);
   const note: PollNote = {
     nextPollAtMs: nextPollAtMs(task, moment),
     pollFailures,

@@ -13,8 +13,9 @@ import { withinTime } from './wait.ts';
 type Again = Awaited<ReturnType<VideoUpstreams['submitAgain']>> | 'fault';
 
 /**
- * Decides about a submission of which nobody knows whether the upstream took it: its process died, or its answer was lost. Where the upstream's protocol makes nothing twice it is
- * sent again under the same key; elsewhere a second video would be paid for, so the task ends free of charge and an operator is told where to look.
+ * Resolves a submission whose answer was lost or whose process died, so that it is unknown whether the upstream
+ * accepted it. If the protocol of the upstream is idempotent, it is sent again under the same key. Otherwise a second
+ * video would have to be paid, so the task ends free of charge, and a log message names it.
  */
 export async function recoverSubmission(parts: TaskParts, leases: LeaseKeeper, task: VideoTask, signal: AbortSignal): Promise<void> {
   const { clock, logger } = parts;
@@ -31,11 +32,11 @@ export async function recoverSubmission(parts: TaskParts, leases: LeaseKeeper, t
     if (typeof again === 'object') return await acceptAgain(parts, task, again);
     const pollFailures = task.pollFailures + 1;
     const reason =
-      again === 'fault' ? 'fault of the gateway: the submission could not be sent again' : 'the submission could not be cleared up';
+      again === 'fault' ? 'fault of the gateway: the submission could not be sent again' : 'the submission could not be resolved';
     const isAlarming = again === 'fault' || pollFailures >= silentPollsMax || task.alert !== undefined;
     const alert = raiseAlert(task, isAlarming ? reason : undefined, clock.nowMs());
     if (task.alert === undefined && alert !== undefined)
-      logger.error({ task: task.id, upstream: task.upstream, reason }, 'a video needs attention');
+      logger.error({ task: task.id, upstream: task.upstream, reason }, 'video alert raised');
     await note(parts, task, {
       pollFailures,
       alert,
@@ -53,7 +54,7 @@ async function submitAgain(parts: TaskParts, task: VideoTask, signal: AbortSigna
     const limits = { ms: submitAgainTimeoutMs, signal };
     return await withinTime(parts.wait, limits, (inner) => parts.upstreams.submitAgain(task, request, inner));
   } catch (error) {
-    if (!signal.aborted) parts.logger.warn({ task: task.id, err: error }, 'a submission could not be sent again');
+    if (!signal.aborted) parts.logger.warn({ task: task.id, err: error }, 'resending a video submission failed');
     return 'fault';
   }
 }
@@ -78,8 +79,10 @@ async function endLost(parts: TaskParts, task: VideoTask): Promise<void> {
     message: 'The gateway lost the provider’s answer to this request. Nothing was charged.',
   });
   if (!isEnded) return;
-  const facts = { task: id, call: task.callId, upstream, createdAt: new Date(createdAtMs).toISOString() };
-  parts.logger.error(facts, 'the answer to a submission was lost; if the upstream took it, its video is without an owner');
+  parts.logger.error(
+    { task: id, callId: task.callId, upstream, createdAt: new Date(createdAtMs).toISOString() },
+    'answer to a video submission lost',
+  );
 }
 
 async function end(parts: TaskParts, task: VideoTask, error: VideoError): Promise<boolean> {

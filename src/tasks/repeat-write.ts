@@ -2,9 +2,9 @@ import type { TaskParts } from './task-parts.ts';
 import { rewriteForMs, rewriteMs } from './timings.ts';
 
 /**
- * Writes until the store takes it: what an upstream has done is not lost because a database is away for a moment. The writes of tasks compare before they set, so that one
- * whose answer was lost can be repeated.
- * @throws what the store threw last, when the signal aborts or the time for it has passed
+ * Repeats a write until the store accepts it, so that a short outage of the database loses no result of an upstream.
+ * Writes of tasks compare before they set, so that a write with a lost answer can be repeated.
+ * @throws the last error of the store, if the signal aborts or the time is over
  */
 export async function repeatWrite<Result>(
   { wait, clock, logger }: Pick<TaskParts, 'wait' | 'clock' | 'logger'>,
@@ -17,8 +17,7 @@ export async function repeatWrite<Result>(
     try {
       return await write();
     } catch (error) {
-      if (pauseMs === rewriteMs.first)
-        logger.warn({ task, err: error }, 'the store did not take what became of a video; it is tried again');
+      if (pauseMs === rewriteMs.first) logger.warn({ task, err: error }, 'writing a video to the store failed');
       if (signal.aborted || clock.monotonicMs() >= untilMs) throw error;
       await wait(pauseMs, signal);
     }

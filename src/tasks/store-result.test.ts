@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { VideoTask } from './video-task.ts';
-import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
+import { plainScript, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import type { TaskSettings, VideoTasksOptions } from './task-parts.ts';
 import { type OpenedResult, ResultError, type VideoUpstreams } from './video-upstreams.ts';
 
@@ -13,12 +13,12 @@ type Opened = (attempt: number, signal: AbortSignal) => Promise<OpenedResult>;
 
 type Bench = { readonly world: SimulatedWorld; readonly task: () => VideoTask; readonly attempts: () => number };
 
-/** A task whose upstream has finished, and whose file behaves as it is told. */
+/** A task whose upstream has finished, with the given behaviour of its file. */
 async function finish(
   open: Opened,
   changed: Partial<VideoTasksOptions> = {},
   settings: Partial<TaskSettings> = {},
-  story = plainStory,
+  story = plainScript,
 ): Promise<Bench> {
   const world = new SimulatedWorld(1, settings);
   let attempts = 0;
@@ -35,7 +35,7 @@ async function* pieces(count: number): AsyncIterable<Uint8Array> {
   for (let index = 0; index < count; index++) yield index === 0 ? beginning() : new Uint8Array(1000);
 }
 
-/** How a file begins. */
+/** The first bytes of a file. */
 function beginning(magic: string | Uint8Array = '\0\0\0\u0018ftypmp42'): Uint8Array {
   const piece = new Uint8Array(1000);
   piece.set(Buffer.from(magic as string, 'latin1'));
@@ -73,7 +73,7 @@ test('a task is completed when its file is stored, and not before', async () => 
 });
 
 const bad: readonly (readonly [string, Opened])[] = [
-  ['breaks off', async () => ({ ...whole(), content: pieces(2) })],
+  ['is truncated', async () => ({ ...whole(), content: pieces(2) })],
   ['is longer than announced', async () => ({ ...whole(), content: pieces(4) })],
   ['is empty', async () => ({ ...whole(), bytes: undefined, content: pieces(0) })],
   ['is a page that says sorry', async () => ({ ...whole(), mediaType: 'text/html; charset=utf-8' })],
@@ -84,7 +84,7 @@ const bad: readonly (readonly [string, Opened])[] = [
   ['lacks its beginning', async () => ({ ...whole(), content: startingWith('moov') })],
   ['is shorter than the beginning of a video', async () => ({ ...whole(), bytes: undefined, content: shortFile() })],
   ['is denied', async () => gone()],
-  ['stands still', async (_, signal) => ({ ...whole(), content: standing(signal) })],
+  ['stalls', async (_, signal) => ({ ...whole(), content: standing(signal) })],
   ['never opens', () => new Promise(() => {})],
   ['breaks the gateway', () => Promise.reject(new TypeError('not a function'))],
 ];
@@ -99,7 +99,7 @@ async function* standing(signal: AbortSignal): AsyncIterable<Uint8Array> {
 }
 
 for (const [what, open] of bad) {
-  test(`a file that ${what} completes nothing and is tried again, with an alert`, async () => {
+  test(`a file that ${what} completes no task and is retried, with an alert`, async () => {
     let refused: AbortSignal | undefined;
     const { world, task, attempts } = await finish(
       async (attempt, signal) => {
@@ -116,7 +116,7 @@ for (const [what, open] of bad) {
     await world.time.pass(hourMs);
     assert.deepEqual([task().phase, task().media?.bytes, attempts()], ['completed', 3000, 2]);
     assert.equal(world.storage.files.size, 1);
-    assert.equal(refused?.aborted, true, 'what was opened of it is let go');
+    assert.equal(refused?.aborted, true, 'the opened file is closed');
     world.time.clear();
   });
 }
@@ -125,7 +125,7 @@ for (const [kind, magic] of [
   ['MP4', '\0\0\0\u0020ftypisom'],
   ['WebM', '\u001a\u0045\u00df\u00a3'],
 ] as const) {
-  test(`a ${kind} file that comes byte by byte is stored whole`, async () => {
+  test(`a ${kind} file that arrives byte by byte is stored whole`, async () => {
     const { world, task } = await finish(async () => ({
       mediaType: 'video/mp4',
       bytes: 3000,
@@ -139,7 +139,7 @@ for (const [kind, magic] of [
   });
 }
 
-test('a file that is gone for ten minutes is given up, free of charge, after at least three attempts', async () => {
+test('a file that is gone for ten minutes is abandoned, free of charge, after at least three attempts', async () => {
   const { world, task, attempts } = await finish(async () => gone());
   await world.time.pass(9 * minuteMs);
   assert.equal(task().phase, 'storing');
@@ -154,7 +154,7 @@ test('a file that is gone for ten minutes is given up, free of charge, after at 
   world.time.clear();
 });
 
-test('a file that only fails is tried for as long as a video may take', async () => {
+test('a file that only fails is retried for as long as a video may take', async () => {
   const failing = async () => {
     throw new ResultError('500', { isGone: false });
   };
@@ -166,7 +166,7 @@ test('a file that only fails is tried for as long as a video may take', async ()
   world.time.clear();
 });
 
-test('a link that has expired is asked for anew', async () => {
+test('an expired link is requested again', async () => {
   const world = new SimulatedWorld(1);
   let link = 'old';
   const opened: string[] = [];
@@ -179,7 +179,7 @@ test('a link that has expired is asked for anew', async () => {
       return result === 'new' ? whole() : gone();
     },
   };
-  void world.submit(world.startProcess({ upstreams }), world.plan(plainStory));
+  void world.submit(world.startProcess({ upstreams }), world.plan(plainScript));
   await world.time.pass(5000);
   assert.deepEqual(opened, ['old', 'new']);
   assert.deepEqual(
@@ -189,11 +189,11 @@ test('a link that has expired is asked for anew', async () => {
   world.time.clear();
 });
 
-test('a full disk ends no task, however long it stays full', async () => {
+test('a full disk never ends a task', async () => {
   const { world, task } = await finish(async () => whole(), {}, { giveUpMs: hourMs });
   assert.equal(task().phase, 'completed');
   world.storage.isFull = true;
-  void world.submit(world.startProcess(), world.plan(plainStory));
+  void world.submit(world.startProcess(), world.plan(plainScript));
   const second = (): VideoTask => [...world.store.rows.values()][1]?.task ?? assert.fail();
   await world.time.pass(3 * hourMs);
   assert.deepEqual([second().phase, second().alert?.reason], ['storing', 'the file could not be copied: no space left']);
@@ -203,8 +203,8 @@ test('a full disk ends no task, however long it stays full', async () => {
   world.time.clear();
 });
 
-test('where the upstream does not say how long the video is, it is measured; and charged as it was to be when that fails', async () => {
-  const story = { ...plainStory, durationMs: undefined };
+test('a video without a reported length is measured, and charged by its requested length if that fails', async () => {
+  const story = { ...plainScript, durationMs: undefined };
   for (const [measureMedia, durationMs, charged, estimated] of [
     [async () => 4321.4, 4321, 5321n, false],
     [async () => undefined, undefined, 9700n, true],
@@ -220,7 +220,7 @@ test('where the upstream does not say how long the video is, it is measured; and
   }
 });
 
-test('B9: what the vendor says is charged, and at most what was held; a length that cannot be is not', async () => {
+test('B9: the reported length is charged up to the held one, and an implausible length is not', async () => {
   for (const [durationMs, charged] of [
     [8000, 9000n],
     [12_000, 9700n],
@@ -230,14 +230,14 @@ test('B9: what the vendor says is charged, and at most what was held; a length t
     [-5, 9700n],
     [1e12, 9700n],
   ] as const) {
-    const { world, task } = await finish(async () => whole(), {}, {}, { ...plainStory, durationMs });
+    const { world, task } = await finish(async () => whole(), {}, {}, { ...plainScript, durationMs });
     await world.time.pass(minuteMs);
     assert.equal(task().chargedNanoUsd, charged);
     world.time.clear();
   }
 });
 
-test('eight copies run at once, and no poll waits for them', async () => {
+test('eight copies run at a time, and no poll waits for them', async () => {
   const world = new SimulatedWorld(2);
   let [running, most] = [0, 0];
   const openResult: VideoUpstreams['openResult'] = async (_task, _result, signal) => {
@@ -249,7 +249,7 @@ test('eight copies run at once, and no poll waits for them', async () => {
   const { ask, submitAgain } = world.upstreams;
   const process = world.startProcess({ upstreams: { ask, submitAgain, openResult } });
   for (let count = 0; count < 100; count++)
-    void world.submit(process, world.plan({ ...plainStory, workMs: count % 2 === 0 ? 1000 : 90_000 }));
+    void world.submit(process, world.plan({ ...plainScript, workMs: count % 2 === 0 ? 1000 : 90_000 }));
   await world.time.pass(80_000);
   for (const times of world.upstreams.asks.values())
     for (const [index, atMs] of times.entries()) assert.ok(index === 0 || atMs - (times[index - 1] ?? 0) <= 10_000);
@@ -260,7 +260,7 @@ test('eight copies run at once, and no poll waits for them', async () => {
   world.time.clear();
 });
 
-test('five hundred videos that end together are stored as fast as files come, and a process whose copies hang keeps few of them from another', async () => {
+test('five hundred videos that end together are stored as fast as files arrive, and a process whose copies hang holds few of them', async () => {
   const world = new SimulatedWorld(6);
   const { ask, submitAgain } = world.upstreams;
   let copies = 0;
@@ -272,17 +272,17 @@ test('five hundred videos that end together are stored as fast as files come, an
   const hanging: VideoUpstreams['openResult'] = () => new Promise(() => {});
   const well = world.startProcess({ upstreams: { ask, submitAgain, openResult } });
   const stuck = world.startProcess({ upstreams: { ask, submitAgain, openResult: hanging } });
-  for (let count = 0; count < 500; count++) void world.submit(well, world.plan({ ...plainStory, queuedMs: 1000, workMs: 2000 }));
-  // All are known to be done within ten seconds; two and a half thousandths of a second for each file are left.
+  for (let count = 0; count < 500; count++) void world.submit(well, world.plan({ ...plainScript, queuedMs: 1000, workMs: 2000 }));
+  // All are known to be finished within ten seconds, which leaves 2.5 ms for each file.
   await world.time.pass(13_000);
   const held = stuck.tasks.gauges().copying + stuck.tasks.gauges().copiesWaiting;
-  assert.ok(held > 0 && held <= 40, `${held} are held by the one that hangs`);
+  assert.ok(held > 0 && held <= 40, `${held} are held by the process that hangs`);
   assert.equal([...world.store.rows.values()].filter(({ task }) => task.phase === 'completed').length, 500 - held);
   assert.equal(copies, 500 - held);
   world.time.clear();
 });
 
-test('a copy that is overtaken by another process leaves no file behind', async () => {
+test('a copy that another process took over leaves no file', async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
   const { world, task } = await finish(async (attempt) => {
     if (attempt === 1) await mayGoOn;
@@ -290,7 +290,7 @@ test('a copy that is overtaken by another process leaves no file behind', async 
   });
   const row = world.store.rows.get(task().id);
   assert.ok(row);
-  // Its lease was not renewed in time, because its process stood still.
+  // Its lease was not renewed in time, because its process was blocked.
   Object.assign(row, { owner: 'another', leaseUntilMs: world.time.nowMs() + 1000 });
   goOn();
   await world.time.pass(500);

@@ -13,10 +13,11 @@ import { ResultError } from './video-upstreams.ts';
 import { withinTime, WorkTimeoutError } from './wait.ts';
 
 /**
- * Copies the file of a finished video and completes its task: only what is in our own storage is delivered and charged. A copy that fails is tried again later; the file is given up
- * when its server has denied it for long, or when a day of attempts has failed. Faults of our own storage never end a task.
- * @param task one that is `storing`, whose lease is kept
- * @throws what the store throws, and the signal's reason
+ * Copies the file of a finished video and completes its task. Only files in our own storage are delivered and charged.
+ * A failed copy is retried later. The file is abandoned if its server has denied it for long, or after a day of failed
+ * attempts. Failures of our own storage never end a task.
+ * @param task a `storing` task, whose lease is kept
+ * @throws errors of the store, and the signal's reason
  */
 export async function storeResult(parts: TaskParts, task: VideoTask, signal: AbortSignal): Promise<void> {
   const finished = openFinished(parts.sealer, task);
@@ -33,7 +34,7 @@ export async function storeResult(parts: TaskParts, task: VideoTask, signal: Abo
   await complete(parts, task, { type: 'completed', media, durationMs, raw: finished.raw }, signal);
 }
 
-/** How long a stored video is. One that cannot be measured is charged as long as it was to be. */
+/** Measures a stored video. If that fails, the requested length is charged. */
 async function measure(parts: TaskParts, { userName }: VideoTask, media: StoredMedia, signal: AbortSignal): Promise<number | undefined> {
   const { measureMedia } = parts;
   if (measureMedia === undefined) return undefined;
@@ -41,7 +42,7 @@ async function measure(parts: TaskParts, { userName }: VideoTask, media: StoredM
     const limits = { ms: measureTimeoutMs, signal };
     return plausibleDurationMs(await withinTime(parts.wait, limits, (inner) => measureMedia(media, { tenant: userName, signal: inner })));
   } catch (error) {
-    parts.logger.warn({ media: media.key, err: error }, 'the length of a video could not be measured');
+    parts.logger.warn({ media: media.key, err: error }, 'measuring a video failed');
     return undefined;
   }
 }
@@ -59,18 +60,22 @@ async function complete(
   parts.announce(task.id);
 }
 
-/** Somebody else ended the task. The file is removed, unless an earlier write of ours did it whose answer was lost: then it is the task's. */
+/**
+ * Another process ended the task. The file is deleted, unless an earlier write of ours ended it and its answer was
+ * lost: then the task owns the file.
+ */
 async function discardUnowned({ store, storage, logger }: TaskParts, task: VideoTask, key: string): Promise<void> {
   try {
     const unowned = await store.unknownMedia([key]);
     await Promise.all(unowned.map((unknown) => storage.remove(unknown)));
   } catch (error) {
-    logger.warn({ task: task.id, err: error }, 'a copy that was not needed is left for the sweep');
+    logger.warn({ task: task.id, err: error }, 'deleting an unneeded video copy failed');
   }
 }
 
 /**
- * `gone`: the server denies the file. `source`: it did not come as it should. `large`: it is larger than it may be. `ours`: the storage did not keep it, or we could not look.
+ * `gone`: the server denies the file. `source`: the transfer failed. `large`: the file is too large. `ours`: the
+ * storage failed, or the gateway did.
  */
 type CopyFailure = { readonly kind: 'gone' | 'source' | 'large' | 'ours'; readonly message: string };
 
@@ -86,16 +91,16 @@ type FailedCopy = { readonly error: unknown; readonly signal: AbortSignal };
 async function afterFailure(parts: TaskParts, task: VideoTask, finished: FinishedVideo, { error, signal }: FailedCopy): Promise<void> {
   const { clock, store, logger } = parts;
   const failure = describeFailure(error);
-  logger.warn({ task: task.id, upstream: task.upstream, kind: failure.kind, err: error }, 'the file of a video could not be copied');
+  logger.warn({ task: task.id, upstream: task.upstream, kind: failure.kind, err: error }, 'copying the file of a video failed');
   if (!isGivenUp(task, finished, failure, { nowMs: clock.nowMs(), giveUpMs: parts.settings().giveUpMs })) {
-    // Links expire, and the upstream makes new ones.
+    // Links expire, and the upstream issues new ones.
     const renewed = failure.kind === 'gone' ? await renewLink(parts, task, finished, signal) : undefined;
     return await noteFailure(parts, task, failure, renewed);
   }
   const lost: VideoError = { code: 'result_unavailable', message: 'The video was made, but the provider’s file could not be fetched.' };
   const end = describeEnd(parts, task, { type: 'failed', error: lost, isBilled: false }, clock.nowMs());
   if (!(await store.endTask(end))) return;
-  logger.error({ task: task.id, upstream: task.upstream, reason: failure.message }, 'the file of a finished video was given up');
+  logger.error({ task: task.id, upstream: task.upstream, reason: failure.message }, 'file of a finished video abandoned');
   parts.onEnded?.(task, lost.code);
   parts.announce(task.id);
 }
@@ -111,13 +116,13 @@ function isGivenUp(
   return failure.kind === 'gone' && nowMs - goneSince(task, nowMs) >= goneForMs;
 }
 
-/** Since when the file has been gone, without a pause in which nobody looked. */
+/** Since when the file has been gone, without a long pause between attempts. */
 function goneSince(task: VideoTask, nowMs: number): number {
   const isContinued = task.lastPollAtMs !== undefined && nowMs - task.lastPollAtMs <= goneGapMs;
   return isContinued ? (task.missingSinceMs ?? nowMs) : nowMs;
 }
 
-/** The result as the upstream tells it now, where it is another one. */
+/** The result that the upstream reports now, if it has changed. */
 async function renewLink(parts: TaskParts, task: VideoTask, finished: FinishedVideo, signal: AbortSignal): Promise<string | undefined> {
   const reading = await askUpstream(parts, task, signal);
   if (reading.status !== 'completed' || reading.result === finished.result) return undefined;

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { openSealedRequest } from './task-seal.ts';
 import type { VideoTask } from './video-task.ts';
 import type { SimulatedProcess } from './testing/simulation/simulated-process.ts';
-import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
-import type { TaskReading } from './video-upstreams.ts';
+import { plainScript, SimulatedWorld } from './testing/simulation/simulated-world.ts';
+import type { TaskReport } from './video-upstreams.ts';
 
 const minuteMs = 60_000;
-const queued: TaskReading = { status: 'queued' };
+const queued: TaskReport = { status: 'queued' };
 
 function onlyTask(world: SimulatedWorld): VideoTask {
   const tasks = [...world.store.rows.values()].map(({ task }) => task);
@@ -17,7 +17,7 @@ function onlyTask(world: SimulatedWorld): VideoTask {
 }
 
 async function beginOne(world: SimulatedWorld, process: SimulatedProcess, isIdempotent = true): Promise<VideoTask> {
-  const { type, task } = await process.tasks.begin(world.plan({ ...plainStory, isIdempotent }));
+  const { type, task } = await process.tasks.begin(world.plan({ ...plainScript, isIdempotent }));
   assert.equal(type, 'begun');
   return task;
 }
@@ -28,7 +28,7 @@ const logged = () => {
   return { lines, logger: { info: write, warn: () => {}, error: write } };
 };
 
-test('the intent is in the store before the upstream is asked, and nothing of it in clear', async () => {
+test('the sealed intent is in the store before the upstream is called', async () => {
   const world = new SimulatedWorld(1);
   await beginOne(world, world.startProcess());
   assert.equal(onlyTask(world).phase, 'submitting');
@@ -38,7 +38,7 @@ test('the intent is in the store before the upstream is asked, and nothing of it
   world.time.clear();
 });
 
-test('once it is accepted, the submission and its pictures are kept no longer', async () => {
+test('after the acceptance, the submission and its images are no longer stored', async () => {
   const world = new SimulatedWorld(1);
   const process = world.startProcess();
   const task = await beginOne(world, process);
@@ -51,14 +51,14 @@ test('once it is accepted, the submission and its pictures are kept no longer', 
   world.time.clear();
 });
 
-test('a store that cannot take the intent refuses the client, and a row that is there all the same is withdrawn', async () => {
-  for (const mishap of ['failed-before', 'failed-after'] as const) {
+test('if the store fails to record the intent, the request is refused, and a row that exists nevertheless is withdrawn', async () => {
+  for (const crashPoint of ['failed-before', 'failed-after'] as const) {
     const world = new SimulatedWorld(2);
     const process = world.startProcess();
     await world.time.pass(1);
-    world.mishap = () => mishap;
-    await assert.rejects(process.tasks.begin(world.plan(plainStory)), { code: 'tasks_unavailable' });
-    world.mishap = () => 'none';
+    world.crashPoint = () => crashPoint;
+    await assert.rejects(process.tasks.begin(world.plan(plainScript)), { code: 'tasks_unavailable' });
+    world.crashPoint = () => 'none';
     await world.time.pass(120_000);
     assert.equal(world.store.rows.size, 0);
     assert.equal(world.upstreams.jobs.size, 0);
@@ -66,18 +66,18 @@ test('a store that cannot take the intent refuses the client, and a row that is 
   }
 });
 
-test('an idempotency key gives the same task for the same request, and a conflict for another', async () => {
+test('an idempotency key returns the same task for the same request, and a conflict for another', async () => {
   const world = new SimulatedWorld(3);
   const { tasks } = world.startProcess();
   const key = { keyId: 'key_1', key: 'abc', bodyHash: 'one', untilMs: world.time.nowMs() + 1000 };
-  const first = await tasks.begin(world.plan(plainStory), key);
-  const second = await tasks.begin(world.plan(plainStory), key);
+  const first = await tasks.begin(world.plan(plainScript), key);
+  const second = await tasks.begin(world.plan(plainScript), key);
   assert.deepEqual([second.type, second.task.id], ['existing', first.task.id]);
-  await assert.rejects(tasks.begin(world.plan(plainStory), { ...key, bodyHash: 'two' }), { code: 'idempotency_conflict', status: 409 });
+  await assert.rejects(tasks.begin(world.plan(plainScript), { ...key, bodyHash: 'two' }), { code: 'idempotency_conflict', status: 409 });
   world.time.clear();
 });
 
-test('a refused request leaves no task, and a row of the ledger that costs nothing', async () => {
+test('a refused request leaves no task, and a ledger entry that costs nothing', async () => {
   const world = new SimulatedWorld(4);
   const process = world.startProcess();
   const task = await beginOne(world, process);
@@ -104,19 +104,19 @@ test('a refused request leaves no task, and a row of the ledger that costs nothi
   world.time.clear();
 });
 
-test('a store that is away when the upstream says yes or no hears of it when it is back', async () => {
+test('an answer of the upstream during an outage of the store is recorded after it', async () => {
   const world = new SimulatedWorld(5);
   const process = world.startProcess();
   const [accepted, refused] = [await beginOne(world, process), await beginOne(world, process)];
-  world.mishap = () => 'failed-before';
+  world.crashPoint = () => 'failed-before';
   const { upstreamTaskId } = world.upstreams.submit(accepted.callId);
   const told = await process.tasks.accept(accepted, upstreamTaskId, queued);
   assert.deepEqual([told.phase, told.upstreamTaskId], ['queued', upstreamTaskId]);
   await process.tasks.refuse(refused, { errorCode: 'upstream_refused_request', durationMs: 1 });
-  // Longer than the lease: the task is not taken for one whose process died.
+  // Longer than the lease: the task does not count as abandoned.
   await world.time.pass(50_000);
   assert.equal(world.store.rows.size, 2);
-  world.mishap = () => 'none';
+  world.crashPoint = () => 'none';
   await world.time.pass(60_000);
   assert.equal(onlyTask(world).phase, 'completed');
   assert.equal(world.store.ledger.get(refused.callId)?.end, 'failed');
@@ -124,22 +124,22 @@ test('a store that is away when the upstream says yes or no hears of it when it 
   world.time.clear();
 });
 
-test('an upstream’s yes that waits for the store is written down before another process takes the task for lost', async () => {
+test('an acceptance that waits for the store is recorded before another process considers the task lost', async () => {
   for (let moment = 0; moment < 2500; moment += 100) {
     const world = new SimulatedWorld(9);
-    // The other one looks into the store first whenever both do.
+    // The other process always queries the store first.
     const [, first] = [world.startProcess(), world.startProcess()];
     assert.ok(first);
     await world.time.pass(1000);
     const tasks = await Promise.all(Array.from({ length: 5 }, () => beginOne(world, first, false)));
-    world.mishap = () => 'failed-before';
+    world.crashPoint = () => 'failed-before';
     for (const task of tasks) {
       const { upstreamTaskId } = world.upstreams.submit(task.callId);
       await first.tasks.accept(task, upstreamTaskId, queued);
     }
     // Twice as long as the leases.
     await world.time.pass(60_000 + moment);
-    world.mishap = () => 'none';
+    world.crashPoint = () => 'none';
     await world.time.pass(minuteMs);
     const phases = new Set([...world.store.rows.values()].map(({ task }) => task.phase));
     assert.deepEqual([...phases], ['completed'], `the store is back after ${moment} ms`);
@@ -151,7 +151,7 @@ for (const [isIdempotent, expected] of [
   [true, 'completed'],
   [false, 'failed'],
 ] as const) {
-  test(`a lost answer ${isIdempotent ? 'is asked for again under the same key' : 'ends the task free of charge, and an operator learns where to look'}`, async () => {
+  test(`a lost answer ${isIdempotent ? 'is requested again under the same key' : 'ends the task free of charge, and is logged'}`, async () => {
     const world = new SimulatedWorld(6);
     const { lines, logger } = logged();
     const process = world.startProcess({ logger });
@@ -167,7 +167,7 @@ for (const [isIdempotent, expected] of [
     assert.equal(world.upstreams.jobs.size, 1);
     if (!isIdempotent) {
       assert.deepEqual([error?.code, chargedNanoUsd], ['submission_lost', 0n]);
-      const line = lines.find((text) => text.includes('without an owner'));
+      const line = lines.find((text) => text.includes('submission lost'));
       const facts = [task.id, '"upstream":"xai"', new Date(task.createdAtMs).toISOString()];
       assert.deepEqual(
         facts.filter((fact) => line?.includes(fact) !== true),
@@ -178,7 +178,7 @@ for (const [isIdempotent, expected] of [
   });
 }
 
-test('a submission that is under way for minutes is not taken for one whose process died', async () => {
+test('a submission that takes minutes does not count as abandoned', async () => {
   const world = new SimulatedWorld(7);
   const [first] = [world.startProcess(), world.startProcess()];
   assert.ok(first);
@@ -192,7 +192,7 @@ test('a submission that is under way for minutes is not taken for one whose proc
   world.time.clear();
 });
 
-test('an upstream’s yes that comes after the task was given up is told to an operator, and to the client as it is', async () => {
+test('an acceptance after the task has ended is logged, and the client gets the task unchanged', async () => {
   const world = new SimulatedWorld(8);
   const { lines, logger } = logged();
   const first = world.startProcess({ logger });

@@ -8,10 +8,10 @@ import { openSealedRequest, sealRequest } from './task-seal.ts';
 import type { Idempotency } from './task-store.ts';
 import { leaseMs, submissionMsMax } from './timings.ts';
 import type { SealedVideoRequest, VideoTask } from './video-task.ts';
-import type { TaskReading } from './video-upstreams.ts';
+import type { TaskReport } from './video-upstreams.ts';
 import { siblingId } from '../platform/ids.ts';
 
-/** What is known of a task before its upstream is asked. */
+/** The fields of a task before its upstream is called. */
 export type NewVideoTask = Pick<
   VideoTask,
   | 'callId'
@@ -35,20 +35,20 @@ export type NewVideoTask = Pick<
   | 'heldPots'
 > & { readonly request: SealedVideoRequest };
 
-export type Begun = { readonly type: 'begun'; readonly task: VideoTask } | { readonly type: 'existing'; readonly task: VideoTask };
+export type BeginResult = { readonly type: 'begun'; readonly task: VideoTask } | { readonly type: 'existing'; readonly task: VideoTask };
 
-/** The way of a task from the intent until its upstream has taken it. */
+/** Handles a task from the intent until its upstream has accepted it. */
 export type Submissions = {
-  readonly begin: (intent: NewVideoTask, idempotency?: Idempotency) => Promise<Begun>;
-  readonly accept: (task: VideoTask, upstreamTaskId: string, reading: TaskReading) => Promise<VideoTask>;
+  readonly begin: (intent: NewVideoTask, idempotency?: Idempotency) => Promise<BeginResult>;
+  readonly accept: (task: VideoTask, upstreamTaskId: string, reading: TaskReport) => Promise<VideoTask>;
   readonly refuse: (task: VideoTask, refusal: Refusal) => Promise<void>;
   readonly leaveUnclear: (task: VideoTask) => Promise<VideoTask>;
-  /** Waits for what is still being written down. */
+  /** Waits for pending writes. */
   readonly settled: () => Promise<void>;
 };
 
 /**
- * @param closing aborts when the process ends: then a write that the store does not take is not repeated
+ * @param closing aborts when the process ends; then failed writes are not repeated
  */
 export function createSubmissions(parts: TaskParts, leases: LeaseKeeper, closing: AbortSignal): Submissions {
   const pending = new Set<Promise<void>>();
@@ -66,8 +66,8 @@ export function createSubmissions(parts: TaskParts, leases: LeaseKeeper, closing
       try {
         await giveBack(parts, task);
       } catch (error) {
-        // The lease runs out by itself, only later.
-        parts.logger.warn({ task: task.id, err: error }, 'a video whose submission is unclear could not be given back');
+        // The lease expires anyway, only later.
+        parts.logger.warn({ task: task.id, err: error }, 'releasing an unclear video submission failed');
       }
       return task;
     },
@@ -77,10 +77,10 @@ export function createSubmissions(parts: TaskParts, leases: LeaseKeeper, closing
 
 type BeginOptions = { readonly idempotency: Idempotency | undefined; readonly withdraw: (task: VideoTask) => void };
 
-async function begin(parts: TaskParts, leases: LeaseKeeper, intent: NewVideoTask, options: BeginOptions): Promise<Begun> {
+async function begin(parts: TaskParts, leases: LeaseKeeper, intent: NewVideoTask, options: BeginOptions): Promise<BeginResult> {
   const { store, owner, clock, newId, sealer } = parts;
   const { request, ...known } = intent;
-  // Its call is found by it, and has its receipt.
+  // The call can be found by this id, and has a receipt.
   const id = siblingId(known.callId, 'task') ?? newId('task');
   const sealed = sealRequest(sealer, id, request);
   const nowMs = clock.nowMs();
@@ -89,7 +89,7 @@ async function begin(parts: TaskParts, leases: LeaseKeeper, intent: NewVideoTask
   try {
     outcome = await store.insertTask(task, { owner, untilMs: nowMs + leaseMs }, options.idempotency);
   } catch (error) {
-    // It may be there all the same: then it must not be taken for a submission whose answer was lost.
+    // The row may exist nevertheless. It must not count as a submission with a lost answer.
     options.withdraw(task);
     const internal = error instanceof Error ? error.message : 'the store refused the task';
     throw new GatewayError('tasks_unavailable', 'Video tasks cannot be recorded at the moment.', { internal, cause: error });
@@ -102,12 +102,12 @@ async function begin(parts: TaskParts, leases: LeaseKeeper, intent: NewVideoTask
   return { type: 'begun', task };
 }
 
-/** The error for a key that stands for another wish. */
+/** The error for a key that was used with another request. */
 export function describeConflict(): GatewayError {
   return new GatewayError('idempotency_conflict', 'This idempotency key was used before, with another request.');
 }
 
-/** Has the task looked at by whoever comes first, without waiting for its lease to run out. */
+/** Releases the lease, so that any process can resolve the task at once. */
 async function giveBack({ store, owner, clock }: TaskParts, task: VideoTask): Promise<void> {
   const nowMs = clock.nowMs();
   await store.recordProgress({
@@ -130,10 +130,7 @@ function createSettling(parts: TaskParts, leases: LeaseKeeper, closing: AbortSig
     try {
       await repeat(task.id, write);
     } catch (error) {
-      logger.error(
-        { task: task.id, err: error },
-        'the refusal of a video could not be written down; its submission will be looked into again',
-      );
+      logger.error({ task: task.id, err: error }, 'recording the refusal of a video failed');
     } finally {
       leases.drop(task.id);
     }
@@ -145,7 +142,7 @@ function createSettling(parts: TaskParts, leases: LeaseKeeper, closing: AbortSig
       await write();
       leases.drop(task.id);
     } catch {
-      // The client has its answer either way; the intent is removed as soon as the store is back.
+      // The client gets its answer anyway. The intent is deleted when the store works again.
       later(refuseUntilTaken(task, write));
     }
   };
@@ -165,7 +162,8 @@ function createSettling(parts: TaskParts, leases: LeaseKeeper, closing: AbortSig
         leases.drop(task.id);
         return recorded;
       } catch {
-        // The upstream makes the video, so the client gets it; the row follows as soon as the store is back, and until then the lease is kept.
+        // The upstream makes the video, so the client gets the task. The row is written when the store works again, and
+        // the lease is kept until then.
         later(keepTrying(parts, leases, accepted.task, () => repeat(task.id, record)));
         return accepted.task;
       }
@@ -178,14 +176,17 @@ async function keepTrying(parts: TaskParts, leases: LeaseKeeper, task: VideoTask
   try {
     await write();
   } catch (error) {
-    parts.logger.error({ task: id, upstream, upstreamTask: upstreamTaskId, err: error }, 'an accepted video could not be written down');
+    parts.logger.error({ task: id, upstream, upstreamTask: upstreamTaskId, err: error }, 'recording an accepted video failed');
   } finally {
     leases.drop(id);
   }
 }
 
-/** What an upstream's yes makes of a task. What it says besides is asked again with the first poll, which is soon. */
-export function describeAccepted(parts: TaskParts, task: VideoTask, upstreamTaskId: string, reading: TaskReading) {
+/**
+ * The task after its acceptance by the upstream. Other states in the answer are read again by the first poll, which is
+ * soon.
+ */
+export function describeAccepted(parts: TaskParts, task: VideoTask, upstreamTaskId: string, reading: TaskReport) {
   const { clock, random, sealer } = parts;
   const nowMs = clock.nowMs();
   const isOver = reading.status === 'completed' || reading.status === 'failed';
@@ -205,16 +206,15 @@ function withoutSubmission({ submission: _submission, ...rest }: SealedVideoRequ
   return rest;
 }
 
-/** An acceptance that could not be written because the task is no longer being submitted: it was written before, or somebody else decided. */
+/**
+ * Handles an acceptance of a task that is no longer being submitted: it was recorded before, or another process ended
+ * the task.
+ */
 export async function afterLoss({ store, logger }: Pick<TaskParts, 'store' | 'logger'>, accepted: VideoTask): Promise<VideoTask> {
   const { id, userName, upstream, upstreamTaskId } = accepted;
   const current = await store.findTask({ userName, id });
   if (current?.upstreamTaskId !== upstreamTaskId) {
-    const facts = { task: id, upstream, upstreamTask: upstreamTaskId, phase: current?.phase };
-    logger.error(
-      facts,
-      'an upstream took a video after its task had been given up or taken over; the upstream’s task may be without an owner',
-    );
+    logger.error({ task: id, upstream, upstreamTask: upstreamTaskId, phase: current?.phase }, 'video accepted after its task had ended');
   }
   return current ?? accepted;
 }

@@ -5,20 +5,20 @@ import { silentLogger } from '../platform/log.ts';
 import { createFakeTaskStore } from './testing/fake-task-store.ts';
 import { sweepOrphans, sweepTasks } from './sweep-media.ts';
 import { defaultTaskSettings } from './task-parts.ts';
-import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
+import { plainScript, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 
 const dayMs = 24 * 3_600_000;
 
 async function storeOne(world: SimulatedWorld, retentionMs = dayMs) {
   const process = world.startProcess({ retentionMs: () => retentionMs });
-  const task = await world.submit(process, world.plan(plainStory));
+  const task = await world.submit(process, world.plan(plainScript));
   assert.ok(task);
   await world.time.pass(60_000);
   assert.equal(world.storage.files.size, 1);
   return { process, task };
 }
 
-test('a file is deleted when its time has passed; its task stays', async () => {
+test('an expired file is deleted, and its task stays', async () => {
   const world = new SimulatedWorld(1);
   const { process, task } = await storeOne(world, 3_600_000);
   await world.time.pass(3_400_000);
@@ -30,14 +30,14 @@ test('a file is deleted when its time has passed; its task stays', async () => {
   world.time.clear();
 });
 
-/** The sweep of files that nobody has, so many milliseconds later. */
+/** Sweeps abandoned files `ms` milliseconds later. */
 async function sweepIn(world: SimulatedWorld, ms: number): Promise<number> {
   const { store, storage, time } = world;
   const clock = { nowMs: () => time.nowMs() + ms, monotonicMs: time.monotonicMs };
   return await sweepOrphans({ store, storage, clock, logger: silentLogger }, new AbortController().signal);
 }
 
-test('files that no task has are deleted after a day, and no others', async () => {
+test('only files without a task are deleted, after a day', async () => {
   const world = new SimulatedWorld(2);
   const { task } = await storeOne(world, 30 * dayMs);
   world.storage.files.set('media_orphan', { bytes: 5, atMs: world.time.nowMs() });
@@ -48,7 +48,7 @@ test('files that no task has are deleted after a day, and no others', async () =
   world.time.clear();
 });
 
-test('a file that cannot be deleted today is deleted later', async () => {
+test('a file whose deletion failed is deleted later', async () => {
   const world = new SimulatedWorld(3);
   const { storage } = world;
   const remove = storage.remove;
@@ -63,10 +63,10 @@ test('a file that cannot be deleted today is deleted later', async () => {
   world.time.clear();
 });
 
-test('a deleted task takes its file with it; an open one is not deleted, and another’s is not there', async () => {
+test('deleting a task deletes its file; an open task is not deleted, and another user’s is not found', async () => {
   const world = new SimulatedWorld(4);
   const { process, task } = await storeOne(world);
-  const open = await world.submit(process, world.plan(plainStory));
+  const open = await world.submit(process, world.plan(plainScript));
   const { tasks } = process;
   assert.deepEqual(
     [
@@ -82,7 +82,7 @@ test('a deleted task takes its file with it; an open one is not deleted, and ano
   world.time.clear();
 });
 
-test('tasks are forgotten as long after their end as an operator has set, however many they are', async () => {
+test('any number of tasks are deleted at the configured time after their end', async () => {
   const asked: { readonly endedBeforeMs: number; readonly limit: number }[] = [];
   const counts = [100, 100, 7];
   const store = {

@@ -3,16 +3,16 @@ import { orphanAgeMs } from './timings.ts';
 
 type SweepParts = Pick<TaskParts, 'store' | 'storage' | 'clock' | 'logger'>;
 
-/** Tasks whose files are taken away together. */
+/** Tasks whose files expire in one query. */
 const expiredAtOnce = 100;
-/** Names of files that are looked at in one sweep, and asked for in one query. */
+/** The most file names of one sweep, and of one query. */
 const namesMax = 100_000;
 const namesAtOnce = 500;
 
 /**
- * Deletes the files whose time has passed. Their tasks stay. A file that cannot be deleted is nobody's from then on, and falls to the other sweep.
- * @throws what the store throws
- */
+ * Deletes expired files. Their tasks stay. A file whose deletion fails has no owner from then on, and `sweepOrphans`
+ * deletes it.
+ * @throws errors of the store */
 export async function sweepExpired(parts: SweepParts, signal: AbortSignal): Promise<number> {
   let removed = 0;
   while (!signal.aborted) {
@@ -23,11 +23,11 @@ export async function sweepExpired(parts: SweepParts, signal: AbortSignal): Prom
   return removed;
 }
 
-/** Tasks that are forgotten in one transaction. */
+/** Tasks that are deleted in one transaction. */
 const forgottenAtOnce = 100;
 
 /**
- * Forgets tasks whose end lies longer back than they are kept, so that what is over does not pile up. One that still has its file stays with it.
+ * Deletes tasks whose retention is over. A task that still has its file stays.
  * @throws what the store throws
  */
 export async function sweepTasks(
@@ -45,7 +45,8 @@ export async function sweepTasks(
 }
 
 /**
- * Deletes the files that no task has: of copies whose process died, and of those that could not be deleted before. Young ones may be being copied.
+ * Deletes files without a task: from copies whose process died, and from failed deletions. Young files are skipped,
+ * because they may belong to a running copy.
  * @throws what the store or the storage throws
  */
 export async function sweepOrphans(parts: SweepParts, signal: AbortSignal): Promise<number> {
@@ -64,7 +65,7 @@ async function removeFiles({ storage, logger }: SweepParts, keys: readonly strin
       await storage.remove(key);
       removed += 1;
     } catch (error) {
-      logger.warn({ media: key, err: error }, 'a file could not be deleted; the sweep tries again');
+      logger.warn({ media: key, err: error }, 'deleting a media file failed');
     }
   }
   return removed;

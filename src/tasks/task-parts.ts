@@ -9,19 +9,19 @@ import type { TaskStore } from './task-store.ts';
 import type { StoredMedia, VideoTask } from './video-task.ts';
 import type { VideoUpstreams } from './video-upstreams.ts';
 
-/** Waits so many milliseconds, or until the signal aborts. Never rejects. */
+/** Waits `ms` milliseconds, or until the signal aborts. Never rejects. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** What an operator sets. A reload may change it at any time. */
+/** Settings of the operator. A reload may change them at any time. */
 export type TaskSettings = {
-  /** How old a task may become before an operator is to look at it. It goes on all the same. */
+  /** The age at which a task raises an alert. It continues. */
   readonly deadlineMs: number;
-  /** How old it may become before it ends as `upstream_timeout`, and how long its file is tried to be fetched. */
+  /** The age at which a task ends as `upstream_timeout`, and for how long its file is requested. */
   readonly giveUpMs: number;
   readonly fileBytesMax: number;
-  /** How long a task that is over is remembered; one that has its file longer than that, as long as it has it. */
+  /** How long an ended task is stored, and at least as long as its file. */
   readonly taskRetentionMs: number;
-  /** How long a file may stand still while it is copied, and how long the whole copy may take. */
+  /** How long a copy may stall, and how long it may take in total. */
   readonly copyIdleMs: number;
   readonly copyTotalMs: number;
 };
@@ -35,15 +35,15 @@ export const defaultTaskSettings: TaskSettings = {
   copyTotalMs: 2 * 3_600_000,
 };
 
-/** Told of what happens, for metrics. */
+/** Receives events for metrics. */
 type TaskObserver = {
-  /** A task is asked after, so many milliseconds after it was due. */
+  /** A task is polled, with its delay. */
   readonly onPolled?: (latenessMs: number) => void;
-  /** A task is over: `completed`, or the code of its error. */
+  /** A task has ended: `completed`, or the code of its error. */
   readonly onEnded?: (task: VideoTask, end: string) => void;
 };
 
-/** What the lifecycle is built of. */
+/** Dependencies of the lifecycle. */
 export type VideoTasksOptions = TaskObserver & {
   readonly store: TaskStore;
   readonly upstreams: VideoUpstreams;
@@ -53,29 +53,28 @@ export type VideoTasksOptions = TaskObserver & {
   readonly newId: (prefix: string) => string;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** Seals requests and results, each under a name of its own. */
+  /** Seals requests and results, each under its own name. */
   readonly sealer: Sealer;
   readonly settings: () => TaskSettings;
-  /** How long a finished file is kept whose request says nothing of it. */
+  /** How long a finished file is stored if its request does not say. */
   readonly retentionMs: (task: VideoTask) => number;
-  /** Prices what a task used, by the prices that held when it was created. */
+  /** Rates the usage of a task, by the prices at its creation. */
   readonly rate: (task: VideoTask, usage: Usage) => RatedVideo;
   /** Seals the address of a delivery. */
   readonly sealUrl: (url: string, deliveryId: string) => Uint8Array<ArrayBuffer>;
-  /** Measures how long a stored video is, in milliseconds, for upstreams that do not say. */
+  /** Measures a stored video in milliseconds, for upstreams that do not report the length. */
   readonly measureMedia?: (media: StoredMedia, options: MeasureOptions) => Promise<number | undefined>;
-  /** By default the timers of the process. */
+  /** Default: the timers of the process. */
   readonly wait?: Wait;
 };
 
-/** The same as the parts of the lifecycle use it. */
-/** A charge, and the price book that it is by where that is another than the task was begun under. */
+/** A charge, and its price book if it differs from that at the beginning of the task. */
 export type RatedVideo = { readonly charge: Charge; readonly priceVersion?: string };
 
 export type TaskParts = VideoTasksOptions & {
   readonly wait: Wait;
-  /** This process, among all that work on the same store. */
+  /** The id of this process among all that use the same store. */
   readonly owner: string;
-  /** Tells those who watch a task that it may have changed. */
+  /** Notifies watchers of a task that it may have changed. */
   readonly announce: (id: string) => void;
 };

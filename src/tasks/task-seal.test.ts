@@ -8,14 +8,14 @@ const sealer = createSealer(Buffer.alloc(32, 7));
 const request = { prompt: 'p', metadata: '{}', submission: { path: '/v', headers: { a: 'b' }, bodyBase64: '' } };
 const finished = { result: 'r', durationMs: 5000, raw: { seconds: 5 }, finishedAtMs: 1 };
 
-test('what was sealed of a task opens for this task alone', () => {
+test('sealed data of a task opens only for this task', () => {
   const sealed = sealRequest(sealer, 'a', request);
   assert.deepEqual(openSealedRequest(sealer, { id: 'a', sealed }), request);
   assert.equal(openSealedRequest(sealer, { id: 'b', sealed }), undefined);
   assert.deepEqual(openFinished(sealer, { id: 'a', result: sealFinished(sealer, 'a', finished) }), finished);
 });
 
-test('another version: what opens and has another form is as good as unreadable', () => {
+test('another version: data with an unknown form counts as unreadable', () => {
   for (const value of [null, [], {}, { ...request, prompt: 1 }, { ...request, submission: {} }]) {
     const sealed = sealer.seal(Buffer.from('video-request\na'), Buffer.from(JSON.stringify(value)));
     assert.equal(openSealedRequest(sealer, { id: 'a', sealed }), undefined, JSON.stringify(value));

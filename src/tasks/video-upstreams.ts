@@ -1,27 +1,27 @@
 import type { VideoError } from '../inference/video.ts';
 import type { SealedVideoRequest, VideoTask } from './video-task.ts';
 
-/** What an upstream said of a task, in words of the lifecycle. The gateway reads it out of the upstream's own protocol. */
-export type TaskReading =
+/** An upstream's report on a task, in a common form. The gateway translates it from the upstream's protocol. */
+export type TaskReport =
   | { readonly status: 'queued' | 'in_progress'; readonly progress?: number }
-  /** `result` is for `openResult`: where the file is. */
+  /** `result` is the location of the file, for `openResult`. */
   | { readonly status: 'completed'; readonly result: string; readonly durationMs?: number; readonly raw?: unknown }
   | {
       readonly status: 'failed';
       readonly error: VideoError;
-      /** Whether the vendor bills it all the same. */
+      /** Whether the vendor bills it nevertheless. */
       readonly isBilled: boolean;
       readonly durationMs?: number;
       readonly raw?: unknown;
     }
   | { readonly status: 'missing' }
-  /** Nothing was learnt. `isOurs`: the fault lies with the gateway or its configuration, so that an operator has to look. */
+  /** The status is unknown. `isOurs`: because of the gateway or its configuration, so that an operator must act. */
   | { readonly status: 'unclear'; readonly reason: string; readonly isOurs: boolean };
 
-/** A finished file as it comes from an upstream. */
+/** A finished file from an upstream. */
 export type OpenedResult = { readonly mediaType: string; readonly bytes: number | undefined; readonly content: AsyncIterable<Uint8Array> };
 
-/** A file could not be fetched. `gone`: it will never be there again, by the word of its server; otherwise it may be worth another attempt. */
+/** A file could not be fetched. `isGone`: its server says that it no longer exists. Otherwise a retry may succeed. */
 export class ResultError extends Error {
   readonly isGone: boolean;
 
@@ -32,19 +32,19 @@ export class ResultError extends Error {
   }
 }
 
-/** What the lifecycle of tasks needs of upstreams. Implemented by the gateway. */
+/** The upstreams that the lifecycle needs. The gateway implements them. */
 export type VideoUpstreams = {
-  /** Asks how a task stands. Never rejects: what goes wrong is `unclear`. */
-  readonly ask: (task: VideoTask, signal: AbortSignal) => Promise<TaskReading>;
+  /** Reads the status of a task. Never rejects: a failure gives `unclear`. */
+  readonly ask: (task: VideoTask, signal: AbortSignal) => Promise<TaskReport>;
   /**
-   * Sends a submission again whose answer was lost, where the upstream's protocol sees to it that nothing is made twice.
-   * Undefined where it does not.
+   * Sends a submission again whose answer was lost, if the protocol of the upstream is idempotent. Undefined if it is
+   * not.
    */
   readonly submitAgain: (
     task: VideoTask,
     request: SealedVideoRequest,
     signal: AbortSignal,
-  ) => Promise<{ readonly upstreamTaskId: string; readonly reading: TaskReading } | 'unclear' | 'refused' | undefined>;
+  ) => Promise<{ readonly upstreamTaskId: string; readonly reading: TaskReport } | 'unclear' | 'refused' | undefined>;
   /** Opens the finished file. @throws ResultError */
   readonly openResult: (task: VideoTask, result: string, signal: AbortSignal) => Promise<OpenedResult>;
 };

@@ -6,7 +6,7 @@ import { waitByTimer, withinTime, WorkTimeoutError } from './wait.ts';
 
 const never = new AbortController().signal;
 
-test('a wait ends with its time or with its signal, and leaves nothing behind', async () => {
+test('a wait ends after its time or with its signal, and leaves no timer', async () => {
   const controller = new AbortController();
   await waitByTimer(1, controller.signal);
   const waiting = waitByTimer(60_000, controller.signal);
@@ -16,7 +16,7 @@ test('a wait ends with its time or with its signal, and leaves nothing behind', 
   assert.equal(getEventListeners(controller.signal, 'abort').length, 0);
 });
 
-test('work has its time and no longer, whether it listens or not', async () => {
+test('work is limited in time, whether or not it observes the signal', async () => {
   assert.equal(await withinTime(waitByTimer, { ms: 60_000, signal: never }, async () => 5), 5);
   await assert.rejects(
     withinTime(waitByTimer, { ms: 60_000, signal: never }, () => Promise.reject(new RangeError('its own'))),

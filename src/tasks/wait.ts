@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Wait } from './task-parts.ts';
 
-/** Waits by the timers of the process. It does not keep the process alive. */
+/** Waits with the timers of the process, without keeping it alive. */
 export const waitByTimer: Wait = async (ms, signal) => {
   try {
     await sleep(ms, undefined, { signal, ref: false });
@@ -11,7 +11,7 @@ export const waitByTimer: Wait = async (ms, signal) => {
   }
 };
 
-/** Some work took longer than it may. */
+/** Work exceeded its time limit. */
 export class WorkTimeoutError extends Error {
   constructor(ms: number) {
     super(`It took longer than ${ms} ms.`);
@@ -20,8 +20,9 @@ export class WorkTimeoutError extends Error {
 }
 
 /**
- * Does some work for at most so long. Its signal aborts at that time and together with the outer one; work that does not listen is left behind.
- * @throws WorkTimeoutError, the outer signal's reason, and whatever the work throws
+ * Limits work to `ms` milliseconds. Its signal aborts at that time, and with the outer signal. Work that ignores the
+ * signal is abandoned.
+ * @throws WorkTimeoutError, the outer signal's reason, and errors of the work
  */
 export async function withinTime<Result>(
   wait: Wait,
@@ -39,13 +40,13 @@ export async function withinTime<Result>(
   try {
     return await untilAborted(inner.signal, work(inner.signal));
   } finally {
-    // With a reason of its own, because the default one is an error with its stack.
+    // An explicit reason, because the default reason is an error with a stack.
     ended.abort('ended');
     limits.signal.removeEventListener('abort', stop);
   }
 }
 
-/** What some work comes to, or the reason of the signal when that aborts first; then what the work comes to is dropped. */
+/** The result of the work, or the reason of the signal if that aborts first; then the result is dropped. */
 export async function untilAborted<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
   const giveUp = (): void => aborted.reject(signal.reason);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
+import { plainScript, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import type { VideoTasks } from './create-video-tasks.ts';
 
-/** What somebody who watches a task sees, and when. */
+/** Records what a watcher of a task sees, and when. */
 function follow(world: SimulatedWorld, tasks: VideoTasks, id: string, signal = new AbortController().signal) {
   const seen: { readonly phase: string; readonly progress: number; readonly atMs: number }[] = [];
   const watching = async (): Promise<void> => {
@@ -13,13 +13,13 @@ function follow(world: SimulatedWorld, tasks: VideoTasks, id: string, signal = n
   return { seen, over: watching() };
 }
 
-test('a watched task is shown as it is, then at each change, and no more after its end; in its own process at once, elsewhere within a second', async () => {
+test('a watcher sees the task, each change and the end; in its process at once, elsewhere within a second', async () => {
   const world = new SimulatedWorld(1);
   const [here, elsewhere] = [world.startProcess(), world.startProcess()];
-  const submitted = world.submit(here, world.plan(plainStory));
+  const submitted = world.submit(here, world.plan(plainScript));
   const task = await submitted;
   assert.ok(task);
-  // Only one of the two looks after it, so that it is known where the changes are made.
+  // Only one of the two processes the task, so that all changes are made there.
   const both = [follow(world, here.tasks, task.id), follow(world, elsewhere.tasks, task.id)];
   await world.time.pass(60_000);
   await Promise.all(both.map(({ over }) => over));
@@ -42,10 +42,10 @@ test('a watched task is shown as it is, then at each change, and no more after i
   world.time.clear();
 });
 
-test('who watches what is not there, or another’s, sees nothing; who leaves is forgotten', async () => {
+test('a watcher of an unknown task or of another user’s sees nothing, and a watcher that leaves is removed', async () => {
   const world = new SimulatedWorld(2);
   const { tasks } = world.startProcess();
-  const task = await world.submit({ tasks, call: (work: () => Promise<unknown>) => work() } as never, world.plan(plainStory));
+  const task = await world.submit({ tasks, call: (work: () => Promise<unknown>) => work() } as never, world.plan(plainScript));
   assert.ok(task);
   for (const [user, id] of [
     ['bob', task.id],
@@ -64,16 +64,16 @@ test('who watches what is not there, or another’s, sees nothing; who leaves is
   world.time.clear();
 });
 
-test('a store that is away for a while ends no watching', async () => {
+test('an outage of the store ends no watch', async () => {
   const world = new SimulatedWorld(3);
   const process = world.startProcess();
-  const task = await world.submit(process, world.plan(plainStory));
+  const task = await world.submit(process, world.plan(plainScript));
   assert.ok(task);
   const { seen, over } = follow(world, process.tasks, task.id);
   await world.time.pass(5000);
-  world.mishap = () => 'failed-before';
+  world.crashPoint = () => 'failed-before';
   await world.time.pass(40_000);
-  world.mishap = () => 'none';
+  world.crashPoint = () => 'none';
   await world.time.pass(60_000);
   await over;
   assert.equal(seen.at(-1)?.phase, 'completed');

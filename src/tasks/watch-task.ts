@@ -3,10 +3,10 @@ import type { TaskStore } from './task-store.ts';
 import { watchMs } from './timings.ts';
 import type { VideoTask } from './video-task.ts';
 
-/** Who has to look at a task again: those in this process who watch it. */
+/** Notifies watchers of a task in this process. */
 export type TaskChanges = {
   readonly announce: (id: string) => void;
-  /** Resolves at the next change that this process knows of. */
+  /** Resolves at the next change by this process. */
   readonly next: (id: string) => { readonly changed: Promise<void>; readonly forget: () => void };
 };
 
@@ -37,7 +37,10 @@ type FindTask = TaskStore['findTask'];
 
 type SharedRead = { readonly id: string; readonly userName: string; readonly read: ReturnType<FindTask> };
 
-/** Reads of the same task at the same time are one read: many may watch one task. `renew` has the next read begin anew, because the task has changed. */
+/**
+ * Shares concurrent reads of the same task, because it may have many watchers. After `renew` the next read queries the
+ * store again.
+ */
 export function shareReads(find: FindTask): { readonly find: FindTask; readonly renew: (id: string) => void } {
   let reads: readonly SharedRead[] = [];
   return {
@@ -56,9 +59,9 @@ export function shareReads(find: FindTask): { readonly find: FindTask; readonly 
 type WatchParts = Pick<TaskParts, 'wait' | 'logger'> & { readonly find: FindTask; readonly changes: TaskChanges };
 
 /**
- * A task as it is, and again after each change that clients can see, until it is over, deleted, or the signal aborts. Changes of this process are noticed at once, those of others
- * within a second. Nothing at all for a task that this user does not have.
- * @throws what the store throws at the first look; later it is asked again
+ * Yields a task, and again after each visible change, until it ends, is deleted, or the signal aborts. Changes by this
+ * process are noticed at once, those by others within a second. Yields nothing if the user has no such task.
+ * @throws errors of the store at the first read; later reads are retried
  */
 export async function* watchTask(
   { find, changes, wait, logger }: WatchParts,
@@ -67,7 +70,7 @@ export async function* watchTask(
 ): AsyncIterable<VideoTask> {
   let shown: string | undefined;
   while (!signal.aborted) {
-    // Listened for before it is read, so that no change falls between the two.
+    // Subscribes before the read, so that no change is missed.
     const next = changes.next(watched.id);
     try {
       const task = await find(watched);
@@ -78,7 +81,7 @@ export async function* watchTask(
       if (task.phase === 'completed' || task.phase === 'failed') return;
     } catch (error) {
       if (shown === undefined) throw error;
-      logger.warn({ task: watched.id, err: error }, 'a video that is watched could not be read; it is tried again');
+      logger.warn({ task: watched.id, err: error }, 'reading a watched video failed');
     }
     await nextLook(wait, next, signal);
   }

@@ -13,8 +13,8 @@ import { silentLogger } from '../../../src/platform/log.ts';
 import { createSealer } from '../../../src/platform/seal/sealer.ts';
 import { SimulatedProcess as TaskProcess } from '../../../src/tasks/testing/simulation/simulated-process.ts';
 import { SimulatedStorage } from '../../../src/tasks/testing/simulation/simulated-storage.ts';
-import { SimulatedUpstreams, type Story } from '../../../src/tasks/testing/simulation/simulated-upstreams.ts';
-import { plainStory } from '../../../src/tasks/testing/simulation/simulated-world.ts';
+import { SimulatedUpstreams, type UpstreamScript } from '../../../src/tasks/testing/simulation/simulated-upstreams.ts';
+import { plainScript } from '../../../src/tasks/testing/simulation/simulated-world.ts';
 import type { NewVideoTask } from '../../../src/tasks/submit-task.ts';
 import { defaultTaskSettings, type VideoTasksOptions, type Wait } from '../../../src/tasks/task-parts.ts';
 import type { TaskStore } from '../../../src/tasks/task-store.ts';
@@ -56,7 +56,7 @@ export class VideoTrade implements PeerProcess {
   readonly #books: StoreBooks;
   readonly #tasks: TaskStore;
   readonly #random: () => number;
-  readonly #stories = new Map<string, Story>();
+  readonly #stories = new Map<string, UpstreamScript>();
   readonly #payerOf = new Map<string, Payer>();
   readonly #wishes = new Map<string, Wish>();
   readonly #upstreams: SimulatedUpstreams;
@@ -197,11 +197,11 @@ export class VideoTrade implements PeerProcess {
   }
 
   /** Some take a few seconds, and some far longer than the lifetime of the processes that began them. */
-  #story(): Story {
+  #story(): UpstreamScript {
     const random = this.#random;
     const lot = random();
     return {
-      ...plainStory,
+      ...plainScript,
       queuedMs: random() * 5000,
       workMs: random() ** 3 * 2_000_000,
       end: lot < 0.7 ? 'completed' : lot < 0.85 ? 'failed' : 'moderated',

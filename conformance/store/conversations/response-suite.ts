@@ -108,7 +108,7 @@ export function responseSuite(open: () => ConversationStore): void {
     assert.equal(found.response['status'], 'failed');
     assert.deepEqual(found.response['error'], {
       code: 'server_error',
-      message: 'the gateway that generated this response was stopped before it had ended',
+      message: 'the gateway stopped before this response was complete',
     });
     assert.deepEqual(idsOf(found.response['output'] as JsonObject[]), ['out_lapsed']);
     assert.equal(await conversations.extendLease('anna', 'lapsed', startMs + hour), false);

@@ -7,7 +7,7 @@ type Row = {
   readonly previous: Row | undefined;
   items: readonly ItemPlace[];
   deleted: boolean;
-  /** How many rows have this one as their predecessor. */
+  /** Number of rows whose predecessor is this row. */
   followers: number;
   readonly events: Map<number, { readonly count: number; readonly sealed: Uint8Array<ArrayBuffer> }>;
 };
@@ -17,7 +17,7 @@ type ResponseWrite = Extract<ConversationWrite, { type: `${string}-response` | '
 const ended = (row: Row): boolean => row.response.status !== 'queued' && row.response.status !== 'in_progress';
 const name = (userName: string, id: string): string => JSON.stringify([userName, id]);
 
-/** A store in memory for tests, which keeps to the same contract as the engines. */
+/** A store in memory for tests, with the same contract as the engines. */
 export function createFakeConversationStore(): ConversationStore {
   const rows: Rows = new Map();
   const conversations = createFakeSealedConversations();
@@ -90,7 +90,8 @@ function createResponseWrites(rows: Rows) {
   }
 
   function drop(row: Row, nowMs: number): void {
-    // One that is still being generated leaves its name for a while, so that its end does not bring it back.
+    // The id of a deleted response that is still being generated stays for a while, so that its end does not restore
+    // it.
     forget(row, ended(row) ? Infinity : nowMs + 86_400_000);
     if (ended(row)) removeUnneeded(row);
   }

@@ -6,7 +6,7 @@ import { createConversations } from '../create-conversations.ts';
 import { createFakeConversationStore } from './fake-conversation-store.ts';
 import type { Conversations } from '../response-store.ts';
 
-/** Conversations in memory for tests: all of the domain, on a store that needs no database. */
+/** The whole domain for tests, on a store in memory. */
 export function createFakeConversations(
   options: { readonly clock?: Clock; readonly limits?: Partial<ConversationLimits> } = {},
 ): Conversations {

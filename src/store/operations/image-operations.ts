@@ -1,4 +1,4 @@
-import type { PictureStore, StoredPicture } from '../../tasks/media/picture-store.ts';
+import type { ImageStore, StoredImage } from '../../tasks/media/image-store.ts';
 import { toStorableText } from '../storable-text.ts';
 import type { Database } from './database.ts';
 import { readInteger, readText } from './read-column.ts';
@@ -8,7 +8,7 @@ import { toWhole } from './video-task-row.ts';
 const fields = 'id, user_name, key_id, media_type, media_bytes, media_sha256, created_at_ms, expires_at_ms';
 
 /** The SQL of images with links. */
-export function createImageOperations(database: Database): PictureStore {
+export function createImageOperations(database: Database): ImageStore {
   return {
     addPictures: (pictures) =>
       database.transact(async (transaction) => {
@@ -21,7 +21,7 @@ export function createImageOperations(database: Database): PictureStore {
   };
 }
 
-async function insertImage(database: Database, picture: StoredPicture): Promise<void> {
+async function insertImage(database: Database, picture: StoredImage): Promise<void> {
   const { id, userName, keyId, media, createdAtMs, expiresAtMs } = picture;
   const file = [toStorableText(media.mediaType), toWhole(media.bytes), toStorableText(media.sha256)] as const;
   await database.run(
@@ -35,7 +35,7 @@ async function insertImage(database: Database, picture: StoredPicture): Promise<
   );
 }
 
-function decodeImage(row: SqlRow): StoredPicture {
+function decodeImage(row: SqlRow): StoredImage {
   const id = readText(row, 'id');
   return {
     id,

@@ -9,7 +9,7 @@ import type { StatisticsStore } from '../../billing/statistics/statistics-store.
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
-import type { PictureStore } from '../../tasks/media/picture-store.ts';
+import type { ImageStore } from '../../tasks/media/image-store.ts';
 import type { TaskProgress, TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { PackedRows } from '../operations/packed-rows.ts';
@@ -49,7 +49,7 @@ export type StoreOperations = AccountsStoreOperations &
   ConversationStoreOperations &
   FileSearchOperations &
   TaskStoreOperations &
-  PictureStore &
+  ImageStore &
   CallbackStoreOperations &
   IdempotencyStore & {
     readonly databaseId: () => Promise<string>;

@@ -11,21 +11,21 @@ import type { CallbackVault } from './callback-vault.ts';
 export type AttemptParts = {
   readonly vault: CallbackVault;
   readonly clock: Clock;
-  /** Whether receivers may stand in private networks, be spoken to over http and listen at any port. */
+  /** Whether receivers may be in private networks, speak http, and use any port. */
   readonly allowPrivate: () => boolean;
-  /** How host names are looked up. Default: as the system does. */
+  /** How host names are looked up. Default: the system's resolver. */
   readonly lookUp?: LookUpHost;
   readonly timeoutMs: number;
 };
 
-/** What became of an attempt. `isFinal`: no further one can succeed, or is wanted. */
+/** The outcome of an attempt. `isFinal`: no further attempt can succeed, or is requested. */
 export type AttemptOutcome =
   | { readonly type: 'delivered'; readonly status: number }
   | { readonly type: 'failed'; readonly status?: number; readonly problem: string; readonly isFinal: boolean };
 
 /**
- * Sends an event once. Only a status from 200 to 299 is a success; no redirect is followed, for it would lead to where nobody has looked, and what the receiver answers is not read. Rejects where the secrets
- * cannot be had.
+ * Sends an event once. Only a status from 200 to 299 is a success. Redirects are not followed, because their targets
+ * are not checked, and the body of the answer is not read. Rejects if the secrets are unavailable.
  */
 export async function attemptDelivery(parts: AttemptParts, delivery: Delivery, url: string, signal: AbortSignal): Promise<AttemptOutcome> {
   const { id, payload, userName } = delivery;
@@ -60,5 +60,5 @@ export async function attemptDelivery(parts: AttemptParts, delivery: Delivery, u
 function describe(error: unknown): string {
   if (!(error instanceof FetchMediaError)) return 'the receiver cannot be reached';
   if (error.problem === 'forbidden-host') return "the receiver's host has no public internet address";
-  return error.problem === 'invalid-url' ? 'the address is not one that may be called' : 'the receiver cannot be reached';
+  return error.problem === 'invalid-url' ? 'the address is not allowed' : 'the receiver cannot be reached';
 }

@@ -1,15 +1,15 @@
-/** An event that somebody is to be told of. The payload is thin: it names what happened to what, and nothing of its content. */
+/** An event for a receiver. The payload names the subject and its new state, but none of its content. */
 export type NewDelivery = {
-  /** The header `webhook-id`: the same on every attempt, so that receivers can tell repetitions. */
+  /** The header `webhook-id`: the same on every attempt, so that receivers recognise repetitions. */
   readonly id: string;
   readonly userName: string;
-  /** What it is about: the id of a video or of a response. */
+  /** The id of the video or response. */
   readonly subject: string;
   /** `video.completed`, `video.failed`, `response.completed` and so on. */
   readonly eventType: string;
-  /** The address, sealed: addresses carry credentials. */
+  /** The sealed address, because addresses may contain credentials. */
   readonly sealedUrl: Uint8Array<ArrayBuffer>;
-  /** The body that is signed and sent, byte by byte. */
+  /** The exact body that is signed and sent. */
   readonly payload: string;
   readonly createdAtMs: number;
 };
@@ -20,32 +20,32 @@ export type Delivery = NewDelivery & {
   readonly status: DeliveryStatus;
   readonly attempts: number;
   readonly nextAttemptAtMs: number;
-  /** Status of the last answer; absent where there was none. */
+  /** Status of the last answer; absent if there was none. */
   readonly lastStatus?: number;
-  /** Why the last attempt failed, without anything that the receiver said. */
+  /** Why the last attempt failed, without the receiver's own text. */
   readonly lastProblem?: string;
   readonly deliveredAtMs?: number;
 };
 
-/** Secrets that sign the events of a user, sealed: the one in force, and after a rotation the one before for a while. */
+/** Sealed secrets that sign the events of a user: the current one, and for a while after a rotation the one before. */
 export type CallbackSecrets = {
   readonly userName: string;
   readonly current: Uint8Array<ArrayBuffer>;
   readonly previous?: { readonly sealed: Uint8Array<ArrayBuffer>; readonly untilMs: number };
 };
 
-/** What callbacks need of a store. */
+/** The store that callbacks need. */
 export type CallbackStore = {
-  /** For events that do not end a task: those that do are added by `endTask`. One whose id is there already is left alone. */
+  /** Adds events that do not end a task; `endTask` adds the others. An existing id is not changed. */
   readonly insertDeliveries: (deliveries: readonly NewDelivery[]) => Promise<void>;
-  /** Takes deliveries that are due and that nobody works on. */
+  /** Leases due deliveries that no other process works on. */
   readonly claimDeliveries: (claim: {
     readonly owner: string;
     readonly nowMs: number;
     readonly leaseUntilMs: number;
     readonly limit: number;
   }) => Promise<readonly Delivery[]>;
-  /** Writes down what became of an attempt. False when the lease is lost. */
+  /** Records the outcome of an attempt. False if the lease is lost. */
   readonly recordAttempt: (attempt: {
     readonly id: string;
     readonly owner: string;
@@ -56,16 +56,16 @@ export type CallbackStore = {
     readonly lastProblem?: string;
     readonly deliveredAtMs?: number;
   }) => Promise<boolean>;
-  /** Newest first. */
+  /** Lists deliveries, newest first. */
   readonly listDeliveries: (page: {
     readonly userName: string;
     readonly subject?: string;
     readonly limit: number;
   }) => Promise<readonly Delivery[]>;
-  /** Has a delivery sent again, from the first attempt on. False when this user has none of that id. */
+  /** Restarts a delivery with the first attempt. False if the user has no such delivery. */
   readonly redeliver: (delivery: { readonly userName: string; readonly id: string; readonly nowMs: number }) => Promise<boolean>;
   readonly findCallbackSecrets: (userName: string) => Promise<CallbackSecrets | undefined>;
   readonly putCallbackSecrets: (secrets: CallbackSecrets) => Promise<void>;
-  /** Forgets deliveries that were over before a time. Resolves with how many. */
+  /** Deletes deliveries that ended before a time. Resolves with their number. */
   readonly sweepDeliveries: (sweep: { readonly beforeMs: number; readonly limit: number }) => Promise<number>;
 };

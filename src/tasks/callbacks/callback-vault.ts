@@ -3,21 +3,27 @@ import type { Clock } from '../../platform/clock.ts';
 import type { CallbackStore } from './callback-store.ts';
 import { createCallbackSecret } from './callback-secret.ts';
 
-/** How long events are signed with the secret before a rotation too. */
+/** How long the previous secret also signs after a rotation. */
 const overlapMs = 24 * 3_600_000;
 
-/** Addresses of callbacks and the secrets that sign them, which nobody reads who has only the database. */
+/**
+ * Seals addresses of callbacks and the secrets that sign them, so that access to the database alone does not reveal
+ * them.
+ */
 export type CallbackVault = {
   readonly sealUrl: (url: string, deliveryId: string) => Uint8Array<ArrayBuffer>;
-  /** Undefined for what was sealed under another key or for another delivery. */
+  /** Undefined if the address was sealed under another key or for another delivery. */
   readonly openUrl: (sealed: Uint8Array, deliveryId: string) => string | undefined;
-  /** The secrets that a user's events are signed with now, the newest first. A user without any gets one. Rejects with CallbackKeyError. */
+  /**
+   * The secrets that sign a user's events now, newest first. Creates one if there is none. Rejects with
+   * CallbackKeyError.
+   */
   readonly secretsOf: (userName: string) => Promise<readonly [string, ...string[]]>;
-  /** Makes a new secret. The one before signs beside it for 24 hours. Resolves with the new one. */
+  /** Creates a new secret and resolves with it. The previous one also signs for 24 hours. */
   readonly rotate: (userName: string) => Promise<string>;
 };
 
-/** The secrets of a user were sealed under another key. A rotation makes new ones. */
+/** The secrets of a user were sealed under another key. A rotation creates a new one. */
 export class CallbackKeyError extends Error {
   constructor(userName: string) {
     super(`the callback secrets of ${userName} were sealed under another key; rotate them`);
@@ -27,7 +33,7 @@ export class CallbackKeyError extends Error {
 
 export type CallbackVaultOptions = {
   readonly store: Pick<CallbackStore, 'findCallbackSecrets' | 'putCallbackSecrets'>;
-  /** The operator's 32 bytes, of which a key of its own is derived. */
+  /** The operator's 32 bytes, from which a separate key is derived. */
   readonly key: Uint8Array;
   readonly randomBytes: (size: number) => Buffer;
   readonly clock: Clock;
@@ -46,7 +52,7 @@ export function createCallbackVault({ store, key, randomBytes, clock }: Callback
     const found = await store.findCallbackSecrets(userName);
     if (found !== undefined) return found;
     await store.putCallbackSecrets({ userName, current: make(userName).sealed });
-    // Another process may have made one at the same moment: what is stored is the secret.
+    // Another process may have created one at the same moment. The stored secret counts.
     return store.findCallbackSecrets(userName);
   };
   return {

@@ -12,15 +12,15 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Checks a callback as a receiver does, at the time that it says. */
+/** Verifies a callback as a receiver does, at the time in its header. */
 function verify(secret: string, { headers, body }: Received): unknown {
   return new Webhook(secret).verify(body, { ...headers } as Record<string, string>);
 }
 
-test('an event arrives once, thin, and signed so that the standard verifier takes it', async (context) => {
+test('an event arrives once, without content, and the standard verifier accepts its signature', async (context) => {
   const { url, received } = await startReceiver(context);
   const bench = createSenderBench();
-  // The verifier compares with the time of its machine.
+  // The verifier uses the clock of its machine.
   bench.advance(Date.now() - bench.nowMs());
   await bench.queue(url);
   assert.equal(await bench.sender.round(), 1);
@@ -41,7 +41,7 @@ test('an event arrives once, thin, and signed so that the standard verifier take
   assert.throws(() => verify(secret, { ...one, headers: { ...one.headers, 'webhook-id': 'msg_other' } }));
 });
 
-test('during a rotation an event is signed with both secrets, afterwards with the new one alone', async (context) => {
+test('during a rotation both secrets sign an event, afterwards only the new one', async (context) => {
   const { url, received } = await startReceiver(context);
   const bench = createSenderBench();
   bench.advance(Date.now() - bench.nowMs());
@@ -60,7 +60,7 @@ test('during a rotation an event is signed with both secrets, afterwards with th
   assert.equal(received[1]?.headers['webhook-signature']?.toString().split(' ').length, 1);
 });
 
-test('a receiver that fails is asked again after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, under one id, and then given up', async (context) => {
+test('a failed delivery is retried after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, under one id, and then abandoned', async (context) => {
   const { url, received } = await startReceiver(context, (response) => void response.writeHead(500).end('secret words'));
   const bench = createSenderBench();
   await bench.queue(url);
@@ -97,12 +97,12 @@ for (const [random, delayMs] of [
 const failures: readonly [what: string, answer: (response: ServerResponse) => void, status: string, lastStatus: number | undefined][] = [
   ['redirects', (response) => void response.writeHead(307, { location: '/elsewhere' }).end(), 'waiting', 307],
   ['is gone', (response) => void response.writeHead(410).end(), 'given-up', 410],
-  ['breaks off', (response) => void response.destroy(), 'waiting', undefined],
+  ['disconnects', (response) => void response.destroy(), 'waiting', undefined],
   ['refuses', (response) => void response.writeHead(401).end(), 'waiting', 401],
   ['sends headers without end', (response) => void response.writeHead(200, { x: 'y'.repeat(60_000) }).end(), 'waiting', undefined],
 ];
 for (const [what, answer, status, lastStatus] of failures) {
-  test(`a receiver that ${what} has not taken the event`, async (context) => {
+  test(`an event is not delivered to a receiver that ${what}`, async (context) => {
     const { url, received } = await startReceiver(context, answer);
     const bench = createSenderBench();
     await bench.queue(url);
@@ -113,11 +113,11 @@ for (const [what, answer, status, lastStatus] of failures) {
   });
 }
 
-test('a receiver that hangs has not taken the event', async (context) => {
+test('an event is not delivered to a receiver that hangs', async (context) => {
   const limit = new AbortController();
   const byClock = AbortSignal.timeout.bind(AbortSignal);
   context.mock.method(AbortSignal, 'timeout', (ms: number) => (ms === 7000 ? limit.signal : byClock(ms)));
-  // Its time is over once it has the event, and not before, however long the machine stands still.
+  // Its time ends after it has received the event, even on a slow machine.
   const { url, received } = await startReceiver(context, () => limit.abort());
   const bench = createSenderBench({ timeoutMs: 7000 });
   await bench.queue(url);
@@ -127,7 +127,7 @@ test('a receiver that hangs has not taken the event', async (context) => {
   assert.equal(received.length, 1);
 });
 
-test('a receiver that answers with gigabytes has taken the event, and is not read', async (context) => {
+test('an event is delivered to a receiver that answers with gigabytes, which are not read', async (context) => {
   const closed = Promise.withResolvers<unknown>();
   const { url } = await startReceiver(context, (response) => {
     closed.resolve(once(response, 'close', { signal: AbortSignal.timeout(30_000) }));
@@ -160,7 +160,7 @@ test('a receiver in a private network, over http or behind a name that leads the
   assert.equal(received.length, 0);
 });
 
-test('an address that was sealed under another key is given up', async () => {
+test('a delivery whose address was sealed under another key is abandoned', async () => {
   const bench = createSenderBench();
   const other = createSenderBench();
   await other.queue('http://127.0.0.1:9/');

@@ -5,13 +5,13 @@ import { attemptDelivery, type AttemptOutcome, type AttemptParts } from './attem
 import type { CallbackStore, Delivery } from './callback-store.ts';
 import { CallbackKeyError } from './callback-vault.ts';
 import { watchedEventType } from './create-event.ts';
-import { createPlaces, type Places } from './places.ts';
+import { createConcurrencyLimiter, type ConcurrencyLimiter } from './concurrency-limiter.ts';
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** How long after an attempt that failed the next one comes. After the last it is given up. As Standard Webhooks recommends. */
+/** Pauses after failed attempts, as Standard Webhooks recommends. After the last one the delivery is abandoned. */
 const retryAfterMs = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
 const keptMs = 30 * 24 * hour;
 const sweepEveryMs = hour;
@@ -23,38 +23,44 @@ export type CallbackSenderOptions = Omit<AttemptParts, 'timeoutMs'> & {
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** Takes deliveries that only ask what became of something, see `watchedEventType`. Resolves with when to ask again, or undefined when that is over. */
+  /**
+   * Handles deliveries that only watch a subject, see `watchedEventType`. Resolves with the time of the next check, or
+   * undefined after the end.
+   */
   readonly watch?: (delivery: Delivery, url: string) => Promise<number | undefined>;
-  /** Time between two looks at the store. */
+  /** Time between two queries of the store. */
   readonly pollMs?: number;
   /** Limit of an attempt. */
   readonly timeoutMs?: number;
-  /** Attempts at a time, altogether, at one host and of one user: receivers that hang hold up nobody else's events, whatever they are called. */
+  /**
+   * The most attempts at a time: in total, to one host, and of one user, so that receivers that hang do not delay the
+   * events of others.
+   */
   readonly inFlightMax?: number;
   readonly perHostMax?: number;
   readonly perUserMax?: number;
 };
 
 export type CallbackSender = {
-  /** Takes what is due and is done with it, one round. Resolves with how many deliveries it took. */
+  /** Leases and processes the due deliveries, once. Resolves with their number. */
   readonly round: () => Promise<number>;
   /** Begins to send, until it is closed. */
   readonly start: () => void;
-  /** Ends attempts that are under way; they are made again after the lease, under the same id. */
+  /** Aborts running attempts. They are repeated after the lease, under the same id. */
   readonly close: () => Promise<void>;
 };
 
 type Parts = Required<Omit<CallbackSenderOptions, 'lookUp'>> &
   Pick<CallbackSenderOptions, 'lookUp'> & {
     readonly owner: string;
-    readonly hosts: Places;
-    readonly users: Places;
+    readonly hosts: ConcurrencyLimiter;
+    readonly users: ConcurrencyLimiter;
     readonly signal: AbortSignal;
   };
 
 /**
- * Sends events to those who wanted to hear of them. What is to be sent is in the store, and what became of it; any number of senders share it by leases. An event may be sent twice, when a sender dies between sending
- * and writing that down: its id tells the receiver.
+ * Sends events to receivers. Deliveries and their outcomes are in the store, and any number of senders share them by
+ * leases. If a sender dies between an attempt and its record, the event is sent twice with the same id.
  */
 export function createCallbackSender(options: CallbackSenderOptions): CallbackSender {
   const end = new AbortController();
@@ -62,8 +68,8 @@ export function createCallbackSender(options: CallbackSenderOptions): CallbackSe
     ...defaults,
     ...options,
     owner: randomUUID(),
-    hosts: createPlaces(options.perHostMax ?? defaults.perHostMax),
-    users: createPlaces(options.perUserMax ?? defaults.perUserMax),
+    hosts: createConcurrencyLimiter(options.perHostMax ?? defaults.perHostMax),
+    users: createConcurrencyLimiter(options.perUserMax ?? defaults.perUserMax),
     signal: end.signal,
   };
   const running = new Set<Promise<void>>();
@@ -93,9 +99,9 @@ export function createCallbackSender(options: CallbackSenderOptions): CallbackSe
       await sweep();
       taken = (await take()).length;
     } catch (error) {
-      parts.logger.warn({ err: error }, 'callbacks cannot be read from the store at the moment; it is tried again');
+      parts.logger.warn({ err: error }, 'reading callbacks from the store failed');
     }
-    // What was taken may have been only the first of many.
+    // There may be more due deliveries.
     if (!end.signal.aborted) timer = setTimeout(() => void (looking = look()), taken === 0 ? parts.pollMs : 10).unref();
   };
   let looking: Promise<void> = Promise.resolve();
@@ -116,14 +122,14 @@ export function createCallbackSender(options: CallbackSenderOptions): CallbackSe
   };
 }
 
-/** Makes one attempt at a delivery that is ours for now, and writes down what became of it. Never rejects. */
+/** Makes one attempt at a leased delivery, and records the outcome. Never rejects. */
 async function deliver(parts: Parts, delivery: Delivery): Promise<void> {
   try {
     const url = parts.vault.openUrl(delivery.sealedUrl, delivery.id);
     if (delivery.eventType === watchedEventType) return await watch(parts, delivery, url);
     if (url === undefined) return await conclude(parts, delivery, unreadable);
     const leave = enterBoth(parts, URL.parse(url)?.host ?? '', delivery.userName);
-    // There are as many under way as there may be: others are sent in the meantime.
+    // The limit of concurrent attempts is reached; other deliveries are sent meanwhile.
     if (typeof leave === 'number')
       return await record(parts, delivery, { status: 'waiting', nextAttemptAtMs: parts.clock.nowMs() + leave * parts.timeoutMs });
     try {
@@ -133,12 +139,13 @@ async function deliver(parts: Parts, delivery: Delivery): Promise<void> {
     }
   } catch (error) {
     if (parts.signal.aborted) return;
-    const level = error instanceof CallbackKeyError ? 'error' : 'warn';
-    parts.logger[level]({ delivery: delivery.id, err: error }, 'a callback could not be sent; it is tried again');
+    if (error instanceof CallbackKeyError)
+      parts.logger.error({ delivery: delivery.id, err: error }, 'callback secrets could not be opened');
+    else parts.logger.warn({ delivery: delivery.id, err: error }, 'sending a callback failed');
   }
 }
 
-/** Takes a place at a host and one of a user, or neither. */
+/** Takes a slot of the host and one of the user, or neither. */
 function enterBoth({ hosts, users }: Parts, host: string, userName: string): (() => void) | number {
   const leaveHost = hosts.enter(host);
   if (typeof leaveHost === 'number') return leaveHost;
@@ -184,10 +191,10 @@ async function conclude(parts: Parts, delivery: Delivery, outcome: AttemptOutcom
   const known = { attempts, lastProblem, ...(lastStatus === undefined ? {} : { lastStatus }) };
   const delayMs = isFinal ? undefined : retryAfterMs[attempts - 1];
   if (delayMs === undefined) {
-    parts.logger.info({ delivery: delivery.id, subject: delivery.subject, attempts }, 'a callback was given up');
+    parts.logger.info({ delivery: delivery.id, subject: delivery.subject, attempts }, 'callback abandoned');
     return record(parts, delivery, { status: 'given-up', ...known, nextAttemptAtMs: nowMs });
   }
-  // Receivers that came back are not met by all at once.
+  // The jitter prevents that a recovered receiver gets all events at once.
   return record(parts, delivery, {
     status: 'waiting',
     ...known,
@@ -198,6 +205,6 @@ async function conclude(parts: Parts, delivery: Delivery, outcome: AttemptOutcom
 async function record({ store, owner }: Parts, delivery: Delivery, step: Step): Promise<void> {
   const { id, attempts, nextAttemptAtMs, lastStatus, lastProblem } = delivery;
   const known = { ...(lastStatus === undefined ? {} : { lastStatus }), ...(lastProblem === undefined ? {} : { lastProblem }) };
-  // False means that the lease ran out and another has it: then what that one writes down counts.
+  // False means that the lease has expired and another sender has it, whose record counts.
   await store.recordAttempt({ id, owner, attempts, nextAttemptAtMs, ...(step.attempts === undefined ? known : {}), ...step });
 }

@@ -28,7 +28,7 @@ function setUp() {
   return { store, key, clock, vault, callbacks, statuses, list, ask, advance: (byMs: number) => void (nowMs += byMs) };
 }
 
-test('an end that is told by several is one event, and the first word counts', async () => {
+test('an end that is reported several times is one event, and the first report counts', async () => {
   const { callbacks, list, vault } = setUp();
   await callbacks.responseEnded({ userName, id: 'resp_1', url, status: 'completed' });
   await callbacks.responseEnded({ userName, id: 'resp_1', url, status: 'failed' });
@@ -42,7 +42,7 @@ test('an end that is told by several is one event, and the first word counts', a
   assert.ok(!Buffer.from(event.sealedUrl).includes('hooks.example'));
 });
 
-test('what is watched is asked about until it has ended, and then told', async () => {
+test('a watched response is checked until it has ended, and then reported', async () => {
   const { callbacks, statuses, list, ask, clock } = setUp();
   await callbacks.watchResponse({ userName, id: 'resp_1', url });
   assert.deepEqual(await list(), []);
@@ -58,7 +58,7 @@ test('what is watched is asked about until it has ended, and then told', async (
   );
 });
 
-test('a response that is not stored yet is waited for, one that was deleted is nobody’s', async () => {
+test('a watch waits for a response that is not stored yet, and ends for a deleted one', async () => {
   const { callbacks, list, ask, clock, advance } = setUp();
   await callbacks.watchResponse({ userName, id: 'resp_1', url });
   assert.equal(await ask(), clock.nowMs() + 15_000);
@@ -67,7 +67,7 @@ test('a response that is not stored yet is waited for, one that was deleted is n
   assert.deepEqual(await list(), []);
 });
 
-test('events of another user are not there, and what only watches cannot be sent', async () => {
+test('events of another user are not found, and a watch cannot be sent', async () => {
   const { callbacks, list, store } = setUp();
   await callbacks.watchResponse({ userName, id: 'resp_1', url });
   await callbacks.responseEnded({ userName, id: 'resp_1', url, status: 'completed' });
@@ -79,7 +79,7 @@ test('events of another user are not there, and what only watches cannot be sent
     assert.equal(await callbacks.sendAgain(userName, id), id === event.id);
 });
 
-test('a secret is made once, differs between users, and is not in the store in clear', async () => {
+test('a secret is created once, differs between users, and is not stored in clear', async () => {
   const { callbacks, store } = setUp();
   const secrets = await Promise.all([1, 2, 3].map(() => callbacks.findSecret(userName)));
   const last = await callbacks.findSecret(userName);
@@ -89,7 +89,7 @@ test('a secret is made once, differs between users, and is not in the store in c
   assert.ok(stored !== undefined && !Buffer.from(stored.current).includes(last.slice(6)));
 });
 
-test('secrets under another key are told, and a rotation makes new ones', async () => {
+test('secrets under another key are an error, and a rotation creates new ones', async () => {
   const { callbacks, store, clock } = setUp();
   await callbacks.findSecret(userName);
   const moved = createCallbackVault({ store, key: randomBytes(32), randomBytes, clock });
@@ -98,7 +98,7 @@ test('secrets under another key are told, and a rotation makes new ones', async 
   assert.deepEqual(await moved.secretsOf(userName), [fresh]);
 });
 
-test('a user’s secret does not open as another’s', async () => {
+test('a user’s secret does not open as another user’s', async () => {
   const { callbacks, store, vault } = setUp();
   await callbacks.findSecret(userName);
   const stolen = await store.findCallbackSecrets(userName);

@@ -4,21 +4,21 @@ import type { CallbackVault } from './callback-vault.ts';
 import { createEndDelivery, hashName, watchedEventType } from './create-event.ts';
 import { readCallbackUrl } from './read-callback-url.ts';
 
-/** What users and the parts of the gateway do with callbacks. Everything is asked for with the user it belongs to. */
+/** Operations on callbacks for users and for parts of the gateway. Every query includes the user. */
 export type Callbacks = {
   /** Checks an address that a request names. @throws GatewayError `invalid_value` */
   readonly readUrl: (value: unknown, param: string) => string;
   /** Newest first, at most `limit`. */
   readonly list: (page: { readonly userName: string; readonly subject?: string; readonly limit: number }) => Promise<readonly Delivery[]>;
-  /** Has an event sent again, under its id. False where the user has none of that id. */
+  /** Sends an event again under its id. False if the user has no such event. */
   readonly sendAgain: (userName: string, id: string) => Promise<boolean>;
-  /** The secret that signs a user's events, made when there is none. Rejects with CallbackKeyError. */
+  /** The secret that signs a user's events, created at the first call. Rejects with CallbackKeyError. */
   readonly findSecret: (userName: string) => Promise<string>;
-  /** Makes a new one and resolves with it. */
+  /** Creates a new secret and resolves with it. */
   readonly rotateSecret: (userName: string) => Promise<string>;
-  /** Sees to it that the end of a response is told, also when the process that generates it dies. */
+  /** Ensures that the end of a response is reported, also if its process dies. */
   readonly watchResponse: (watched: { readonly userName: string; readonly id: string; readonly url: string }) => Promise<void>;
-  /** Tells that a response has ended. However often and by whom it is told, it is one event. */
+  /** Reports the end of a response. Repeated reports are one event. */
   readonly responseEnded: (ended: {
     readonly userName: string;
     readonly id: string;
@@ -31,14 +31,14 @@ export function createCallbacks(options: {
   readonly store: CallbackStore;
   readonly vault: CallbackVault;
   readonly clock: Clock;
-  /** Whether receivers may stand in private networks and be spoken to over http. */
+  /** Whether receivers may be in private networks and speak http. */
   readonly allowPrivate: () => boolean;
 }): Callbacks {
   const { store, vault, clock, allowPrivate } = options;
   return {
     readUrl: (value, param) => readCallbackUrl(value, { param, allowPrivate: allowPrivate() }),
     list: async ({ limit, ...page }) => {
-      // Beside each event of a response lies what watched for its end.
+      // Each event of a response has a watch row too, which is not listed.
       const deliveries = await store.listDeliveries({ ...page, limit: 2 * limit });
       return deliveries.filter(({ eventType }) => eventType !== watchedEventType).slice(0, limit);
     },

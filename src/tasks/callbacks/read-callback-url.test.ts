@@ -5,7 +5,7 @@ import { readCallbackUrl } from './read-callback-url.ts';
 
 const strict = { param: 'callback_url', allowPrivate: false };
 
-test('an address of a public receiver is taken, with its port, path and query', () => {
+test('an address of a public receiver is accepted, with its port, path and query', () => {
   for (const url of ['https://hooks.example/', 'https://hooks.example:8443/a?b=c', 'https://8.8.8.8/x'])
     assert.equal(readCallbackUrl(url, strict), url);
 });
@@ -36,12 +36,12 @@ const refused: readonly unknown[] = [
   `https://hooks.example/${'a'.repeat(3000)}`,
 ];
 for (const value of refused) {
-  test(`no receiver: ${JSON.stringify(value)?.slice(0, 60)}`, () => {
+  test(`an invalid receiver is refused: ${JSON.stringify(value)?.slice(0, 60)}`, () => {
     assert.throws(() => readCallbackUrl(value, strict), { name: 'GatewayError', code: 'invalid_value', param: 'callback_url' });
   });
 }
 
-test('where private addresses are allowed, http and they are taken, credentials still not', () => {
+test('if private addresses are allowed, http is accepted too, but credentials are not', () => {
   const open = { param: 'callback_url', allowPrivate: true };
   for (const url of ['http://127.0.0.1:9000/', 'https://localhost/', 'http://[::1]/x']) assert.equal(readCallbackUrl(url, open), url);
   assert.throws(() => readCallbackUrl('http://user:secret@127.0.0.1/', open));

@@ -4,7 +4,7 @@ import { isPrivateHost } from '../../platform/http/public-address.ts';
 const urlCharactersMax = 2048;
 
 /**
- * Checks the address that a request wants to be called back at, as far as it can be told without asking: the sender looks at where it really leads, each time.
+ * Checks the callback address of a request without a look-up. The sender checks at each attempt where it really leads.
  * @param param the field, for the error
  * @throws GatewayError `invalid_value`
  */
@@ -14,9 +14,9 @@ export function readCallbackUrl(
 ): string {
   const refuse = (reason: string): GatewayError => new GatewayError('invalid_value', `Invalid '${param}': ${reason}.`, { param });
   if (typeof value !== 'string') throw refuse('expected the address of a receiver, as a string');
-  if (value.length > urlCharactersMax) throw refuse(`an address has at most ${urlCharactersMax} characters`);
+  if (value.length > urlCharactersMax) throw refuse(`an address must have at most ${urlCharactersMax} characters`);
   const url = URL.parse(value);
-  if (url === null) throw refuse('it is no absolute address');
+  if (url === null) throw refuse('it is not an absolute address');
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:'))
     throw refuse(allowPrivate ? 'it must begin with https:// or http://' : 'it must begin with https://');
   if (url.username !== '' || url.password !== '') throw refuse('it must not hold a user name or password');

@@ -8,7 +8,7 @@ import { createSenderBench, userName } from './testing/sender-bench.ts';
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
-test('two senders at once send each event once', async (context) => {
+test('two concurrent senders send each event once', async (context) => {
   const { url, received } = await startReceiver(context);
   const bench = createSenderBench({ perHostMax: 100, inFlightMax: 7 });
   for (let index = 0; index < 40; index += 1) await bench.queue(url, `video_${index}`);
@@ -18,7 +18,7 @@ test('two senders at once send each event once', async (context) => {
   assert.equal(new Set(received.map(({ headers }) => headers['webhook-id'])).size, 40);
 });
 
-test('a sender that dies after sending is followed by another attempt, under the same id', async (context) => {
+test('after a sender died, another attempt follows under the same id', async (context) => {
   const { url, received } = await startReceiver(context);
   const bench = createSenderBench();
   await bench.queue(url);
@@ -32,7 +32,7 @@ test('a sender that dies after sending is followed by another attempt, under the
   assert.equal((await bench.only()).status, 'delivered');
 });
 
-test('a receiver that hangs holds up neither others nor more of the sender than its share', async (context) => {
+test('a receiver that hangs delays no other receiver, and uses only its share of the sender', async (context) => {
   const dead = await startReceiver(context, () => undefined);
   const alive = await startReceiver(context);
   const bench = createSenderBench({ perHostMax: 2, inFlightMax: 4, timeoutMs: 20_000 });
@@ -48,7 +48,7 @@ test('a receiver that hangs holds up neither others nor more of the sender than 
   assert.ok(untried.length >= 26 && untried.every(({ status }) => status === 'waiting'));
 });
 
-test('a user whose receivers hang under many names holds up nobody else', async (context) => {
+test('a user whose receivers hang under many names delays no other user', async (context) => {
   const dead = await startReceiver(context, () => undefined);
   const alive = await startReceiver(context);
   const { port } = new URL(dead.url);
@@ -68,7 +68,7 @@ test('a user whose receivers hang under many names holds up nobody else', async 
   assert.ok(dead.received.length <= 6, `${dead.received.length}`);
 });
 
-test('a sender that is closed ends what is under way and does not count it', async (context) => {
+test('a closed sender aborts running attempts and does not count them', async (context) => {
   const { url, received } = await startReceiver(context, () => undefined);
   const bench = createSenderBench({ timeoutMs: 60_000 });
   await bench.queue(url);
@@ -80,7 +80,7 @@ test('a sender that is closed ends what is under way and does not count it', asy
   assert.deepEqual([status, attempts], ['waiting', 0]);
 });
 
-test('a delivery that is sent again begins anew, and deliveries are forgotten 30 days after they were over', async (context) => {
+test('a repeated delivery starts from its first attempt, and deliveries are deleted 30 days after their end', async (context) => {
   const { url, received } = await startReceiver(context);
   const bench = createSenderBench();
   await bench.queue(url);
@@ -98,7 +98,7 @@ test('a delivery that is sent again begins anew, and deliveries are forgotten 30
   await assert.rejects(bench.only());
 });
 
-test('what is only watched is asked about until it is over, and nothing of it is sent', async (context) => {
+test('a watch is checked until its end, and is never sent', async (context) => {
   const { url, received } = await startReceiver(context);
   const asked: string[] = [];
   const bench = createSenderBench({
@@ -118,7 +118,7 @@ test('what is only watched is asked about until it is over, and nothing of it is
   assert.equal((await bench.only()).status, 'delivered');
 });
 
-test('a store that is down is waited out', async (context) => {
+test('sending continues after an outage of the store', async (context) => {
   const { url, received } = await startReceiver(context);
   const bench = createSenderBench();
   await bench.queue(url);

@@ -9,7 +9,7 @@ import { measureVideo } from './measure-video.ts';
 
 type Container = ConstructorParameters<typeof Output>[0]['format'];
 
-/** A video of so many pictures, 40 ms each, none of which can be looked at. */
+/** A video of `frames` frames of 40 ms each, which cannot be decoded. */
 async function makeVideo(format: Container, pictures: number, pictureBytes = 100): Promise<Uint8Array> {
   const target = new BufferTarget();
   const output = new Output({ format, target });
@@ -24,7 +24,7 @@ async function makeVideo(format: Container, pictures: number, pictureBytes = 100
   return new Uint8Array(target.buffer);
 }
 
-/** A storage with one file that counts what is read of it. */
+/** A storage with one file that counts the bytes that are read. */
 function storageOf(bytes: Uint8Array) {
   const seen = { read: 0, largest: 0 };
   const open: MediaStorage['open'] = (_key, range) => {
@@ -55,15 +55,15 @@ const containers: readonly (readonly [name: string, format: () => Container])[] 
 ];
 
 for (const [name, format] of containers)
-  test(`${name}: the length is that of the pictures`, async () => {
+  test(`${name}: the length is that of the frames`, async () => {
     const file = await makeVideo(format(), 130);
     const measured = await measureVideo({ storage: storageOf(file).storage, meter }, mediaOf(file.length), { tenant, signal });
-    // Matroska does not say for how long its last picture is shown.
+    // Matroska does not declare the duration of its last frame.
     assert.equal(measured, name === 'matroska' ? 5160 : 5200);
   });
 
 for (const name of ['mp4, tables first', 'mp4, tables last'])
-  test(`${name}: of a large file only the tables are read`, async () => {
+  test(`${name}: only the tables of a large file are read`, async () => {
     const format = containers.find(([each]) => each === name)?.[1];
     assert.ok(format);
     const file = await makeVideo(format(), 100, 200_000);
@@ -72,13 +72,13 @@ for (const name of ['mp4, tables first', 'mp4, tables last'])
     assert.ok(seen.read < file.length / 10, `${seen.read} of ${file.length} bytes`);
   });
 
-test('what is no video is an error, never a length', async () => {
+test('a file that is not a video is an error, never a length', async () => {
   const noise = Uint8Array.from({ length: 5000 }, (_, index) => (index * 7919) % 256);
   await assert.rejects(measureVideo({ storage: storageOf(noise).storage, meter }, mediaOf(noise.length), { tenant, signal }));
 });
 
 test('tables that claim to be huge are not read', async () => {
-  // An index of almost 4 GB within a file that says that it is as large.
+  // An index of almost 4 GB in a file that declares this size.
   const head = Buffer.alloc(64);
   head.writeUInt32BE(24, 0);
   head.write('ftypisom', 4, 'latin1');

@@ -3,10 +3,10 @@ import type { StoredMedia } from '../video-task.ts';
 import type { MediaStorage } from './media-storage.ts';
 
 /**
- * Measures how long a stored video is, by the times of its pictures. Only the tables of the file are read, in parts, so that its size costs neither memory nor
- * time; one whose tables are larger than those of any real video is given up.
- * @returns milliseconds; undefined where it has no pictures
- * @throws what the storage or the reader of the format throws, and the signal's reason
+ * Measures a stored video by the times of its frames. Only the tables of the file are read, in parts, so that its size
+ * costs neither memory nor time. A file with larger tables than any real video is refused.
+ * @returns milliseconds; undefined if it has no frames
+ * @throws errors of the storage and of the format's reader, and the signal's reason
  */
 export async function measureVideo(
   { storage, meter }: { readonly storage: Pick<MediaStorage, 'open'>; readonly meter: Pick<MediaMeter, 'measurePictures'> },
@@ -19,7 +19,7 @@ export async function measureVideo(
   return seconds === undefined ? undefined : Math.round(seconds * 1000);
 }
 
-/** Bytes from `start` up to and not including `end`. */
+/** The bytes `[start, end)`. */
 async function readPart(
   { open }: Pick<MediaStorage, 'open'>,
   key: string,

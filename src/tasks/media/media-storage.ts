@@ -1,7 +1,7 @@
-/** A part of a file: bytes from `start` to `end`, both included. */
+/** A part of a file: bytes from `start` to `end`, both inclusive. */
 export type ByteRange = { readonly start: number; readonly end: number };
 
-/** A file could not be kept or read. */
+/** A file could not be stored or read. */
 export class MediaStorageError extends Error {
   readonly problem: 'too-large' | 'unavailable';
 
@@ -12,21 +12,25 @@ export class MediaStorageError extends Error {
   }
 }
 
-/** Where finished files are kept: a directory, or an object store. Nothing of a file is held in memory but a few pieces. */
+/** Stores finished files, in a directory or an object store. Only a few pieces of a file are in memory. */
 export type MediaStorage = {
   /**
-   * Keeps what comes. A file is there whole or not at all; one that was there under the key is replaced. @throws MediaStorageError, and whatever the source throws
-   * @param bytesMax more than this is refused, and nothing is kept
+   * Stores a file, as a whole or not at all. An existing file of the key is replaced. @throws MediaStorageError, and
+   * the errors of the source
+   * @param bytesMax a larger file is refused, and nothing is stored
    */
   readonly write: (
     key: string,
     source: AsyncIterable<Uint8Array>,
     options: { readonly mediaType: string; readonly bytesMax: number; readonly signal: AbortSignal },
   ) => Promise<{ readonly bytes: number; readonly sha256: string }>;
-  /** The bytes of a file or of a part of it, as fast as they are taken; undefined where there is none. Ending the iteration frees what it holds. */
+  /**
+   * The bytes of a file or of a part of it, at the speed of the reader; undefined if there is no file. Ending the
+   * iteration frees its resources.
+   */
   readonly open: (key: string, range: ByteRange | undefined, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** Forgets a file; one that is not there is no error. */
+  /** Deletes a file. A missing file is not an error. */
   readonly remove: (key: string) => Promise<void>;
-  /** Keys of files and of what was not finished, that have not been written to since a time. For the sweep of what nobody has. */
+  /** Keys of finished and unfinished files that were not written to since a time. For the sweep of abandoned files. */
   readonly listOlderThan: (beforeMs: number, limit: number) => Promise<readonly string[]>;
 };

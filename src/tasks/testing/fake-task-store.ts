@@ -9,12 +9,11 @@ type Row = { task: VideoTask; owner: string | undefined; leaseUntilMs: number };
 
 type KeyRow = Idempotency & { readonly taskId: string };
 
-/** What a fake store holds. */
 type Tables = { readonly rows: Map<string, Row>; readonly keys: Map<string, KeyRow>; readonly ledger: Map<string, CallEntry> };
 
 export type FakeTaskStore = TaskStore & CallbackStore & Pick<LedgerStore, 'appendEntries' | 'findEntry'>;
 
-/** A store in memory for tests, which keeps to the same contract as the engines. The ledger rows that it books are found by `findEntry`. */
+/** A store in memory for tests, with the same contract as the engines. `findEntry` finds its ledger entries. */
 export function createFakeTaskStore(): FakeTaskStore {
   const tables: Tables = { rows: new Map(), keys: new Map(), ledger: new Map() };
   const callbacks = createFakeCallbackStore();
@@ -39,7 +38,7 @@ export function createFakeTaskStore(): FakeTaskStore {
 
 function createSubmissions(tables: Tables): Pick<TaskStore, 'findKeyedTask' | 'insertTask' | 'acceptTask' | 'refuseTask'> {
   const { rows, keys } = tables;
-  // At once: between looking and inserting nobody else is to insert.
+  // Synchronous, so that no other insert comes between the check and the insert.
   const findKeyed = (asked: Parameters<TaskStore['findKeyedTask']>[0]): Awaited<ReturnType<TaskStore['findKeyedTask']>> => {
     const known = keys.get(keyName(asked));
     const existing = known === undefined || known.untilMs <= asked.nowMs ? undefined : rows.get(known.taskId);
@@ -174,7 +173,7 @@ function createQueries(tables: Tables): Queries {
 const compare = (left: string, right: string): number => Buffer.compare(Buffer.from(left), Buffer.from(right));
 const keyName = ({ keyId, key }: Pick<Idempotency, 'keyId' | 'key'>): string => JSON.stringify([keyId, key]);
 const isOpen = ({ phase }: VideoTask): boolean => phase !== 'completed' && phase !== 'failed';
-/** Of a task that is not completed. */
+/** Progress of a task that is not completed. */
 const openProgress = (progress: number): number => Math.min(Math.max(Math.trunc(progress), 0), 99);
 
 function openRow({ rows }: Tables, id: string): Row | undefined {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import type { GeneratedImage } from '../../../inference/image.ts';
 import { MediaStorageError } from '../../../tasks/media/media-storage.ts';
-import type { StoredPicture } from '../../../tasks/media/picture-store.ts';
+import type { StoredImage } from '../../../tasks/media/image-store.ts';
 import { createSignedLinks } from '../shared/content/signed-links.ts';
 import { createImageLinks } from './image-files.ts';
 
@@ -18,7 +18,7 @@ const elsewhere: GeneratedImage = { content: { kind: 'url', url: 'https://vendor
 /** A storage that fails after a number of files, and a record of its operations. */
 function start({ filesMax = 10, mediaRetentionDays = undefined as number | undefined } = {}) {
   const files = new Map<string, string>();
-  const rows: StoredPicture[] = [];
+  const rows: StoredImage[] = [];
   const errors: unknown[] = [];
   let ids = 0;
   let begun = 0;

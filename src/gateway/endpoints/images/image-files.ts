@@ -3,14 +3,14 @@ import type { GeneratedImage } from '../../../inference/image.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { MediaStorage } from '../../../tasks/media/media-storage.ts';
-import type { PictureStore, StoredPicture } from '../../../tasks/media/picture-store.ts';
+import type { ImageStore, StoredImage } from '../../../tasks/media/image-store.ts';
 import type { TaskStore } from '../../../tasks/task-store.ts';
 import type { SignedLinks } from '../shared/content/signed-links.ts';
 
 /** The storage of linked images. */
 export type ImageFiles = {
   readonly storage: Pick<MediaStorage, 'write' | 'open' | 'remove'>;
-  readonly store: PictureStore & Pick<TaskStore, 'mediaBytes'>;
+  readonly store: ImageStore & Pick<TaskStore, 'mediaBytes'>;
   /** Each opens one image until its file is deleted. */
   readonly links: SignedLinks;
 };
@@ -80,7 +80,7 @@ function retentionHours({ linkHours, caller }: Linking): number {
   return Math.min(linkHours, ...days.map((each) => each * dayHours));
 }
 
-type Times = Pick<StoredPicture, 'createdAtMs' | 'expiresAtMs'>;
+type Times = Pick<StoredImage, 'createdAtMs' | 'expiresAtMs'>;
 
 async function storeAll(linking: Linking, newFiles: readonly NewFile[], times: Times): Promise<boolean> {
   if (newFiles.length === 0) return true;
@@ -103,12 +103,7 @@ function valueOf<Value>(settled: PromiseSettledResult<Value>): Value {
   return settled.value;
 }
 
-async function storeFile(
-  { files, caller, bytesMax }: Linking,
-  picture: NewFile,
-  times: Times,
-  signal: AbortSignal,
-): Promise<StoredPicture> {
+async function storeFile({ files, caller, bytesMax }: Linking, picture: NewFile, times: Times, signal: AbortSignal): Promise<StoredImage> {
   const { id, mediaType, data } = picture;
   const { bytes, sha256 } = await files.storage.write(id, once(Buffer.from(data, 'base64')), { mediaType, bytesMax, signal });
   return { id, userName: caller.userName, keyId: caller.id, media: { key: id, mediaType, bytes, sha256 }, ...times };

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { StoredPicture } from '../../../tasks/media/picture-store.ts';
+import type { StoredImage } from '../../../tasks/media/image-store.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
 import { disconnectSignal, imageContent, serveFile } from '../shared/content/serve-file.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
@@ -28,7 +28,7 @@ export async function serveLinkedImage(gateway: ImageServices, http: EndpointReq
 }
 
 /** Finds the image of a link. All failures have the same message. @throws GatewayError */
-async function findLinked({ pictures, clock }: ImageServices, { target }: EndpointRequest, id: string): Promise<StoredPicture> {
+async function findLinked({ pictures, clock }: ImageServices, { target }: EndpointRequest, id: string): Promise<StoredImage> {
   const nowMs = clock.nowMs();
   const link = pictures?.links.read(id, target.query, nowMs);
   const picture = link === undefined ? undefined : await pictures?.store.findPicture(id).catch(refuseUnread);

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 
 export type Received = { readonly headers: IncomingHttpHeaders; readonly body: string };
 
-/** A receiver of callbacks on a port of its own, for tests. `answer` decides what it says. */
+/** A receiver of callbacks on its own port, for tests. `answer` writes its answer. */
 export async function startReceiver(
   context: TestContext,
   answer: (response: ServerResponse, received: Received) => void = (response) => void response.writeHead(204).end(),

@@ -2,7 +2,7 @@ import type { CallbackSecrets, CallbackStore, Delivery, NewDelivery } from '../c
 
 type Row = { delivery: Delivery; owner: string | undefined; leaseUntilMs: number; overAtMs: number | undefined };
 
-/** A store of callbacks in memory for tests, which keeps to the same contract as the engines. */
+/** A store of callbacks in memory for tests, with the same contract as the engines. */
 export function createFakeCallbackStore(): CallbackStore {
   const rows = new Map<string, Row>();
   const secrets = new Map<string, CallbackSecrets>();
@@ -76,7 +76,7 @@ function begin(delivery: NewDelivery, nextAttemptAtMs: number): Row {
   };
 }
 
-/** What was to be delivered, without what became of it. */
+/** A delivery without its outcome. */
 function asNew({ id, userName, subject, eventType, sealedUrl, payload, createdAtMs }: Delivery): NewDelivery {
   return { id, userName, subject, eventType, sealedUrl, payload, createdAtMs };
 }

@@ -13,7 +13,7 @@ export type SenderBench = {
   readonly another: (options?: Partial<CallbackSenderOptions>) => CallbackSender;
   readonly advance: (byMs: number) => void;
   readonly nowMs: () => number;
-  /** Queues the event that a video has ended. */
+  /** Queues the end event of a video. */
   readonly queue: (url: string, subject?: string, user?: string) => Promise<void>;
   readonly only: () => Promise<Delivery>;
   readonly logged: unknown[];
@@ -21,7 +21,7 @@ export type SenderBench = {
 
 export const userName = 'anna';
 
-/** A sender on a store in memory and a clock that stands until it is moved, for tests. */
+/** A sender for tests, on a store in memory and a clock that only tests advance. */
 export function createSenderBench(options: Partial<CallbackSenderOptions> = {}): SenderBench {
   let nowMs = Date.UTC(2026, 10, 22);
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };

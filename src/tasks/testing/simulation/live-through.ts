@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { silentLogger } from '../../../platform/log.ts';
 import { sweepOrphans } from '../../sweep-media.ts';
 import type { VideoTask } from '../../video-task.ts';
-import type { Mishap, SimulatedProcess } from './simulated-process.ts';
-import type { Story } from './simulated-upstreams.ts';
-import { anyStory, heldUsage, simulatedCharge, SimulatedWorld } from './simulated-world.ts';
+import type { CrashPoint, SimulatedProcess } from './simulated-process.ts';
+import type { UpstreamScript } from './simulated-upstreams.ts';
+import { anyScript, heldUsage, simulatedCharge, SimulatedWorld } from './simulated-world.ts';
 
 const minuteMs = 60_000;
 
-/** Errors that a task of a story may end with. A file that is only late is never given up. */
-function mayEndWith(task: VideoTask, story: Story): readonly string[] {
+/** Errors with which a task of a script may end. A file that is only late is never abandoned. */
+function mayEndWith(task: VideoTask, script: UpstreamScript): readonly string[] {
   const ends = {
     completed: 'completed',
     failed: 'upstream_failed',
@@ -18,26 +18,26 @@ function mayEndWith(task: VideoTask, story: Story): readonly string[] {
     forgotten: 'task_lost',
     never: 'upstream_timeout',
   };
-  if (task.upstreamTaskId === undefined) return story.isIdempotent ? [] : ['submission_lost'];
-  return [story.failsFirst && story.end !== 'never' && story.end !== 'forgotten' ? 'upstream_failed' : ends[story.end]];
+  if (task.upstreamTaskId === undefined) return script.isIdempotent ? [] : ['submission_lost'];
+  return [script.failsFirst && script.end !== 'never' && script.end !== 'forgotten' ? 'upstream_failed' : ends[script.end]];
 }
 
-function chargeOf(end: string, { durationMs }: Story): bigint {
+function chargeOf(end: string, { durationMs }: UpstreamScript): bigint {
   if (end !== 'completed' && end !== 'content_moderated') return 0n;
   const outputVideoMs = Math.min(durationMs ?? Infinity, heldUsage.outputVideoMs ?? Infinity);
   return simulatedCharge({ ...heldUsage, outputVideoMs }).amountNanoUsd;
 }
 
-/** What has to hold of a task that is over, whatever happened on its way. */
+/** Checks the invariants of an ended task. */
 export function checkTask(world: SimulatedWorld, task: VideoTask): string {
-  const story = world.stories.get(task.callId);
-  assert.ok(story);
+  const script = world.stories.get(task.callId);
+  assert.ok(script);
   const end = task.error?.code ?? task.phase;
-  assert.ok(mayEndWith(task, story).includes(end), `${task.id} ended as ${end}: ${JSON.stringify(story)}`);
+  assert.ok(mayEndWith(task, script).includes(end), `${task.id} ended as ${end}: ${JSON.stringify(script)}`);
   const entry = world.store.ledger.get(task.callId);
-  assert.equal(entry?.charge.amountNanoUsd, chargeOf(end, story));
+  assert.equal(entry?.charge.amountNanoUsd, chargeOf(end, script));
   assert.equal(task.chargedNanoUsd, entry?.charge.amountNanoUsd);
-  assert.equal(entry?.end, chargeOf(end, story) === 0n ? 'failed' : 'finished');
+  assert.equal(entry?.end, chargeOf(end, script) === 0n ? 'failed' : 'finished');
   assert.equal(entry?.acceptedAtMs, task.createdAtMs);
   assert.equal(
     task.media === undefined ? undefined : world.storage.files.get(task.media.key)?.bytes,
@@ -68,22 +68,24 @@ export async function checkFiles(world: SimulatedWorld): Promise<void> {
   assert.deepEqual([...world.storage.files.keys()].toSorted(), kept.toSorted());
 }
 
-/** Two processes under hardship: clients come for a minute, mishaps go on for ten, and then all is well. */
+/**
+ * Simulates two processes: clients arrive for a minute, failures continue for ten minutes, and then everything works.
+ */
 export async function liveThrough(seed: number, count: number): Promise<Map<string, number>> {
   const world = new SimulatedWorld(seed, { deadlineMs: 5 * minuteMs, giveUpMs: 20 * minuteMs });
   const { random, time, store } = world;
   const processes: SimulatedProcess[] = [world.startProcess(), world.startProcess()];
-  const odds: readonly (readonly [Mishap, number])[] = [
+  const odds: readonly (readonly [CrashPoint, number])[] = [
     ['killed-before', 0.0002],
     ['killed-after', 0.0002],
     ['failed-before', 0.01],
     ['failed-after', 0.005],
   ];
   let kills = 0;
-  world.mishap = () => {
+  world.crashPoint = () => {
     let lot = random();
-    for (const [mishap, odd] of odds) {
-      if (lot < odd) return mishap;
+    for (const [crashPoint, odd] of odds) {
+      if (lot < odd) return crashPoint;
       lot -= odd;
     }
     return 'none';
@@ -92,7 +94,7 @@ export async function liveThrough(seed: number, count: number): Promise<Map<stri
     const alive = processes.filter(({ isAlive }) => isAlive);
     for (let coming = second < 60 ? count / 60 : 0; coming > 0; coming--) {
       const process = alive[Math.floor(random() * alive.length)];
-      if (process !== undefined) void world.submit(process, world.plan(anyStory(random)), random() < 0.05);
+      if (process !== undefined) void world.submit(process, world.plan(anyScript(random)), random() < 0.05);
     }
     await time.pass(1000);
     if (second % 7 > 0) continue;
@@ -102,12 +104,12 @@ export async function liveThrough(seed: number, count: number): Promise<Map<stri
       processes[index] = world.startProcess();
     }
   }
-  world.mishap = () => 'none';
+  world.crashPoint = () => 'none';
   for (const [index, process] of processes.entries()) if (!process.isAlive) processes[index] = world.startProcess();
   await time.pass(minuteMs);
   for (const { task } of store.rows.values()) {
     if (task.phase === 'completed' || task.phase === 'failed') continue;
-    assert.ok(task.alert !== undefined, `${task.id} is open after its deadline, and nobody is told`);
+    assert.ok(task.alert !== undefined, `${task.id} is open after its deadline without an alert`);
   }
   await time.pass(19 * minuteMs);
   const ends = new Map([['kills', kills]]);

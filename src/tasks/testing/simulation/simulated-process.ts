@@ -1,17 +1,20 @@
 import { createVideoTasks, type VideoTasks } from '../../create-video-tasks.ts';
 import type { VideoTasksOptions, Wait } from '../../task-parts.ts';
 
-/** What happens to a call that leaves a process: before it has done anything, or when it has and nobody hears of it. */
-export type Mishap = 'none' | 'killed-before' | 'killed-after' | 'failed-before' | 'failed-after';
+/**
+ * What happens to an outgoing call of a process: a failure before its effect, or after its effect but before the
+ * answer.
+ */
+export type CrashPoint = 'none' | 'killed-before' | 'killed-after' | 'failed-before' | 'failed-after';
 
-/** A process that may die at any call that it makes: before the call has done anything, or when it has and nobody hears of it. */
+/** A process that may die at any outgoing call, before or after its effect. */
 export class SimulatedProcess {
   isAlive = true;
   readonly tasks: VideoTasks;
-  readonly #mishap: () => Mishap;
+  readonly #crashPoint: () => CrashPoint;
 
-  constructor(options: VideoTasksOptions & { readonly wait: Wait }, mishap: () => Mishap) {
-    this.#mishap = mishap;
+  constructor(options: VideoTasksOptions & { readonly wait: Wait }, crashPoint: () => CrashPoint) {
+    this.#crashPoint = crashPoint;
     const { store, upstreams, storage, wait } = options;
     this.tasks = createVideoTasks({
       ...options,
@@ -23,7 +26,7 @@ export class SimulatedProcess {
     this.tasks.start();
   }
 
-  /** Whatever it waits for never comes: that is what a killed process is, seen from outside. */
+  /** After a kill, promises of the process never resolve. */
   async #whileAlive<Result>(work: () => Promise<Result>): Promise<Result> {
     if (!this.isAlive) return await never();
     try {
@@ -37,13 +40,13 @@ export class SimulatedProcess {
 
   async call<Result>(work: () => Promise<Result>): Promise<Result> {
     return await this.#whileAlive(async () => {
-      const mishap = this.#mishap();
-      if (mishap === 'killed-before') this.isAlive = false;
+      const crashPoint = this.#crashPoint();
+      if (crashPoint === 'killed-before') this.isAlive = false;
       if (!this.isAlive) return await never();
-      if (mishap === 'failed-before') throw new Error('the connection was refused');
+      if (crashPoint === 'failed-before') throw new Error('the connection was refused');
       const result = await work();
-      if (mishap === 'killed-after') this.isAlive = false;
-      if (mishap === 'failed-after') throw new Error('the connection was lost before the answer');
+      if (crashPoint === 'killed-after') this.isAlive = false;
+      if (crashPoint === 'failed-after') throw new Error('the connection was lost before the answer');
       return result;
     });
   }
@@ -53,7 +56,7 @@ export class SimulatedProcess {
       get: (target, name) => {
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function') return member;
-        // What a port of the lifecycle does is always asynchronous.
+        // Ports of the lifecycle are always asynchronous.
         return (...values: unknown[]): Promise<unknown> =>
           this.call(async () => await (Reflect.apply(member, target, values) as Promise<unknown>));
       },

@@ -1,6 +1,6 @@
 import { type MediaStorage, MediaStorageError } from '../../media/media-storage.ts';
 
-/** A storage that keeps of each file only how long it is. */
+/** A storage that keeps only the length of each file. */
 export class SimulatedStorage implements MediaStorage {
   readonly files = new Map<string, { readonly bytes: number; readonly atMs: number }>();
   readonly #nowMs: () => number;

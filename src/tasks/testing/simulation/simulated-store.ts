@@ -10,13 +10,14 @@ type Row = { task: VideoTask; owner: string | undefined; leaseUntilMs: number };
 const isOver = (phase: VideoPhase): boolean => phase === 'completed' || phase === 'failed';
 
 /**
- * A store for simulations. It is strict where an engine is kind: a write that would take a task back is an error of whoever wrote it, and not put right in silence.
+ * A store for simulations. It is stricter than the engines: a write that would move a task back is an error, and is not
+ * corrected silently.
  */
 export class SimulatedStore implements TaskStore {
   readonly rows = new Map<string, Row>();
   readonly ledger = new Map<string, CallEntry>();
   readonly deliveries: NewDelivery[] = [];
-  /** Every phase that a task has been in, and its progress. */
+  /** Every phase of each task, with its progress. */
   readonly history = new Map<string, string[]>();
   readonly #open = new Set<string>();
   readonly #keys = new Map<string, { readonly taskId: string; readonly bodyHash: string }>();

@@ -1,55 +1,65 @@
 import assert from 'node:assert/strict';
 
-import { ResultError, type TaskReading, type VideoUpstreams } from '../../video-upstreams.ts';
+import { ResultError, type TaskReport, type VideoUpstreams } from '../../video-upstreams.ts';
 
-/** What becomes of a video at its upstream, and how the upstream lies about it on the way. */
-export type Story = {
+/** The life of a video at its upstream, and the upstream's wrong answers about it. */
+export type UpstreamScript = {
   readonly queuedMs: number;
   readonly workMs: number;
   readonly end: 'completed' | 'failed' | 'moderated' | 'forgotten' | 'never';
   readonly durationMs: number | undefined;
   readonly tellsProgress: boolean;
-  /** How often an answer is one of the lies below, from 0 to 1, until so long after its end. */
+  /** The share of wrong answers, from 0 to 1, until some time after its end. */
   readonly lies: number;
   readonly liesForMs: number;
   /** Whether the upstream takes the same submission only once. */
   readonly isIdempotent: boolean;
-  /** How many times its file is not to be had: gone, broken off, empty, standing still, another thing. */
+  /** How many times its file is unavailable: gone, truncated, empty, stalled, or another file. */
   readonly badFiles: number;
-  /** Whether the vendor says that it failed, although it goes on to say later that it is done. */
+  /** Whether the vendor first reports a failure, and later a success. */
   readonly failsFirst: boolean;
 };
 
-export type Job = { readonly id: string; readonly callId: string; readonly story: Story; readonly createdAtMs: number; badFiles: number };
+export type Job = {
+  readonly id: string;
+  readonly callId: string;
+  readonly script: UpstreamScript;
+  readonly createdAtMs: number;
+  badFiles: number;
+};
 
 const bytesPerVideo = 3000;
-/** How files of the MP4 family begin. */
+/** The beginning of files of the MP4 family. */
 const videoHead = Buffer.from('\0\0\0\u0018ftypmp42', 'latin1');
 
-/** Upstreams of simulations: every story is lived through by the clock. */
+/** Upstreams of simulations, which follow their scripts by the clock. */
 export class SimulatedUpstreams implements VideoUpstreams {
   readonly jobs = new Map<string, Job>();
   readonly asks = new Map<string, number[]>();
-  /** Tasks that were told of a failure before anything else that is final. */
+  /** Tasks whose first final report was a failure. */
   readonly failedFirst = new Set<string>();
   readonly #nowMs: () => number;
   readonly #random: () => number;
-  readonly #stories: ReadonlyMap<string, Story>;
+  readonly #stories: ReadonlyMap<string, UpstreamScript>;
 
-  constructor(parts: { readonly nowMs: () => number; readonly random: () => number; readonly stories: ReadonlyMap<string, Story> }) {
+  constructor(parts: {
+    readonly nowMs: () => number;
+    readonly random: () => number;
+    readonly stories: ReadonlyMap<string, UpstreamScript>;
+  }) {
     this.#nowMs = parts.nowMs;
     this.#random = parts.random;
     this.#stories = parts.stories;
   }
 
-  /** Takes a submission. One that takes the same twice makes a second job. */
-  submit(callId: string): { readonly upstreamTaskId: string; readonly reading: TaskReading } {
-    const story = this.#stories.get(callId);
-    assert.ok(story);
+  /** Accepts a submission. An upstream that is not idempotent makes a second job from a repetition. */
+  submit(callId: string): { readonly upstreamTaskId: string; readonly reading: TaskReport } {
+    const script = this.#stories.get(callId);
+    assert.ok(script);
     const known = [...(this.#byCall.get(callId) ?? [])];
-    const id = known.length === 0 || story.isIdempotent ? `job-${callId}` : `job-${callId}-${known.length}`;
+    const id = known.length === 0 || script.isIdempotent ? `job-${callId}` : `job-${callId}-${known.length}`;
     if (!this.jobs.has(id)) {
-      this.jobs.set(id, { id, callId, story, createdAtMs: this.#nowMs(), badFiles: story.badFiles });
+      this.jobs.set(id, { id, callId, script, createdAtMs: this.#nowMs(), badFiles: script.badFiles });
       this.#byCall.set(callId, [...known, id]);
     }
     return { upstreamTaskId: id, reading: { status: 'queued' } };
@@ -67,13 +77,13 @@ export class SimulatedUpstreams implements VideoUpstreams {
     this.asks.set(task.id, times);
     const job = this.jobs.get(task.upstreamTaskId ?? '');
     if (job === undefined) return { status: 'missing' };
-    const { story } = job;
+    const { script } = job;
     const ageMs = this.#nowMs() - job.createdAtMs;
-    if (this.#random() < story.lies && ageMs < story.queuedMs + story.workMs + story.liesForMs) return await this.#lie(signal);
+    if (this.#random() < script.lies && ageMs < script.queuedMs + script.workMs + script.liesForMs) return await this.#lie(signal);
     return this.#truth(task.id, job, ageMs);
   };
 
-  async #lie(signal: AbortSignal): Promise<TaskReading> {
+  async #lie(signal: AbortSignal): Promise<TaskReport> {
     switch (Math.floor(this.#random() * 8)) {
       case 0:
         return { status: 'missing' };
@@ -96,8 +106,8 @@ export class SimulatedUpstreams implements VideoUpstreams {
     }
   }
 
-  #truth(taskId: string, { id, story }: Job, ageMs: number): TaskReading {
-    const { queuedMs, workMs, end, durationMs, tellsProgress, failsFirst } = story;
+  #truth(taskId: string, { id, script }: Job, ageMs: number): TaskReport {
+    const { queuedMs, workMs, end, durationMs, tellsProgress, failsFirst } = script;
     if (ageMs < queuedMs) return { status: 'queued' };
     if (ageMs < queuedMs + workMs || end === 'never') {
       const progress = Math.floor((100 * (ageMs - queuedMs)) / Math.max(1, workMs));
@@ -116,9 +126,9 @@ export class SimulatedUpstreams implements VideoUpstreams {
   }
 
   submitAgain: VideoUpstreams['submitAgain'] = async (task, request) => {
-    const story = this.#stories.get(task.callId);
-    if (story?.isIdempotent !== true) return undefined;
-    assert.ok(request.submission, 'a submission that is sent again is there to be sent');
+    const script = this.#stories.get(task.callId);
+    if (script?.isIdempotent !== true) return undefined;
+    assert.ok(request.submission, 'a submission that is sent again is stored');
     const lot = this.#random();
     if (lot < 0.1) return 'unclear';
     const taken = this.submit(task.callId);
@@ -129,7 +139,7 @@ export class SimulatedUpstreams implements VideoUpstreams {
 
   openResult: VideoUpstreams['openResult'] = async (_task, result, signal) => {
     const job = this.jobs.get(result.replace('file-of-', ''));
-    assert.ok(job, `a result that nobody gave: ${result}`);
+    assert.ok(job, `an unknown result: ${result}`);
     if (job.badFiles > 0) {
       job.badFiles -= 1;
       return await this.#badFile(signal);

@@ -6,13 +6,13 @@ import { createSealer } from '../../../platform/seal/sealer.ts';
 import type { NewVideoTask } from '../../submit-task.ts';
 import { defaultTaskSettings, type TaskSettings, type VideoTasksOptions, type Wait } from '../../task-parts.ts';
 import type { VideoTask } from '../../video-task.ts';
-import { type Mishap, SimulatedProcess } from './simulated-process.ts';
+import { type CrashPoint, SimulatedProcess } from './simulated-process.ts';
 import { SimulatedStorage } from './simulated-storage.ts';
 import { SimulatedStore } from './simulated-store.ts';
-import { SimulatedUpstreams, type Story } from './simulated-upstreams.ts';
+import { SimulatedUpstreams, type UpstreamScript } from './simulated-upstreams.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** A second of video costs a millionth of a dollar, and a picture half of it. */
+/** A second of video costs a millionth of a dollar, and an image half of it. */
 export function simulatedCharge(usage: Usage): Charge {
   const amountNanoUsd = BigInt(usage.outputVideoMs ?? 0) + 500n * BigInt(usage.inputImages ?? 0);
   return { amountNanoUsd, lines: [], priceId: 'simulated' };
@@ -20,17 +20,17 @@ export function simulatedCharge(usage: Usage): Charge {
 
 export const heldUsage: Usage = { outputVideoMs: 8700, inputImages: 2 };
 
-/** Store, upstreams and storage that several processes share, with a time of their own. */
+/** A store, upstreams and a storage that several processes share, with virtual time. */
 export class SimulatedWorld {
   readonly time = new VirtualTime();
   readonly store = new SimulatedStore();
   readonly storage = new SimulatedStorage(this.time.nowMs);
-  readonly stories = new Map<string, Story>();
+  readonly stories = new Map<string, UpstreamScript>();
   readonly random: () => number;
   readonly upstreams: SimulatedUpstreams;
   readonly sealer = createSealer(Buffer.alloc(32, 7));
   readonly settings: TaskSettings;
-  mishap: () => Mishap = () => 'none';
+  crashPoint: () => CrashPoint = () => 'none';
   #ids = 0;
 
   constructor(seed: number, settings: Partial<TaskSettings> = {}) {
@@ -61,13 +61,13 @@ export class SimulatedWorld {
   }
 
   startProcess(changed: Partial<VideoTasksOptions> = {}): SimulatedProcess {
-    return new SimulatedProcess({ ...this.options(changed), wait: this.time.wait }, () => this.mishap());
+    return new SimulatedProcess({ ...this.options(changed), wait: this.time.wait }, () => this.crashPoint());
   }
 
-  /** A video that a client asks for, and what becomes of it. */
-  plan(story: Story): NewVideoTask {
+  /** Plans the request of a client, with the script of its video. */
+  plan(script: UpstreamScript): NewVideoTask {
     const callId = this.newId('req');
-    this.stories.set(callId, story);
+    this.stories.set(callId, script);
     return {
       callId,
       userName: 'alice',
@@ -90,14 +90,14 @@ export class SimulatedWorld {
         prompt: 'a cat',
         metadata: '{}',
         callbackUrl: 'https://receiver.example/hook',
-        ...(story.isIdempotent ? { submission: { path: '/videos', headers: {}, bodyBase64: 'e30=' } } : {}),
+        ...(script.isIdempotent ? { submission: { path: '/videos', headers: {}, bodyBase64: 'e30=' } } : {}),
       },
     };
   }
 
   /**
-   * What a client's call does in a process: records the intent, submits it, and says what came of it. Resolves with the task as the client gets it; undefined when the client got an
-   * error, and never when the process dies on the way.
+   * The call of a client in a process: records the intent, submits it, and records the answer. Resolves with the
+   * client's task, or undefined after an error; never if the process dies.
    */
   async submit(process: SimulatedProcess, intent: NewVideoTask, refused = false): Promise<VideoTask | undefined> {
     const { tasks } = process;
@@ -123,8 +123,8 @@ export class SimulatedWorld {
   }
 }
 
-/** A story in which all goes well. */
-export const plainStory: Story = {
+/** A script without failures. */
+export const plainScript: UpstreamScript = {
   queuedMs: 3000,
   workMs: 30_000,
   end: 'completed',
@@ -137,8 +137,8 @@ export const plainStory: Story = {
   failsFirst: false,
 };
 
-/** Any story. */
-export function anyStory(random: () => number): Story {
+/** A random script. */
+export function anyScript(random: () => number): UpstreamScript {
   const lot = random();
   const end = lot < 0.8 ? 'completed' : lot < 0.88 ? 'failed' : lot < 0.96 ? 'moderated' : lot < 0.98 ? 'forgotten' : 'never';
   return {

@@ -3,7 +3,7 @@ import type { Wait } from '../../task-parts.ts';
 
 type Timer = { readonly atMs: number; readonly order: number; readonly fire: () => void; isOver: boolean };
 
-/** Time that moves only when a test moves it: hours of a task's life pass in milliseconds. */
+/** Time that only tests advance, so that hours pass in milliseconds. */
 export class VirtualTime implements Clock {
   #nowMs: number;
   #order = 0;
@@ -29,7 +29,7 @@ export class VirtualTime implements Clock {
       this.#push(timer);
     });
 
-  /** Lets time pass, timer by timer; what each sets going runs until it waits. */
+  /** Advances time timer by timer. The work that each timer starts runs until it waits. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
     await turn();
@@ -40,13 +40,13 @@ export class VirtualTime implements Clock {
       if (next.isOver) continue;
       this.#nowMs = next.atMs;
       next.fire();
-      // Timers of the same moment fire together.
+      // Timers of the same time fire together.
       if (this.#timers[0]?.atMs !== next.atMs) await turn();
     }
     this.#nowMs = untilMs;
   }
 
-  /** What is waited for is dropped. */
+  /** Drops all timers. */
   clear(): void {
     this.#timers = [];
   }
@@ -86,5 +86,5 @@ export class VirtualTime implements Clock {
   }
 }
 
-/** A turn of the event loop, after which no promise has anything left to do. */
+/** A turn of the event loop, after which all resolved promises have run. */
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

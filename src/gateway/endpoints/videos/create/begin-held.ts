@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../../inference/gateway-error.ts';
-import type { Begun, NewVideoTask } from '../../../../tasks/submit-task.ts';
+import type { BeginResult, NewVideoTask } from '../../../../tasks/submit-task.ts';
 import { takeCredit } from '../../../admission/credits/call-credit.ts';
 
 /**
@@ -11,8 +11,8 @@ export async function beginHeld(
   desk: Parameters<typeof takeCredit>[0],
   caller: Parameters<typeof takeCredit>[1],
   intent: NewVideoTask,
-  record: (intent: NewVideoTask) => Promise<Begun>,
-): Promise<Begun> {
+  record: (intent: NewVideoTask) => Promise<BeginResult>,
+): Promise<BeginResult> {
   const { createdAtMs, heldNanoUsd } = intent;
   const credit = await takeCredit(desk, caller, createdAtMs, () => heldNanoUsd);
   if (credit === undefined) return await record(intent);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { videoProtocols } from '../../../../dialects/video-tasks/video-protocols.ts';
 import type { VideoTask } from '../../../../tasks/video-task.ts';
-import type { TaskReading } from '../../../../tasks/video-upstreams.ts';
+import type { TaskReport } from '../../../../tasks/video-upstreams.ts';
 import { createFakeVideos, type FakeAnswer, type FakeVideos } from '../testing/fake-videos.ts';
 import { createVideoUpstreams } from './video-upstreams.ts';
 
@@ -29,7 +29,7 @@ function upstreamsOf(videos: FakeVideos) {
 async function ask(
   answer: FakeAnswer,
   more: Partial<VideoTask> = {},
-): Promise<{ readonly reading: TaskReading; readonly path: string | undefined }> {
+): Promise<{ readonly reading: TaskReport; readonly path: string | undefined }> {
   const videos = createFakeVideos([{ id: 'a', answers: [answer] }]);
   const reading = await upstreamsOf(videos).ask({ ...task, ...more }, signal);
   return { reading, path: videos.sent[0]?.request.path };

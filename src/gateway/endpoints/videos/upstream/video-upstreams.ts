@@ -2,7 +2,7 @@ import type { UpstreamVideo, VideoProtocol } from '../../../../dialects/video-ta
 import { isModeration, messageCharactersMax } from '../../../../dialects/upstream-error.ts';
 import { type Answer, AskError, askUpstream } from '../../../../platform/http/ask-upstream.ts';
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
-import { ResultError, type TaskReading, type VideoUpstreams } from '../../../../tasks/video-upstreams.ts';
+import { ResultError, type TaskReport, type VideoUpstreams } from '../../../../tasks/video-upstreams.ts';
 import type { RoutingTable } from '../../../attempts/routing/routing-table.ts';
 import type { Upstream } from '../../../attempts/routing/target.ts';
 import { findTaskUpstream, type VideoProtocols } from './find-task-upstream.ts';
@@ -24,14 +24,14 @@ const askTimeoutMs = 30_000;
 /** A submission may carry pictures. */
 const submitTimeoutMs = 120_000;
 
-type Told = { readonly answer: Answer } | { readonly reading: TaskReading };
+type Told = { readonly answer: Answer } | { readonly reading: TaskReport };
 
-function unclear(reason: string, isOurs = false): TaskReading {
+function unclear(reason: string, isOurs = false): TaskReport {
   return { status: 'unclear', reason, isOurs };
 }
 
 /** What an upstream said, as the lifecycle of tasks has it. */
-export function toReading(video: UpstreamVideo): TaskReading {
+export function toReading(video: UpstreamVideo): TaskReport {
   if (video.status === 'unclear') return unclear(video.reason);
   return video.status === 'completed' ? { ...video, result: encodeResult(video.result) } : video;
 }
@@ -68,7 +68,7 @@ function readSafely<Result>(read: () => Result, fallback: Result): Result {
   }
 }
 
-function readStatus(protocol: VideoProtocol, answer: Answer, upstreamTaskId: string): TaskReading {
+function readStatus(protocol: VideoProtocol, answer: Answer, upstreamTaskId: string): TaskReport {
   return readSafely(
     () => toReading(protocol.readStatus(answer, upstreamTaskId)),
     unclear('the upstream answers what cannot be read', true),
