@@ -62,42 +62,42 @@ import type { DialectId } from '../../dialects/dialect-id.ts';
 
 export type RunningGateway = {
   readonly url: string;
-  /** Where the metrics are; absent where they are not served. */
+  /** The address of the metrics; undefined if they are not served. */
   readonly metricsUrl: string | undefined;
   readonly source: UpstreamSource;
   readonly examples: Welcome['examples'];
   readonly reload: () => void;
-  /** From now on it is not ready and asks its clients to leave. Returns how long its end may take. */
+  /** Reports not ready from now on, and closes idle connections. Returns how long the shutdown may take. */
   readonly leave: () => DrainTimes;
-  /** Lets running calls finish, and ships what they used. */
+  /** Waits for running calls, and ships their journal. */
   readonly drain: (plan: DrainPlan) => Promise<void>;
-  /** Puts into the store what another process may look for there. */
+  /** Ships the journal, so that other processes find its rows in the store. */
   readonly shipJournal: () => Promise<void>;
   readonly writeProofs: () => Promise<void>;
   /** See recoverSlot. */
   readonly recoverSlot: (slot: string) => Promise<boolean>;
-  /** How the metrics stand; undefined where nobody wants them. */
+  /** The current metrics; undefined if they are not served. */
   readonly readMetrics: () => MetricsSnapshot | undefined;
 };
 
-/** What is otherwise where a gateway is one of several workers. */
+/** The parts that differ if a gateway is one of several workers. */
 export type WorkerParts = {
   readonly journalSlot: string;
   readonly limiter: SharedLimiter;
   readonly lastGood: ConfigFiles | undefined;
   readonly onConfigInForce: (files: ConfigFiles) => void;
-  /** Connections come from here, and clients find them at this address. */
+  /** The source of connections, and their address for clients. */
   readonly connections: { readonly url: string; readonly deliver: (take: (socket: Socket) => void) => void };
 };
 
 const configPollMs = 1000;
 const keysRefreshMs = 1000;
-/** Also how long a worker waits at its start for what it recovered. */
+/** Also the longest time that a starting worker waits for recovered calls. */
 const shipMsMax = 5000;
-/** How long a client waits for one file that its request names by address. */
+/** The limit for fetching one file whose URL is in a request. */
 const mediaTimeoutMs = 20_000;
 
-/** Starts the simulated vendors when no upstream is configured anywhere; undefined when there is one. */
+/** Starts the simulated vendors if no upstream is configured; otherwise undefined. */
 async function startSimulatedIfNeeded(environment: Environment, opened: AsyncDisposableStack): Promise<Simulated | undefined> {
   const { config } = loadConfig(environment.configPath, environment.variable);
   return findUpstreams(config, environment.variable, undefined) === undefined ? await startSimulatedUpstreams(opened) : undefined;
@@ -125,7 +125,8 @@ async function openJournal(options: {
   });
   if (recovered.lostAnswered + recovered.lostUnanswered + recovered.lostFailed > 0)
     logger.warn(recovered, 'calls of the last run settled from the journal');
-  // Workers take it that what a dead one left is in the store when its successor is ready. A store that is down keeps nobody from starting.
+  // When the successor of a dead worker is ready, other workers expect its rows in the store. An outage of the store
+  // does not prevent the start.
   await shipJournal(journal).catch((error: unknown) => logger.warn({ err: error }, 'shipping recovered calls failed'));
   return journal;
 }
@@ -139,7 +140,7 @@ async function openKeys({ environment, store, clock, logger }: Opened, opened: A
   return keys;
 }
 
-/** Opens the journal, and the desk that has money for its calls. From then on the store is written to under the journal's name. */
+/** Opens the journal and the credit desk. From then on the store is written under the name of the journal's node. */
 async function openBooks(
   parts: Pick<Parameters<typeof assembleGateway>[0], 'environment' | 'store' | 'clock' | 'logger' | 'worker' | 'opened'> & {
     readonly live: LiveSettings;
@@ -190,7 +191,7 @@ function openLiveSettings(
   return live;
 }
 
-/** Wires the gateway and begins to serve. Everything it opens is closed by `opened`. */
+/** Assembles the gateway and begins to serve. `opened` closes everything that it opens. */
 export async function assembleGateway(options: {
   readonly environment: Environment;
   readonly logger: Logger;
@@ -247,7 +248,7 @@ export async function assembleGateway(options: {
   if (registry !== undefined) addGatewayGauges(registry, gateway);
   return {
     url,
-    // Those of a worker are served by the primary, together with the others'.
+    // The primary serves the metrics of all workers.
     metricsUrl: worker === undefined ? await openMetrics(registry, options) : undefined,
     source: live.source(),
     examples: chooseExamples(live.settings().routing),
@@ -260,7 +261,7 @@ export async function assembleGateway(options: {
   };
 }
 
-/** Opens what is kept for users and told of later: responses, conversations and videos, and the callbacks at their ends. */
+/** Opens stored responses, conversations and videos, and the callbacks at their ends. */
 async function openWhatIsKept(
   {
     live,
@@ -316,7 +317,7 @@ function openGatekeeper(live: LiveSettings, clock: Clock, logger: Logger, opened
   return gatekeeper;
 }
 
-/** Serves the metrics where they have an address. */
+/** Serves the metrics if they have an address. */
 async function openMetrics(
   registry: MetricRegistry | undefined,
   { environment, logger, opened }: { readonly environment: Environment; readonly logger: Logger; readonly opened: AsyncDisposableStack },
@@ -332,7 +333,7 @@ function shipJournal(journal: Journal): Promise<void> {
   return journal.drain(AbortSignal.timeout(shipMsMax));
 }
 
-/** Begins to take connections and returns the address. */
+/** Begins to accept connections, and returns the address. */
 async function serve(server: GatewayServer, { host, port }: Environment, worker: WorkerParts | undefined): Promise<string> {
   if (worker !== undefined) {
     worker.connections.deliver(server.serveHandedOver());
@@ -353,7 +354,7 @@ function fetchNamedMedia(url: string, configured: Config['media']): ReturnType<t
   });
 }
 
-/** A served model for each interface: a well-known one where it is served, else the first of the list. */
+/** A served model for each interface: a well-known one if it is served, else the first of the list. */
 function chooseExamples(routing: RoutingTable): Welcome['examples'] {
   const choose = (dialect: DialectId, preferred: string): string | undefined =>
     [preferred, ...routing.models.map((model) => model.id)].find((model) =>

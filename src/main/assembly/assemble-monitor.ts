@@ -18,14 +18,14 @@ import type { Environment } from '../environment.ts';
 import { formatUrl, listenError } from '../programs/listen.ts';
 import { describeAnswerDatabase, openDatabase } from './open-data-directory.ts';
 
-/** How long running answers may go on at shutdown. */
+/** The longest time for running answers at shutdown. */
 const closeGraceMs = 5000;
-/** How long the store may take to prove that it answers. */
+/** The limit of the store's health check. */
 const healthMsMax = 1500;
 
 export type RunningMonitor = { readonly url: string };
 
-/** Asks for a single value. An operator finds the cause in the log; whoever probes learns only that there is one. */
+/** Queries a single value. The log has the cause of a failure; the answer only says that there is one. */
 async function checkStore(store: AccountsStore, logger: Logger): Promise<readonly string[]> {
   try {
     await waitFor(store.keysVersion(), healthMsMax);
@@ -37,12 +37,13 @@ async function checkStore(store: AccountsStore, logger: Logger): Promise<readonl
 }
 
 /**
- * Wires the monitor and begins to serve. Answers are read and written in threads of their own, so that a long one holds up neither the ledger nor those who ask for a token.
+ * Assembles the monitor and begins to serve. Answers are made in separate threads, so that a long one delays neither
+ * the ledger nor token look-ups.
  */
 export async function assembleMonitor(options: {
   readonly environment: Environment;
   readonly logger: Logger;
-  /** Where the uses of tokens are written down: all that the monitor writes. */
+  /** Records the last use of tokens. The monitor writes nothing else. */
   readonly uses: Pick<BillingTokenStore, 'noteBillingTokenUse'>;
   readonly clock: Clock;
   readonly opened: AsyncDisposableStack;
@@ -75,7 +76,7 @@ export async function assembleMonitor(options: {
   return { url: formatUrl(address.address, address.port) };
 }
 
-/** A connection that only reads, closed at the end. */
+/** Opens a read-only connection. `opened` closes it. */
 async function openReader({
   environment,
   logger,
@@ -93,7 +94,7 @@ async function openReader({
   return store;
 }
 
-/** Who may ask, and how often. */
+/** Authenticates requests and limits their rate. */
 function createGate(options: {
   readonly store: AccountsStore;
   readonly uses: Pick<BillingTokenStore, 'noteBillingTokenUse'>;

@@ -5,8 +5,8 @@ import { type MediaStorage, MediaStorageError } from '../../tasks/media/media-st
 const sample = Buffer.from('weir looks whether files can be kept here');
 
 /**
- * Keeps a small file, reads it and removes it: what every finished video needs. Resolves with what went wrong, in words that hold no secret, or undefined. A file that stays is taken away by the sweep of files that
- * nobody has. Rejects with the signal's reason.
+ * Writes, reads and deletes a small file, as for every finished video. Resolves with the problem (without a secret), or
+ * undefined. The sweep of abandoned files deletes a file that stays. Rejects with the signal's reason.
  */
 export async function checkMediaStorage(storage: MediaStorage, signal: AbortSignal): Promise<string | undefined> {
   const key = `check_${randomBytes(12).toString('hex')}`;
@@ -16,7 +16,7 @@ export async function checkMediaStorage(storage: MediaStorage, signal: AbortSign
     const pieces: Uint8Array[] = [];
     for await (const piece of content ?? []) pieces.push(piece);
     await storage.remove(key);
-    return Buffer.concat(pieces).equals(sample) ? undefined : 'what is written is not what is read';
+    return Buffer.concat(pieces).equals(sample) ? undefined : 'it returns other bytes than were written';
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof MediaStorageError)) return 'it cannot be used';

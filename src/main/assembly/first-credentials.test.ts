@@ -27,7 +27,7 @@ test('an empty database gets a key and a token, and they are returned this once'
   assert.deepEqual([keys[0]?.userName, keys[0]?.name], ['admin', 'default']);
 });
 
-test('secrets from outside are made sure of at every start, and never returned', async () => {
+test('configured secrets are ensured at every start, and never returned', async () => {
   const { ensure, list } = start();
   const variables = { WEIR_API_KEY: 'sk-from-outside-1', WEIR_BILLING_TOKEN: 'bt-from-outside-1' };
   for (let starts = 0; starts < 3; starts++)
@@ -36,7 +36,7 @@ test('secrets from outside are made sure of at every start, and never returned',
   assert.deepEqual([keys.length, tokens.length], [1, 1]);
 });
 
-test('one from outside, one generated', async () => {
+test('one secret is configured and the other generated', async () => {
   const { ensure } = start();
   const made = await ensure({ WEIR_API_KEY: 'sk-from-outside-1' });
   assert.equal(made.newApiKey, undefined);
@@ -44,7 +44,7 @@ test('one from outside, one generated', async () => {
 });
 
 for (const variable of ['WEIR_API_KEY', 'WEIR_BILLING_TOKEN'])
-  test(`a secret that is too short is refused under the name ${variable} and not repeated`, async () => {
+  test(`a secret that is too short is refused with the name ${variable}, without its value`, async () => {
     await assert.rejects(
       start().ensure({ [variable]: 'sh0rt' }),
       (error: Error) =>

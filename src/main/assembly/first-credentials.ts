@@ -8,15 +8,15 @@ import { AccountsError } from '../../accounts/accounts-error.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { remembersKeys } from './remember-keys.ts';
 
-/** Secrets made at this start, to be shown once. */
+/** Secrets that were generated at this start, to be shown once. */
 export type FirstCredentials = { readonly newApiKey: string | undefined; readonly newBillingToken: string | undefined };
 
 const firstUser = 'admin';
 const firstName = 'default';
 
 /**
- * Makes sure that there is an API key and a billing token: those that the environment names, or else, in an empty database, generated ones. Only
- * generated secrets are returned; one that came from outside is known there and never printed.
+ * Ensures that an API key and a billing token exist: those of the environment, or else, in an empty database, generated
+ * ones. Only generated secrets are returned, and configured ones are never printed.
  */
 export async function ensureFirstCredentials(options: {
   readonly store: Store;
@@ -31,8 +31,8 @@ export async function ensureFirstCredentials(options: {
       newBillingToken: await ensureBillingToken(accounts, store, environment),
     };
   } catch (error) {
-    // A monitor whose role in the database only reads makes none.
-    // A gateway that knows its keys can wait for its database.
+    // A monitor with a read-only role creates none.
+    // A gateway with remembered keys can wait for its database.
     const isGoodEnough =
       error instanceof StoreError && (error.kind === 'read-only' || (error.kind === 'unavailable' && remembersKeys(environment)));
     if (isGoodEnough) return { newApiKey: undefined, newBillingToken: undefined };
@@ -60,7 +60,7 @@ async function ensureBillingToken(accounts: Accounts, store: Store, environment:
   return await unlessMade(async () => (await accounts.createBillingToken({ name: firstName })).secret);
 }
 
-/** Several processes may start on a new database at once: the first one makes the secret and shows it. */
+/** Several processes may start on a new database at once. The first one creates the secret and shows it. */
 async function unlessMade(make: () => Promise<string>): Promise<string | undefined> {
   try {
     return await make();
@@ -70,7 +70,7 @@ async function unlessMade(make: () => Promise<string>): Promise<string | undefin
   }
 }
 
-/** A secret that cannot be used is refused under the name by which the operator gave it. */
+/** Names the operator's variable in the error about a secret that cannot be used. */
 async function nameVariable(name: string, ensure: () => Promise<unknown>): Promise<void> {
   try {
     await ensure();

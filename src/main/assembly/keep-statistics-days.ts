@@ -1,7 +1,10 @@
 import type { StatisticsDays } from '../../billing/statistics/statistics-store.ts';
 import type { Logger } from '../../platform/log.ts';
 
-/** Sees to it that sums of days are kept in the zone that statistics are asked in. Nobody waits for it: without, statistics of long spans are the same and slower. */
+/**
+ * Ensures that sums of days exist in the configured time zone. It runs in the background: without the sums, statistics
+ * of long spans are the same, but slower.
+ */
 export function keepStatisticsDays(store: StatisticsDays, timeZone: string, logger: Logger): void {
   store.sumDaysOf(timeZone).then(
     (changed) => {

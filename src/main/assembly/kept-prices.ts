@@ -10,8 +10,9 @@ import type { Environment } from '../environment.ts';
 const fileName = 'prices.published.json';
 
 /**
- * The price book of a shared database that this gateway had in force last, as its data directory keeps it: a start without the database prices as before. Undefined where none is kept, where it is
- * damaged or that of another database, and where the database lies in the data directory itself.
+ * The last price book of a shared database, from the data directory, so that a start without the database uses the same
+ * prices. Undefined if there is none, if it is damaged or from another database, or if the database is in the data
+ * directory.
  */
 export function readKeptPrices(environment: Environment): PublishedPriceBook | undefined {
   const name = nameKept('prices', environment);
@@ -22,13 +23,13 @@ export function readKeptPrices(environment: Environment): PublishedPriceBook | u
   } catch {
     return undefined;
   }
-  // Only this program writes it.
+  // Only this program writes the file.
   const kept = parseJsonObject(text) as { readonly name?: string; readonly published?: PublishedPriceBook } | undefined;
   const published = kept?.name === name ? kept.published : undefined;
   return published !== undefined && digestOfBook(published.book) === published.digest ? published : undefined;
 }
 
-/** Keeps a book that has come into force, whole; without one, none is kept. Throws what the file system throws. */
+/** Stores the book in force; undefined removes it. Throws errors of the file system. */
 export function keepPrices(environment: Environment, published: PublishedPriceBook | undefined): void {
   const name = nameKept('prices', environment);
   const path = pathOf(environment);

@@ -4,8 +4,8 @@ import { loadProofKey, ProofKeyError } from '../../gateway/endpoints/chat/proofs
 import { type Environment, proofKeyVariable, StartError } from '../environment.ts';
 
 /**
- * The key under which bodies are sealed before they are stored: the operator's, or one that the data directory keeps. What it is used for derives keys
- * of its own from it. Throws StartError when neither can be used.
+ * The key for sealing bodies before they are stored: the operator's key, or the one in the data directory. Each use
+ * derives its own key from it. Throws StartError if neither can be used.
  */
 export function loadStoreKey(environment: Environment): Buffer {
   const text = environment.variable(proofKeyVariable);

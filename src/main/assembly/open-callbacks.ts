@@ -12,7 +12,10 @@ import type { Config } from '../config/config-schema.ts';
 import type { Environment } from '../environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
-/** Opens callbacks and begins to send them. Closed by `opened`. `vault` is what seals the addresses of events that the end of a task adds. Throws StartError without a usable key. */
+/**
+ * Opens callbacks and begins to send them. Closed by `opened`. `vault` seals the addresses of events at the end of
+ * tasks. Throws StartError without a usable key.
+ */
 export function openCallbacks(
   options: {
     readonly environment: Environment;

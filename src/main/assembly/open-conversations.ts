@@ -7,7 +7,10 @@ import type { Store } from '../../store/store.ts';
 import type { Environment } from '../environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
-/** Opens the stored responses and conversations, and begins to delete what expires. Closed by `opened`. Throws StartError without a usable key. */
+/**
+ * Opens the stored responses and conversations, and begins to delete expired ones. Closed by `opened`. Throws
+ * StartError without a usable key.
+ */
 export function openConversations(
   { environment, store, clock, logger }: { environment: Environment; store: Store; clock: Clock; logger: Logger },
   opened: AsyncDisposableStack,

@@ -21,14 +21,14 @@ const verifyRows = 2000;
 const shipMsMax = 5000;
 
 /**
- * The name under which the process of a journal slot leases money: the data directory's own, which a file in it keeps, and the slot's. It outlives the process, as the
- * journal does. Throws StartError when the file holds something else.
+ * The id under which the process of a journal slot leases credit: the id of the data directory, from a file in it, and
+ * the slot. It outlives the process, as the journal does. Throws StartError if the file is invalid.
  */
 export function readNodeId(dataDirectory: string, slot: string): string {
   const path = join(dataDirectory, nodeIdFile);
   const own = readIfThere(path) ?? createNodeId(path);
   if (!nodeIdPattern.test(own))
-    throw new StartError(`${path} holds no name of a node: 16 hexadecimal digits; remove it, and another is made`);
+    throw new StartError(`${path} must contain the id of a node (16 hexadecimal digits); delete it, and a new one is created`);
   return `${own}/${slot}`;
 }
 
@@ -47,7 +47,7 @@ function createNodeId(path: string): string {
   return readFileSync(path, 'utf8').trim();
 }
 
-/** The store as a node writes to it: what its calls cost, and what its videos hold, comes out of what the node has leased. */
+/** The store for a node. Charges of calls and holds of videos use the leases of the node. */
 export function storeOfNode(store: Store, nodeId: string): Store {
   return {
     ...store,
@@ -57,7 +57,10 @@ export function storeOfNode(store: Store, nodeId: string): Store {
   };
 }
 
-/** Opens the credit desk of a process, and has the books verified. Closed by `opened`: to be called after the journal was opened, so that it closes before. */
+/**
+ * Opens the credit desk of a process, and verifies the books periodically. `opened` closes it. Call it after the
+ * journal was opened, so that it closes first.
+ */
 export async function openCredits(
   parts: {
     readonly nodeId: string;
@@ -72,7 +75,7 @@ export async function openCredits(
   const { nodeId, store, journal, clock, logger, registry } = parts;
   const node = { nodeId, sessionId: randomBytes(8).toString('hex') };
   const desk = createCreditDesk({ store, node, clock, logger, ship: () => journal.drain(AbortSignal.timeout(shipMsMax)) });
-  // Calls are served from the first moment on, also where the store is down: those with limits wait for it.
+  // Calls are served at once, also during an outage of the store. Calls with limits wait for it.
   await desk.tick();
   const verifier = createBookVerifier({ store, logger, freeze: desk.freeze, rows: verifyRows });
   const ticking = setInterval(() => void desk.tick(), tickMs).unref();
@@ -93,21 +96,21 @@ function addCreditMetrics(registry: MetricRegistry, desk: RunningCreditDesk): vo
     registry.collected({ name, help, type, merge: 'sum', read: () => [{ labels: [], value: read(desk.figures()) }] });
   add(
     'weir_credits_held_usd',
-    'What calls under way have reserved, in USD; once for each limit that it counts against.',
+    'Amount that running calls hold, in USD; counted once for each limit.',
     'gauge',
     (each) => Number(each.held) / nanoUsdPerUsd,
   );
   add(
     'weir_credits_free_usd',
-    'What is leased and not reserved, in USD; once for each limit.',
+    'Leased amount that is not held, in USD; counted once for each limit.',
     'gauge',
     (each) => Number(each.free) / nanoUsdPerUsd,
   );
-  add('weir_credits_waiting', 'Calls that wait for money.', 'gauge', (each) => each.waiting);
-  add('weir_credits_overdrafts_total', 'Charges beyond what was held for them and leased.', 'counter', (each) => each.overdrafts);
+  add('weir_credits_waiting', 'Calls that wait for credit.', 'gauge', (each) => each.waiting);
+  add('weir_credits_overdrafts_total', 'Charges that exceeded their hold and the lease.', 'counter', (each) => each.overdrafts);
   add(
     'weir_credits_overdraft_usd_total',
-    'What those charges exceeded it by, in USD.',
+    'Amount by which charges exceeded their hold and the lease, in USD.',
     'counter',
     (each) => Number(each.overdraftNanoUsd) / nanoUsdPerUsd,
   );

@@ -14,12 +14,12 @@ import { readDatabaseConfig } from '../config/find-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { remembersKeys } from './remember-keys.ts';
 
-/** Where the database lies in a data directory. */
+/** The path of the database in a data directory. */
 export function databasePath(dataDirectory: string): string {
   return join(dataDirectory, 'weir.sqlite');
 }
 
-/** Makes sure that the data directory exists and can be written. Throws StartError naming it. */
+/** Ensures that the data directory exists and is writable. Throws StartError with its path. */
 export function ensureDataDirectory(dataDirectory: string): void {
   try {
     makeDirectory(dataDirectory);
@@ -30,7 +30,10 @@ export function ensureDataDirectory(dataDirectory: string): void {
   }
 }
 
-/** Opens the database that the configuration names, or the file of the data directory. Throws StartError, ConfigError when it cannot be used. */
+/**
+ * Opens the configured database, or the file in the data directory. Throws StartError or ConfigError if it cannot be
+ * used.
+ */
 export async function openDatabase(environment: Environment, options: DatabaseOptions = {}): Promise<WorkerStore> {
   const configured = readDatabaseConfig(environment);
   const config = options.url === undefined ? configured : { ...configured, url: options.url };
@@ -45,7 +48,7 @@ export async function openDatabase(environment: Environment, options: DatabaseOp
 
 type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure'> &
   Pick<PostgresStoreOptions, 'mayBeAway'> & {
-    /** The PostgreSQL database with another role than the configuration has. */
+    /** The PostgreSQL database with another role than in the configuration. */
     readonly url?: string;
   };
 
@@ -74,8 +77,8 @@ function postgresOptions(config: DatabaseConfig, { readOnly }: Pick<DatabaseOpti
 }
 
 /**
- * Opens the store of a data directory. An exclusive user, which a gateway is, locks the directory first: two gateways would write
- * one journal.
+ * Opens the store of a data directory. A gateway needs it exclusively and locks the directory first, because two
+ * gateways would write the same journal.
  */
 export async function openDataDirectory(options: {
   readonly environment: Environment;

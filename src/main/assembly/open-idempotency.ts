@@ -15,11 +15,11 @@ type Options = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly config: () => Config;
-  /** Of the data directory and the journal's place in it, which no other process has while this one lives. */
+  /** The id of the data directory and journal slot, which no other process uses meanwhile. */
   readonly nodeId: string;
 };
 
-/** Opens what makes requests safe to repeat. Closed by `opened`. Throws StartError without a usable key. */
+/** Opens the idempotency keys. Closed by `opened`. Throws StartError without a usable key. */
 export function openIdempotency({ environment, config, nodeId, ...parts }: Options, opened: AsyncDisposableStack): Idempotency {
   const idempotency = createIdempotency({
     ...parts,

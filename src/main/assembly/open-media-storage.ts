@@ -8,7 +8,10 @@ import type { MediaStorageConfig } from '../config/media-storage-schema.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { checkMediaStorage } from './check-media-storage.ts';
 
-/** Opens what files are kept in, and looks in the background whether an object store keeps any. @throws StartError naming the directory when it cannot be used */
+/**
+ * Opens the media storage, and checks an object store in the background.
+ * @throws StartError with the directory if it cannot be used
+ */
 export async function openWatchedStorage(
   parts: {
     readonly config: () => { readonly mediaStorage?: MediaStorageConfig };
@@ -25,7 +28,10 @@ export async function openWatchedStorage(
   return storage;
 }
 
-/** Says at the start, and not at the first video, that an object store keeps nothing. It may come back: videos wait for it, and nothing else does. */
+/**
+ * Logs at the start, and not at the first video, that an object store does not work. Videos wait for it; other work
+ * does not.
+ */
 function lookAtObjectStore(storage: MediaStorage, logger: Logger, opened: AsyncDisposableStack): void {
   const closing = new AbortController();
   opened.defer(() => closing.abort());
@@ -38,11 +44,11 @@ function lookAtObjectStore(storage: MediaStorage, logger: Logger, opened: AsyncD
   );
 }
 
-/** Opens what finished videos are kept in. @throws StartError naming the directory when it cannot be used */
+/** Opens the storage of finished videos. @throws StartError with the directory if it cannot be used */
 async function openMediaStorage(options: {
   readonly config: MediaStorageConfig | undefined;
   readonly dataDirectory: string;
-  /** A folder of its own for each database: what is not in it is nobody's, and is swept away. */
+  /** Each database has its own folder. Files in it that the database does not know are deleted. */
   readonly databaseId: () => Promise<string>;
 }): Promise<MediaStorage> {
   const { config, dataDirectory, databaseId } = options;

@@ -6,7 +6,7 @@ import { openVideos } from './open-videos.ts';
 
 type Parts = Omit<Parameters<typeof openVideos>[0], 'storage'> & { readonly config: () => Pick<Config, 'mediaStorage'> };
 
-/** Opens the storage of files, and what is kept there. Closed by `opened`. */
+/** Opens the media storage, with videos and images. Closed by `opened`. */
 export async function openMedia(parts: Parts, opened: AsyncDisposableStack): Promise<Pick<Gateway, 'pictures' | 'videos'>> {
   const storage = await openWatchedStorage(parts, opened);
   return { pictures: openPictures({ ...parts, storage }), videos: await openVideos({ ...parts, storage }, opened) };

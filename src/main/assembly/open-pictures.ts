@@ -6,13 +6,16 @@ import type { Store } from '../../store/store.ts';
 import type { Environment } from '../environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
-/** Opens what keeps pictures for those who want addresses. The sweeps of videos take away the files whose time has passed. Throws StartError without a usable key. */
+/**
+ * Opens the storage of images with links. The sweep of videos deletes expired files. Throws StartError without a usable
+ * key.
+ */
 export function openPictures(parts: {
   readonly environment: Environment;
   readonly store: Store;
   readonly storage: MediaStorage;
 }): ImageFiles {
   const { environment, store, storage } = parts;
-  // The end of a link is that of its file.
+  // A link expires with its file.
   return { storage, store, links: createSignedLinks(deriveKey(loadStoreKey(environment), 'links of pictures'), Number.POSITIVE_INFINITY) };
 }

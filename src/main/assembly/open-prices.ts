@@ -7,15 +7,18 @@ import type { LiveSettingsOptions } from '../config/live-settings.ts';
 import type { Environment } from '../environment.ts';
 import { keepPrices, readKeptPrices } from './kept-prices.ts';
 
-/** What live settings are told of the price books of the store, and what they tell. */
+/** Connects live settings with the price books of the store. */
 export type OpenedPrices = {
   readonly published: PriceBookFollower['newest'];
-  /** What was in force at the last run; undefined where nothing is kept. */
+  /** The price book of the last run; undefined if none is stored. */
   readonly kept: PublishedPriceBook | undefined;
   readonly onInForce: NonNullable<LiveSettingsOptions['onInForce']>;
 };
 
-/** Follows the price books of the store until `opened` is closed. Resolves when the store has been asked once, or did not answer in time. */
+/**
+ * Follows the price books of the store until `opened` is closed. Resolves after the first query of the store, or when
+ * it does not answer in time.
+ */
 export async function openPrices(
   parts: { readonly environment: Environment; readonly store: Store; readonly clock: Clock; readonly logger: Logger },
   opened: AsyncDisposableStack,

@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts';
 import type { Environment } from '../environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
-/** Opens the vault of reasoning proofs. Closed by `opened`. Throws StartError when there is no key that can be used. */
+/** Opens the vault of reasoning proofs. Closed by `opened`. Throws StartError without a usable key. */
 export function openProofVault(
   options: { readonly environment: Environment; readonly store: Store; readonly clock: Clock; readonly logger: Logger },
   opened: AsyncDisposableStack,

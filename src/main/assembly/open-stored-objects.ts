@@ -6,7 +6,7 @@ import type { Gateway } from '../../gateway/endpoints/gateway.ts';
 import { deleteAtKeeper } from '../../gateway/endpoints/chat/responses/delete-at-keeper.ts';
 import { openConversations } from './open-conversations.ts';
 
-/** Opens what is stored for users, and the responses that are generated in the background. Closed by `opened`. */
+/** Opens stored objects, and responses that are generated in the background. Closed by `opened`. */
 export function openStoredObjects(
   options: Parameters<typeof openConversations>[0] & { readonly settings: () => GatewaySettings },
   opened: AsyncDisposableStack,

@@ -25,7 +25,7 @@ import { loadStoreKey } from './load-store-key.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-/** Of price books that tasks were begun under, the last few are kept: a task is settled by the prices that it was promised. */
+/** Number of past price books that are kept, because a task is charged by the prices at its beginning. */
 const priceBooksMax = 16;
 
 type Parts = {
@@ -35,16 +35,18 @@ type Parts = {
   readonly logger: Logger;
   readonly newId: (prefix: string) => string;
   readonly settings: () => GatewaySettings;
-  /** Where files are kept. */
+  /** The storage of files. */
   readonly storage: MediaStorage;
   /** Seals the addresses of callbacks. */
   readonly sealUrl: CallbackVault['sealUrl'];
   readonly telemetry: Pick<Telemetry, 'booked'>;
-  /** Measures videos of upstreams that do not say how long they are. */
+  /** Measures videos of upstreams that do not report the length. */
   readonly meter: MediaMeter;
 };
 
-/** Opens the video tasks, and begins to look after what is open. Closed by `opened`. Throws StartError without a usable key. */
+/**
+ * Opens the video tasks, and begins to process open ones. Closed by `opened`. Throws StartError without a usable key.
+ */
 export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Promise<VideoService> {
   const { environment, store, clock, logger, newId, settings, storage, meter } = parts;
   const key = loadStoreKey(environment);
@@ -94,8 +96,8 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
 }
 
 /**
- * Counts a video that is over by its row in the books. Only the process whose write ended it comes here, so that it is counted once among them all; what cannot be read is in the
- * books all the same.
+ * Counts an ended video in the metrics, by its ledger entry. Only the process that ended it does this, so that it
+ * counts once. A failure here does not affect the books.
  */
 async function countEnd({ store, telemetry, logger }: Parts, callId: string): Promise<void> {
   try {
@@ -117,7 +119,10 @@ function taskSettings({ videos, timeouts }: GatewaySettings): TaskSettings {
   return { ...defaultTaskSettings, ...own, copyIdleMs: Math.min(timeouts.idleMs, defaultTaskSettings.copyIdleMs) };
 }
 
-/** The price books of this process by their version. A task that was begun before the process uses the one in force. */
+/**
+ * The price books of this process by their version. A task from before the start of this process uses the book in
+ * force.
+ */
 function createPriceBooks(current: () => PriceBook): { readonly of: (version: string) => PriceBook; readonly remember: () => void } {
   const known = new Map<string, PriceBook>();
   return {
@@ -132,7 +137,7 @@ function createPriceBooks(current: () => PriceBook): { readonly of: (version: st
   };
 }
 
-/** Servers say of a file that it is not there in several ways; only these are their last word. */
+/** Only these statuses mean that a file no longer exists. */
 const goneWords = /\bstatus (?:404|410)\b/;
 
 function createOpenAddress(settings: () => GatewaySettings): OpenAddress {

@@ -10,14 +10,14 @@ import { nameKept } from '../config/find-config.ts';
 import type { Environment } from '../environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
-/** What the key directory is told: the keys of the last time, and where the present ones go. */
+/** For the key directory: the keys of the last run, and a function that stores the present ones. */
 export type RememberedKeys = { readonly remembered?: KeyMemory; readonly onLoaded?: (memory: KeyMemory) => void };
 
 const fileName = 'keys.sealed';
 
 /**
- * Keeps the keys of a shared database in the data directory, sealed, so that a gateway can start while that database is away. Nothing is kept where the database is a file of the
- * data directory itself.
+ * Stores the keys of a shared database, sealed, in the data directory, so that a gateway can start during an outage of
+ * the database. Does nothing if the database is a file in the data directory.
  */
 export function rememberKeys(environment: Environment, logger: Logger): RememberedKeys {
   const place = findPlace(environment);
@@ -26,7 +26,7 @@ export function rememberKeys(environment: Environment, logger: Logger): Remember
   return { ...(remembered === undefined ? {} : { remembered }), onLoaded: createWriter(place, logger) };
 }
 
-/** Whether a gateway can start although its database is away. */
+/** Whether a gateway can start during an outage of its database. */
 export function remembersKeys(environment: Environment): boolean {
   const place = findPlace(environment);
   return place !== undefined && read(place) !== undefined;
@@ -44,7 +44,7 @@ function findPlace(environment: Environment): Place | undefined {
   };
 }
 
-/** Undefined where nothing is kept, or nothing that opens: then the database has to be there. */
+/** Undefined if nothing is stored, or if it cannot be opened; then the start requires the database. */
 function read({ path, name, key }: Place): KeyMemory | undefined {
   let sealed: Buffer;
   try {
@@ -53,11 +53,11 @@ function read({ path, name, key }: Place): KeyMemory | undefined {
     return undefined;
   }
   const opened = createSealer(key).open(name, sealed);
-  // Only this program can have sealed it.
+  // Only this program can seal it.
   return opened === undefined ? undefined : (parseJson(opened.toString('utf8')) as unknown as KeyMemory);
 }
 
-/** Writes the newest of what comes, one after the other, and each whole. */
+/** Writes the newest keys, one write at a time, each atomically. */
 function createWriter({ path, name, key }: Place, logger: Logger): (memory: KeyMemory) => void {
   const sealer = createSealer(key);
   let next: KeyMemory | undefined;

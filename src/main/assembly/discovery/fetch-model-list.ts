@@ -4,21 +4,23 @@ import { parseJson } from '../../../platform/json/parse-json.ts';
 import { type AskLimits, askUpstream } from '../../../platform/http/ask-upstream.ts';
 import type { UpstreamClient } from '../../../platform/http/upstream-client.ts';
 
-/** Where an upstream lists its models in OpenAI's form. */
+/** The model list of an upstream, in OpenAI's format. */
 export type ModelListSource = {
   readonly upstreamId: string;
   readonly url: string;
-  /** The credential. It is sent nowhere but to `url`. */
+  /** The credential. It is sent only to `url`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What its calls go through too. */
+  /** The client that its calls use too. */
   readonly client: UpstreamClient;
 };
 
-/** Bounds of one list, besides the 8 MiB of any answer. A service with many hundred models, described at length, needs about a megabyte. */
+/**
+ * The most models of one list. Besides, an answer has at most 8 MiB; a long list of hundreds of models has about one.
+ */
 const modelsMax = 5000;
 const nameLengthMax = 256;
 
-/** `{data: [...]}` as OpenAI has it, or the bare list that some services send. */
+/** `{data: [...]}` as OpenAI sends it, or a bare list as some services do. */
 function entriesOf(list: JsonValue): readonly JsonValue[] | undefined {
   const entries: JsonValue | undefined = isJsonObject(list) ? list['data'] : list;
   return typeof entries === 'object' && entries !== null && !isJsonObject(entries) ? entries : undefined;
@@ -28,15 +30,16 @@ function readModel(entry: JsonValue): DiscoveredModel | undefined {
   if (!isJsonObject(entry)) return undefined;
   const { id, created } = entry;
   if (typeof id !== 'string' || id === '' || id.length > nameLengthMax) return undefined;
-  // Servers that do not know say 0.
+  // Servers send 0 if the time is unknown.
   return typeof created === 'number' && Number.isSafeInteger(created * 1000) && created > 0
     ? { name: id, createdAtMs: created * 1000 }
     : { name: id };
 }
 
 /**
- * Asks an upstream for its models. Entries without a usable name are left out, and a name that comes twice counts once.
- * @throws Error saying what went wrong, for the log: no connection, another status than 200, a redirect, no list, or one beyond 8 MiB or 5,000 models.
+ * Reads the model list of an upstream. Entries without a usable name are ignored, and a repeated name counts once.
+ * @throws Error for the log: no connection, a status other than 200, a redirect, no list, or a list beyond 8 MiB or
+ * 5,000 models.
  */
 export async function fetchModelList(source: ModelListSource, limits: AskLimits): Promise<readonly DiscoveredModel[]> {
   const { pathname, search } = new URL(source.url);
@@ -46,7 +49,7 @@ export async function fetchModelList(source: ModelListSource, limits: AskLimits)
   // Redirects count as failures: following one could carry the credential elsewhere.
   if (status !== 200) throw new Error(`it answered with status ${status}`);
   const entries = entriesOf(parseJson(body));
-  if (entries === undefined) throw new Error('its answer is no list of models');
+  if (entries === undefined) throw new Error('its answer is not a list of models');
   if (entries.length > modelsMax) throw new Error(`it lists more than ${modelsMax} models`);
   const models = new Map<string, DiscoveredModel>();
   for (const entry of entries) {

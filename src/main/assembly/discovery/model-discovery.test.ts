@@ -16,7 +16,7 @@ const json =
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 const list = (...ids: readonly string[]): Answer => json({ object: 'list', data: ids.map((id) => ({ id, object: 'model' })) });
 
-/** Runs a discovery against a server that answers as it is told; `happened` resolves at the next change or entry of the log. */
+/** Runs a discovery against a server with the given answers; `happened` resolves at the next change or log entry. */
 async function run(
   first: Answer,
   use: (tools: {
@@ -96,7 +96,7 @@ describe('the list', () => {
     });
   }
 
-  test('tells when models were made, where the server knows', async () => {
+  test('reports the creation time of models, if the server sends it', async () => {
     const answer = json({
       data: [
         { id: 'a', created: 1_700_000_000 },
@@ -115,12 +115,12 @@ describe('the list', () => {
     ['an error', json({ error: {} }, 401), /status 401/],
     ['a redirect, which could carry the credential elsewhere', (response) => void response.writeHead(302, { location: '/' }).end(), /302/],
     ['HTML', (response) => void response.end('<html>'), /JSON/],
-    ['another JSON', json({ models: [] }), /no list/],
+    ['another JSON', json({ models: [] }), /not a list/],
     ['a list without end', json({ data: Array.from({ length: 5001 }, (_, id) => ({ id: String(id) })) }), /5000 models/],
     ['a body without end', (response) => void response.end(Buffer.alloc(8 * 1024 * 1024 + 1, ' ')), /8388608 bytes/],
     ['a broken connection', (response) => response.destroy(), /./],
   ] satisfies readonly (readonly [string, Answer, RegExp])[]) {
-    test(`${what} is told and leaves the last good list`, async () => {
+    test(`${what} is logged, and the last good list stays`, async () => {
       await run(list('a'), async ({ discovery, source, until, names, answer: next, logged }) => {
         discovery.watch([source]);
         await until(() => names().length > 0);
@@ -135,7 +135,7 @@ describe('the list', () => {
     });
   }
 
-  test('a server that says nothing is given up', async () => {
+  test('a silent server is aborted at the limit', async () => {
     const silent: Answer = () => {};
     await run(
       silent,
@@ -149,8 +149,8 @@ describe('the list', () => {
   });
 });
 
-describe('asking again', () => {
-  test('a server that is down is told once, asked again, and found when it comes up', async () => {
+describe('repeated requests', () => {
+  test('a server that is down is logged once, requested again, and found when it starts', async () => {
     await run(
       json({}, 503),
       async ({ discovery, source, until, names, answer, logged, requests }) => {
@@ -164,7 +164,7 @@ describe('asking again', () => {
     );
   });
 
-  test('a list that changes is taken, one that stays is no change', async () => {
+  test('a changed list is reported, and an equal one is not', async () => {
     let changes = 0;
     await run(
       list('a'),
@@ -180,7 +180,7 @@ describe('asking again', () => {
     );
   });
 
-  test('of a source that is watched no more nothing is kept; of one that stays the list is, of one that moved it is not', async () => {
+  test('the list of a removed or moved source is dropped, and that of a remaining source stays', async () => {
     await run(list('a'), async ({ discovery, source, until, names, answer }) => {
       const second = { ...source, upstreamId: 'second' };
       discovery.watch([source, second]);
@@ -194,7 +194,7 @@ describe('asking again', () => {
     });
   });
 
-  test('after the end nothing is asked or told any more, also not what was being asked', async () => {
+  test('after the end no request is sent and no change is reported, also for a running request', async () => {
     let changes = 0;
     await run(
       () => {},

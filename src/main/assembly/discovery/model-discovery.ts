@@ -4,11 +4,14 @@ import type { DiscoveredModel, DiscoveredModels } from '../../../gateway/attempt
 import type { Logger } from '../../../platform/log.ts';
 import { fetchModelList, type ModelListSource } from './fetch-model-list.ts';
 
-/** Keeps what upstreams say of their models up to date, in the background. */
+/** Keeps the model lists of upstreams up to date, in the background. */
 export type ModelDiscovery = {
-  /** Asks these upstreams from now on, at once and then again and again; others no more. What is known of a source that stays is kept. */
+  /**
+   * Requests the lists of these upstreams, at once and then periodically, and of no others. The list of a source that
+   * stays is kept.
+   */
   readonly watch: (sources: readonly ModelListSource[]) => void;
-  /** Asks all of them now. */
+  /** Requests all lists now. */
   readonly refresh: () => void;
   /** The last good lists. */
   readonly models: () => DiscoveredModels;
@@ -19,11 +22,14 @@ export type ModelDiscoveryOptions = {
   readonly logger: Logger;
   /** Called after a list has changed. */
   readonly onChange: () => void;
-  /** How long a good list is taken for good. Default: five minutes. */
+  /** Time between two requests after a success. Default: five minutes. */
   readonly refreshMs?: number;
-  /** When to ask again after a failure: a server that was down at the start is found soon after it comes up. Default: fifteen seconds. */
+  /**
+   * Time until the next request after a failure, so that a server is found soon after its start. Default: fifteen
+   * seconds.
+   */
   readonly retryMs?: number;
-  /** How long one question may take. Default: ten seconds. */
+  /** The limit of one request. Default: ten seconds. */
   readonly timeoutMs?: number;
 };
 
@@ -31,24 +37,26 @@ type Watched = {
   source: ModelListSource;
   models: readonly DiscoveredModel[];
   timer: NodeJS.Timeout | undefined;
-  /** Ends the question that is being asked, if one is. */
+  /** Aborts the running request, if there is one. */
   asking: AbortController | undefined;
-  /** What went wrong last, so that it is told once and not every few seconds. */
+  /** The last failure, so that a repeated one is logged once. */
   lastFailure: string | undefined;
 };
 
-/** In words for the log. A connection that was tried at several addresses fails without words, but with a code. */
+/**
+ * Describes a failure for the log. If a connection failed at several addresses, the error has a code but no message.
+ */
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message === '' && 'code' in error ? String(error.code) : error.message;
 }
 
-/** Whether two sources are one list, whatever it is asked for through. */
+/** Whether two sources are the same list, with any client. */
 function isSameList({ client: _one, ...one }: ModelListSource, { client: _other, ...other }: ModelListSource): boolean {
   return isDeepStrictEqual(one, other);
 }
 
-/** Creates a discovery that watches nothing yet. It never throws, holds up no start and keeps no process alive. */
+/** Creates a discovery without sources. It never throws, delays no start, and does not keep the process alive. */
 export function createModelDiscovery(options: ModelDiscoveryOptions): ModelDiscovery {
   const { logger, onChange, refreshMs = 300_000, retryMs = 15_000, timeoutMs = 10_000 } = options;
   const watched = new Map<string, Watched>();

@@ -12,16 +12,16 @@ import { addProcessMetrics } from './process-metrics.ts';
 import type { Tracing } from './read-tracing.ts';
 import { SpanExporter } from './span-exporter.ts';
 
-/** How long the last spans may take at shutdown. */
+/** The limit for sending the last spans at shutdown. */
 const lastSpansMs = 3000;
 
-/** The level of the lines about calls. A call that went wrong is a warning. */
+/** The log level of calls. A failed call is a warning. */
 function callLogLevel(level: string): CallLogLevel {
   if (level === 'debug' || level === 'info') return 'info';
   return level === 'warn' ? 'warn' : 'silent';
 }
 
-/** Tells whether a model is one that the gateway lists, which a reload changes. */
+/** Returns whether the gateway lists a model; a reload may change this. */
 function createListing(routing: () => RoutingTable): (model: string) => boolean {
   const listings = new WeakMap<RoutingTable, ReadonlySet<string>>();
   return (model) => {
@@ -35,7 +35,7 @@ function createListing(routing: () => RoutingTable): (model: string) => boolean 
   };
 }
 
-/** Says what became of the spans. */
+/** Adds metrics about sent and dropped spans. */
 export function addSpanMetrics(registry: MetricRegistry, counts: () => { readonly sent: number; readonly dropped: number }): void {
   registry.collected({
     name: 'weir_spans_total',
@@ -60,7 +60,10 @@ function openTraces(
   };
 }
 
-/** Makes what the environment asks for: the log of calls always, metrics where they have a port, traces where they have a collector. */
+/**
+ * Creates telemetry as the environment configures it: the log of calls always, metrics with a port, traces with a
+ * collector.
+ */
 export function assembleTelemetry(options: {
   readonly environment: Environment;
   readonly logger: Logger;

@@ -5,14 +5,14 @@ import { type PoolFigures, readPoolFigures } from '../../../platform/isolation/p
 import type { MetricRegistry, GaugeSample } from '../../../platform/metrics/metric-registry.ts';
 import { readWatchdogFigures, type WatchdogFigures } from '../../../platform/watchdog/loop-watchdog.ts';
 
-/** How often the event loop is asked whether it is late. */
+/** Resolution of the event loop's delay. */
 const resolutionMs = 20;
 const nanosecondsPerSecond = 1e9;
 const quantiles = [50, 90, 99] as const;
 
 const only = (value: number): readonly GaugeSample[] => [{ labels: [], value }];
 
-/** Open files, where the system tells. */
+/** The number of open files, if the system reports it. */
 function countOpenFiles(): readonly GaugeSample[] {
   try {
     return only(readdirSync('/proc/self/fd').length);
@@ -22,7 +22,7 @@ function countOpenFiles(): readonly GaugeSample[] {
   }
 }
 
-/** How late the event loop was since somebody looked last. */
+/** Delays of the event loop since the last scrape. */
 function readDelays(delays: ReturnType<typeof monitorEventLoopDelay>): readonly GaugeSample[] {
   if (delays.count === 0) return [];
   const readings = quantiles.map((quantile) => ({
@@ -31,46 +31,46 @@ function readDelays(delays: ReturnType<typeof monitorEventLoopDelay>): readonly 
   }));
   const all = [...readings, { labels: ['1'], value: delays.max / nanosecondsPerSecond }];
   delays.reset();
-  // What is measured includes the interval at which it is asked.
+  // The measured value includes the interval.
   return all.map(({ labels, value }) => ({ labels, value: Math.max(0, value - resolutionMs / 1000) }));
 }
 
-/** Threads that read foreign bytes: see platform/isolation. */
+/** Threads for untrusted bytes: see platform/isolation. */
 function addIsolationMetrics({ collected }: MetricRegistry): void {
   const read = (value: (figures: PoolFigures) => number) => () =>
     readPoolFigures().map((figures) => ({ labels: [figures.pool], value: value(figures) }));
   const labels = ['pool'];
   collected({
     name: 'weir_isolated_threads',
-    help: 'Threads that read files, pages and schemas of others, by pool.',
+    help: 'Threads that parse untrusted files, pages and schemas, by pool.',
     labels,
     type: 'gauge',
     read: read(({ threads }) => threads),
   });
   collected({
     name: 'weir_isolated_jobs_running',
-    help: 'Jobs that such threads have.',
+    help: 'Running jobs of these threads.',
     labels,
     type: 'gauge',
     read: read(({ running }) => running),
   });
   collected({
     name: 'weir_isolated_jobs_waiting',
-    help: 'Jobs that wait for such a thread.',
+    help: 'Jobs that wait for a thread.',
     labels,
     type: 'gauge',
     read: read(({ waiting }) => waiting),
   });
   collected({
     name: 'weir_isolated_threads_terminated_total',
-    help: 'Such threads that were ended while they had a job: it took too long or too much memory, or its caller left.',
+    help: 'Threads that were terminated during a job, because of its time or memory, or because its caller aborted.',
     labels,
     type: 'counter',
     read: read(({ terminated }) => terminated),
   });
   collected({
     name: 'weir_isolated_jobs_total',
-    help: 'Jobs by how they ended: done, aborted, too-long, too-much-memory, too-much-output, threw, crashed, too-busy or closed.',
+    help: 'Jobs by outcome: done, aborted, too-long, too-much-memory, too-much-output, threw, crashed, too-busy or closed.',
     labels: ['pool', 'outcome'],
     type: 'counter',
     read: () =>
@@ -78,7 +78,7 @@ function addIsolationMetrics({ collected }: MetricRegistry): void {
   });
 }
 
-/** What the watchdog knows, where one runs. */
+/** Metrics of the watchdog, if one runs. */
 function addWatchdogMetrics({ collected }: MetricRegistry): void {
   const read = (value: (figures: WatchdogFigures) => number) => (): readonly GaugeSample[] => {
     const figures = readWatchdogFigures();
@@ -86,21 +86,21 @@ function addWatchdogMetrics({ collected }: MetricRegistry): void {
   };
   collected({
     name: 'weir_loop_longest_silence_seconds',
-    help: 'The longest time since the start for which the event loop did not turn, as the watchdog saw it; of several processes, that of the worst.',
+    help: 'The longest time since the start for which the event loop was blocked, by the watchdog; the highest value of several processes.',
     type: 'gauge',
     merge: 'max',
     read: read(({ longestSilentMs }) => longestSilentMs / 1000),
   });
   collected({
     name: 'weir_loop_watchdog_restarts',
-    help: 'Processes of this data directory that the watchdog ended because their event loop stood still, up to the start of this one.',
+    help: 'Processes of this data directory that the watchdog terminated because their event loop was blocked, until the start of this one.',
     type: 'gauge',
     merge: 'max',
     read: read(({ restarts }) => restarts),
   });
 }
 
-/** Says what the process itself uses, under the names that Prometheus' own libraries use. Returns how to stop. */
+/** Adds metrics about the process, with the names of Prometheus' own libraries. Returns a function that stops them. */
 export function addProcessMetrics(registry: MetricRegistry): () => void {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
   delays.enable();
@@ -131,7 +131,7 @@ export function addProcessMetrics(registry: MetricRegistry): () => void {
   });
   collected({
     name: 'weir_event_loop_delay_seconds',
-    help: 'How much later than asked the event loop came round, since the last scrape; of several processes, that of the worst.',
+    help: 'Delay of the event loop since the last scrape; the highest value of several processes.',
     labels: ['quantile'],
     type: 'gauge',
     merge: 'max',

@@ -6,7 +6,7 @@ import { readTracing } from './read-tracing.ts';
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 const read = (variables: Readonly<Record<string, string>>) => readTracing((name) => variables[name]);
 
-test('no collector, no traces', () => {
+test('without a collector there are no traces', () => {
   assert.equal(read({}), undefined);
   assert.equal(read({ ...endpoint, OTEL_SDK_DISABLED: 'true' }), undefined);
   assert.equal(read({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }), undefined);
@@ -25,7 +25,7 @@ test('an endpoint alone has the defaults of OpenTelemetry', () => {
   });
 });
 
-test('what is said of traces beats what is said of everything', () => {
+test('variables for traces win over those for all signals', () => {
   const tracing = read({
     ...endpoint,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://other/x',
@@ -46,7 +46,7 @@ test('what is said of traces beats what is said of everything', () => {
   assert.deepEqual(tracing?.sampling, { followsCaller: false, ratio: 0.1 });
 });
 
-test('what cannot be used is named, without a value that may be a credential', () => {
+test('an invalid variable is named, without a value that may be a credential', () => {
   const wrong: readonly (readonly [Readonly<Record<string, string>>, RegExp])[] = [
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /http:\/\//],
     [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"/],

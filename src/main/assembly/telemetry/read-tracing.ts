@@ -1,15 +1,15 @@
 import type { Sampling } from '../../../gateway/telemetry/call-trace.ts';
 
-/** Where spans go, and which. */
+/** Where spans are sent, and which. */
 export type Tracing = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Spans that may wait; more are dropped. */
+  /** The most spans that wait; further ones are dropped. */
   readonly queueMax: number;
   readonly batchMax: number;
   readonly delayMs: number;
-  /** What is said of this program, with every batch. */
+  /** Attributes of this program, sent with every batch. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampling: Sampling;
 };
@@ -42,7 +42,7 @@ function readCount(variable: Variable, name: string, fallback: number): number {
   if (text === undefined) return fallback;
   const count = Number(text);
   if (Number.isSafeInteger(count) && count > 0 && count <= 1_000_000) return count;
-  throw new TracingError(`${name} must be a whole number from 1 to 1000000, but it is "${text}"`);
+  throw new TracingError(`${name} must be an integer from 1 to 1000000, but it is "${text}"`);
 }
 
 function readRatio(variable: Variable): number {
@@ -74,7 +74,7 @@ function readResource(variable: Variable): Tracing['resource'] {
   return { ...attributes, 'service.name': variable('OTEL_SERVICE_NAME') ?? attributes['service.name'] ?? 'weir' };
 }
 
-/** The address for traces: named as such, or the endpoint for everything with its path. */
+/** The address for traces: its own variable, or the endpoint for all signals with the path of traces. */
 function readAddress(variable: Variable): string | undefined {
   const own = variable('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT');
   const common = variable('OTEL_EXPORTER_OTLP_ENDPOINT');
@@ -88,14 +88,15 @@ function readAddress(variable: Variable): string | undefined {
 }
 
 /**
- * Reads the variables that OpenTelemetry defines (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Undefined where no
- * traces are wanted. @throws TracingError
+ * Reads the variables that OpenTelemetry defines
+ * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). Undefined if no traces are
+ * configured. @throws TracingError
  */
 export function readTracing(variable: Variable): Tracing | undefined {
   const url = readAddress(variable);
   if (url === undefined || variable('OTEL_SDK_DISABLED') === 'true' || variable('OTEL_TRACES_EXPORTER') === 'none') return undefined;
   const protocol = variable('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? variable('OTEL_EXPORTER_OTLP_PROTOCOL');
-  // Collectors take JSON where they take protobuf over HTTP, by the content type.
+  // Collectors accept JSON at the HTTP address of protobuf; the content type decides.
   if (protocol !== undefined && protocol !== 'http/json' && protocol !== 'http/protobuf')
     throw new TracingError(
       `OTEL_EXPORTER_OTLP_PROTOCOL is "${protocol}", but Weir sends http/json; collectors take it on their HTTP port, usually 4318`,

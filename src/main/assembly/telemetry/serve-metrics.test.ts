@@ -14,7 +14,7 @@ async function ask(url: string, method = 'GET') {
   return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() };
 }
 
-test('the metrics of all processes are at one path, and nothing else is anywhere', async () => {
+test('the metrics of all processes are at one path, and other paths are 404', async () => {
   const registry = createMetricRegistry();
   const stop = addProcessMetrics(registry);
   registry.counter({ name: 'a_total', help: 'a' }).with().add(2);
@@ -41,7 +41,7 @@ test('the metrics of all processes are at one path, and nothing else is anywhere
   }
 });
 
-test('metrics that cannot be read are an error of this answer and no more', async () => {
+test('a failure to read metrics affects only this answer', async () => {
   const server = await serveMetrics({
     host: '127.0.0.1',
     port: 0,

@@ -7,15 +7,14 @@ import { metricsContentType, renderMetrics } from '../../../platform/metrics/ren
 import type { Logger } from '../../../platform/log.ts';
 import { formatUrl, listenError } from '../../programs/listen.ts';
 
-/** Nobody needs more; somebody who opens many is not to keep them. */
+/** The most connections; no scraper needs more. */
 const connectionsMax = 32;
 const timeouts = { headersTimeout: 5000, requestTimeout: 10_000, keepAliveTimeout: 75_000, connectionsCheckingInterval: 2000 };
 
 export type MetricsServer = { readonly url: string; readonly close: () => Promise<void> };
 
 /**
- * Serves `GET /metrics` on an address of its own. There is no key: whoever reaches it may read, which is why it listens on the machine itself unless
- * told otherwise.
+ * Serves `GET /metrics` on its own address. It requires no key, so by default it listens only on this machine.
  * @param options.snapshots the metrics of every process that belongs to the gateway
  */
 export async function serveMetrics(options: {

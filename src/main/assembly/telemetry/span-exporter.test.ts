@@ -15,7 +15,7 @@ afterEach(async () => {
 
 type Batch = { readonly path: string | undefined; readonly headers: Readonly<Record<string, unknown>>; readonly names: readonly string[] };
 
-/** A collector that answers with these, one after the other, and then with 200; 0 is no answer at all. */
+/** A collector that answers with these statuses in order, and then with 200; 0 means no answer. */
 async function collect(...answers: readonly number[]) {
   const batches: Batch[] = [];
   const left = [...answers];
@@ -63,7 +63,7 @@ const span = (name: string): OtlpSpan => ({
 });
 const spans = (count: number): readonly OtlpSpan[] => Array.from({ length: count }, (_, index) => span(`s${index}`));
 
-test('spans arrive in batches, at the path and with the headers that were asked for, the last ones at the end', async () => {
+test('spans arrive in batches at the configured path with the configured headers, the last ones at shutdown', async () => {
   const { url, batches } = await collect();
   const { exporter } = open(url, { batchMax: 2 });
   exporter.add(spans(5));
@@ -81,7 +81,7 @@ test('spans arrive in batches, at the path and with the headers that were asked 
   assert.deepEqual(exporter.counts(), { sent: 5, dropped: 0 });
 });
 
-test('a collector in trouble is asked again; one that refuses is not', async () => {
+test('a batch is retried if the collector is overloaded, and not if it refuses', async () => {
   const troubled = await collect(503);
   const patient = open(troubled.url);
   patient.exporter.add(spans(1));
@@ -97,7 +97,7 @@ test('a collector in trouble is asked again; one that refuses is not', async () 
   assert.doesNotMatch(JSON.stringify(refused.warnings), /collector-secret/);
 });
 
-test('the queue is bounded, and a collector that never answers costs no more than the time limit', async () => {
+test('the queue is bounded, and a silent collector delays shutdown by at most the limit', async () => {
   const { url } = await collect(0, 0, 0);
   const { exporter, warnings } = open(url, { queueMax: 10, timeoutMs: 60_000 });
   exporter.add(spans(1000));
@@ -109,7 +109,7 @@ test('the queue is bounded, and a collector that never answers costs no more tha
   assert.equal(warnings.length, 1);
 });
 
-test('nobody there: the spans are dropped, and told of without the address', async () => {
+test('without a collector, spans are dropped and logged without the address', async () => {
   const { exporter, warnings } = open('http://127.0.0.1:1/?key=secret-in-address');
   exporter.add(spans(1));
   await exporter.close(300);

@@ -6,14 +6,17 @@ import type { Logger } from '../../../platform/log.ts';
 import type { Tracing } from './read-tracing.ts';
 import { loadUndici } from '../../../platform/http/load-undici.ts';
 
-/** Answers on which OTLP asks to try again (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes). */
+/** Statuses that OTLP defines as retryable (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes). */
 const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const attemptsMax = 3;
 const firstBackoffMs = 500;
 const warnIntervalMs = 60_000;
 const answerBytesMax = 64 * 1024;
 
-/** Posts a text. Returns the status, or the kind of failure: the words of an error may repeat an address that holds a credential. */
+/**
+ * Posts a text. Returns the status or the kind of failure. The message of an error may contain an address with a
+ * credential.
+ */
 async function post(tracing: Tracing, connection: Promise<Agent>, body: string, stopped: AbortSignal): Promise<number | string> {
   const { url, headers, timeoutMs } = tracing;
   try {
@@ -35,8 +38,8 @@ async function post(tracing: Tracing, connection: Promise<Agent>, body: string, 
 }
 
 /**
- * Sends spans to an OpenTelemetry collector, as JSON over HTTP: in batches, one at a time, with a bounded queue and a time limit. A collector that is
- * away or slow costs spans and nothing else.
+ * Sends spans to an OpenTelemetry collector, as JSON over HTTP: in batches, one at a time, with a bounded queue and a
+ * time limit. A slow or unavailable collector only loses spans.
  */
 export class SpanExporter {
   readonly #tracing: Tracing;
@@ -57,7 +60,7 @@ export class SpanExporter {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Takes spans for the next batch. Never waits and never throws: what does not fit into the queue is dropped and counted. */
+  /** Queues spans for the next batch. Never waits and never throws: spans beyond the queue are dropped and counted. */
   add(spans: readonly OtlpSpan[]): void {
     if (spans.length === 0) return;
     const { queueMax, batchMax, delayMs } = this.#tracing;
@@ -73,12 +76,12 @@ export class SpanExporter {
     return { sent: this.#sent, dropped: this.#dropped };
   }
 
-  /** Sends what is queued, as far as the time suffices, and ends. */
+  /** Sends queued spans until the time is over, and ends. */
   async close(withinMs: number): Promise<void> {
     const limit = setTimeout(() => this.#stopped.abort(), withinMs);
     try {
       await this.#start();
-      // Spans may have come while the last batch was under way.
+      // Spans may have been added during the last batch.
       await this.#start();
     } finally {
       clearTimeout(limit);
@@ -98,7 +101,7 @@ export class SpanExporter {
     while (this.#queue.length > 0) {
       const batch = this.#queue.slice(0, this.#tracing.batchMax);
       this.#queue = this.#queue.slice(this.#tracing.batchMax);
-      // One after the other on purpose: a collector in trouble is not asked twice at a time.
+      // Sequential on purpose: an overloaded collector gets one request at a time.
       await this.#send(batch);
     }
   }
@@ -116,7 +119,7 @@ export class SpanExporter {
       const isFinal = typeof answer === 'number' && !retryable.has(answer);
       if (isFinal || attempt === attemptsMax || signal.aborted) return this.#drop(batch.length, answer);
       await delay(firstBackoffMs * 2 ** (attempt - 1), undefined, { signal }).catch(() => {
-        // Stopped while it waited: the next attempt ends at once.
+        // Stopped during the wait; the next attempt ends at once.
       });
     }
   }

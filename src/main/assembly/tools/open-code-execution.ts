@@ -6,8 +6,8 @@ import { type CodeExecution, createCodeExecution } from '../../../tools/code-exe
 import type { toolsSchema } from '../../config/tools-schema.ts';
 
 /**
- * Code execution as it is configured. It starts nothing before it is used; `close` ends every interpreter.
- * @param dataDirectory where the memory of a started interpreter is kept, in a file without a name
+ * Code execution, as configured. It starts nothing before its first use; `close` terminates every interpreter.
+ * @param dataDirectory directory of the unnamed file with the memory of a started interpreter
  */
 export function openCodeExecution(options: {
   readonly settings: Static<typeof toolsSchema>['codeExecution'];
@@ -32,7 +32,7 @@ export function openCodeExecution(options: {
 const switchedOff: CodeExecution = {
   make: (tool) => {
     const place = tool.path === undefined ? {} : { param: tool.path };
-    throw new GatewayError('tool_unavailable', 'Code execution is switched off on this server.', place);
+    throw new GatewayError('tool_unavailable', 'Code execution is disabled on this server.', place);
   },
   close: () => Promise.resolve(),
 };

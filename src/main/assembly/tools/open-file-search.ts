@@ -11,7 +11,10 @@ import type { Config } from '../../config/config-schema.ts';
 import type { Environment } from '../../environment.ts';
 import { loadStoreKey } from '../load-store-key.ts';
 
-/** Opens the files under the key that also keeps reasoning proofs; each has its own derived from it. Throws StartError when that cannot be used. */
+/**
+ * Opens user files. Their key is derived from the same secret key as that of reasoning proofs. Throws StartError
+ * without a usable key.
+ */
 export function openFileSearch(options: {
   readonly environment: Environment;
   readonly store: Store;
@@ -19,7 +22,7 @@ export function openFileSearch(options: {
   readonly logger: Logger;
   readonly newId: (prefix: string) => string;
   readonly config: () => Config;
-  /** Called when a model is needed: the gateway is complete by then. */
+  /** Called when a model is needed; the gateway is complete then. */
   readonly gateway: () => Gateway;
 }): FileService {
   const { environment, config, gateway } = options;

@@ -13,7 +13,7 @@ import { openWebTools, type SimulatedSearch } from './open-web-search.ts';
 export type OpenToolsOptions = {
   readonly environment: Environment;
   readonly config: () => Config;
-  /** The search service that is used where none is configured. */
+  /** The search service that is used if none is configured. */
   readonly simulated: SimulatedSearch | undefined;
   readonly files: FileService;
   /** Makes images with a model. */
@@ -22,7 +22,7 @@ export type OpenToolsOptions = {
   readonly logger: Logger;
 };
 
-/** The tools of one configuration, and what ends them. */
+/** The tools of one configuration, and a function that closes them. */
 type OpenedTools = { readonly factories: Omit<ToolFactories, 'file-search'>; readonly close: () => Promise<void> };
 
 function open({ environment, simulated, makeImage, logger }: OpenToolsOptions, config: Config): OpenedTools {
@@ -42,12 +42,12 @@ function open({ environment, simulated, makeImage, logger }: OpenToolsOptions, c
   };
 }
 
-/** Calls that run when the configuration changes keep their tools for this long. */
+/** How long running calls keep their tools after a change of the configuration. */
 const retiredMs = 600_000;
 
 /**
- * The built-in tools as the configuration in force says. Nothing runs before it is used. Calls under way keep the tools they began with when the configuration
- * changes. Closed by `opened`.
+ * The built-in tools of the configuration in force. Nothing runs before its first use. Running calls keep their tools
+ * when the configuration changes. Closed by `opened`.
  */
 export function openTools(options: OpenToolsOptions, opened: AsyncDisposableStack): ToolFactories {
   const { files, clock, logger } = options;

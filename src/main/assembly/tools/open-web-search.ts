@@ -10,19 +10,22 @@ const defaultPageTimeoutMs = 8_000;
 const defaultPageBytesMax = 3_000_000;
 const pageShare = 3;
 
-/** Where the simulated search service is, and the servers of the pages that it finds. */
+/** The addresses of the simulated search service and of the pages that it finds. */
 export type SimulatedSearch = { readonly url: string; readonly pageOrigin: string };
 
-/** The tools that read the web, as the configuration says. They hold nothing before they are used; `close` ends their threads. */
+/**
+ * The tools that read the web, as configured. They use no resources before their first use; `close` terminates their
+ * threads.
+ */
 export type WebTools = Pick<ToolFactories, 'web-search' | 'url-context'> & { readonly close: () => Promise<void> };
 
-/** @param options.simulated used where nothing else is configured, and its pages may then be read */
+/** @param options.simulated used if nothing else is configured; its pages may then be read */
 export function openWebTools(options: {
   readonly config: Config;
   readonly variable: (name: string) => string | undefined;
   readonly simulated: SimulatedSearch | undefined;
   readonly logger: Logger;
-  /** Limits of taking the text out of a page; absent where the usual ones hold. */
+  /** Limits of extracting the text of a page. Default: the usual ones. */
   readonly extraction?: PageReaderOptions['extraction'];
 }): WebTools {
   const { config, simulated, logger } = options;
