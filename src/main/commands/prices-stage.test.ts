@@ -81,7 +81,7 @@ function callOf(callId: string, userName: string, daysAgo: number, more: Partial
   };
 }
 
-test('stage: who was charged what and who would be, of the days asked for; names cannot steer the terminal', async (context) => {
+test('stage lists past charges and charges under the staged prices for the requested days, and names cannot control the terminal', async (context) => {
   const { run, directory } = await setUp(context);
   const before = readFileSync(join(directory, 'own.json'), 'utf8');
   const printed = await run('stage', 'new.json');
