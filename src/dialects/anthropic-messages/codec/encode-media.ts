@@ -18,7 +18,7 @@ const titleCharactersMax = 500;
 /** Writes an image or a document. Refuses a part for which the vendor has no block, and names it. */
 export function encodeMedia(part: MediaPart, notes: TranslationNotes): JsonObject {
   const refuse = (reason: string): never => notes.refuse({ path: part.path, otherwise: 'turns' }, reason);
-  if (part.source.kind === 'vendor-file') return refuse('this file is kept by another vendor; send its content instead');
+  if (part.source.kind === 'vendor-file') return refuse('this file is stored by another vendor; send its content instead');
   switch (part.media) {
     case 'image':
       return { type: 'image', source: encodeImageSource(part.source, refuse) };

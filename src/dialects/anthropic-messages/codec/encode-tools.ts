@@ -112,13 +112,13 @@ function encodeTool(tool: Tool, writing: ToolWriting): readonly JsonObject[] {
       return [];
     case 'url-context':
       if (traits.urlContext === true) return [writing.isOwn && tool.wire !== undefined ? tool.wire : encodeWebFetch(tool)];
-      notes.dropped(place, 'the upstream of this model reads no pages');
+      notes.dropped(place, 'the upstream of this model cannot read pages');
       return [];
     case 'file-search':
-      notes.dropped(place, 'the upstream of this model searches no files');
+      notes.dropped(place, 'the upstream of this model cannot search files');
       return [];
     case 'image-generation':
-      notes.dropped(place, 'the upstream of this model makes no images');
+      notes.dropped(place, 'the upstream of this model cannot make images');
       return [];
     case 'vendor':
       if (writing.isOwn) return [tool.wire];

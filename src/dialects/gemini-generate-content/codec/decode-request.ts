@@ -41,7 +41,7 @@ export function decodeRequest(request: WireRequest): InferenceRequest {
   const canonical = canonicalizeRequest(request.body, requestSchema(operation, 'compatible'), true);
   const body = objectOf(canonical.generateContentRequest) ?? canonical;
   if (body.cachedContent !== undefined) {
-    const message = 'cachedContent: this cache is kept by another vendor. Send the cached contents in the request itself.';
+    const message = 'cachedContent: this cache is stored by another vendor. Send the cached contents in the request itself.';
     throw new GatewayError('untranslatable_field', message, { param: 'cachedContent' });
   }
   const generationConfig = membersOf(body.generationConfig);

@@ -22,7 +22,7 @@ export function encodeMedia(part: MediaPart, { traits, notes }: RequestFit): rea
   const place = { path: part.path, otherwise: 'turns' } as const;
   const { source, title, context } = part;
   if (source.kind === 'vendor-file') {
-    return notes.refuse(place, 'this file is kept by another vendor; send its content instead');
+    return notes.refuse(place, 'this file is stored by another vendor; send its content instead');
   }
   if (source.kind === 'url' && !traits.fetchesUrls) {
     return notes.refuse(place, 'the upstream of this model does not accept addresses; send its content instead');

@@ -96,17 +96,17 @@ function encodeVendorTool(tool: Exclude<Tool, FunctionTool>, { fit, own }: ToolW
       if (own.isOwn) return [tool.wire];
       return notes.refuse(place, `another vendor runs the tool ${tool.name}. Leave it out, or choose a model of that vendor.`);
     case 'file-search':
-      return leaveOut('the files of this gateway cannot be searched by the upstream of this model');
+      return leaveOut('the upstream of this model cannot search the files of this gateway');
     case 'image-generation':
-      return leaveOut('the upstream of this model has no tool that makes images');
+      return leaveOut('the upstream of this model cannot make images');
     case 'code-execution':
-      return traits.codeExecution ? [{ codeExecution: {} }] : leaveOut('this model runs no code');
+      return traits.codeExecution ? [{ codeExecution: {} }] : leaveOut('the upstream of this model cannot run code');
     case 'url-context':
-      if (traits.urlContext !== true) return leaveOut('this model reads no pages');
+      if (traits.urlContext !== true) return leaveOut('the upstream of this model cannot read pages');
       noteReadingOptions(tool, notes);
       return [{ urlContext: {} }];
     case 'web-search':
-      return traits.webSearch ? [encodeSearch(tool, own, notes)] : leaveOut('this model does not search the web');
+      return traits.webSearch ? [encodeSearch(tool, own, notes)] : leaveOut('the upstream of this model cannot search the web');
   }
 }
 

@@ -16,7 +16,7 @@ function refuseMedia(part: MediaPart, reason: string, notes: TranslationNotes): 
 function encodeImage(part: MediaPart, notes: TranslationNotes): JsonObject {
   const { source, detail } = part;
   if (source.kind === 'vendor-file')
-    return refuseMedia(part, 'this file is kept by another vendor; send its content or its address instead', notes);
+    return refuseMedia(part, 'this file is stored by another vendor; send its content or its address instead', notes);
   if (source.kind === 'text') return refuseMedia(part, 'an image cannot be sent as text', notes);
   const url = source.kind === 'url' ? source.url : writeDataUrl(source);
   return { type: 'image_url', image_url: { url, ...(detail === undefined ? {} : { detail }) } };
@@ -45,7 +45,7 @@ function encodeFile(part: MediaPart, notes: TranslationNotes): Piece {
     case 'text':
       return documentText(part, source.text);
     case 'vendor-file':
-      return refuseMedia(part, 'this file is kept by another vendor; send its content instead', notes);
+      return refuseMedia(part, 'this file is stored by another vendor; send its content instead', notes);
     case 'url':
       return refuseMedia(part, 'the upstream of this model does not accept documents by address; send the content instead', notes);
     case 'inline': {

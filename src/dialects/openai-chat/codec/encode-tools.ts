@@ -93,9 +93,9 @@ function encodeVendorTools(request: InferenceRequest, { notes, isOwn }: MessageF
   return request.tools.flatMap((tool): readonly JsonObject[] => {
     const field = { path: tool.path, otherwise: 'tools' } as const;
     if (tool.kind === 'code-execution') notes.dropped(field, 'the upstream of this model cannot run code');
-    if (tool.kind === 'url-context') notes.dropped(field, 'the upstream of this model reads no pages');
-    if (tool.kind === 'file-search') notes.dropped(field, 'the files of this gateway cannot be searched by the upstream of this model');
-    if (tool.kind === 'image-generation') notes.dropped(field, 'the upstream of this model makes no images');
+    if (tool.kind === 'url-context') notes.dropped(field, 'the upstream of this model cannot read pages');
+    if (tool.kind === 'file-search') notes.dropped(field, 'the upstream of this model cannot search the files of this gateway');
+    if (tool.kind === 'image-generation') notes.dropped(field, 'the upstream of this model cannot make images');
     if (tool.kind !== 'vendor') return [];
     if (isOwn && tool.name !== 'custom') return [tool.wire];
     return notes.refuse(field, `the upstream of this model has no ${tool.name}; define it as a function instead`);

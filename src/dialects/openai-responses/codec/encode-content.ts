@@ -27,7 +27,7 @@ function encodeImage(part: MediaPart, { notes, isOwn }: ContentWriting): JsonObj
 function refuseSource(part: MediaPart, notes: TranslationNotes): never {
   const reason =
     part.source.kind === 'vendor-file'
-      ? 'this file is kept by another vendor; send its content or its address instead'
+      ? 'this file is stored by another vendor; send its content or its address instead'
       : `${part.media} cannot be sent to this model in this form; send its content or its address instead`;
   return notes.refuse({ path: part.path, otherwise: 'turns' }, reason);
 }

@@ -85,11 +85,11 @@ function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undefined {
       return undefined;
     case 'file-search':
       if (fit.traits.fileSearch === true) return encodeFileSearch(tool);
-      fit.notes.dropped(place, 'the upstream of this model searches no files');
+      fit.notes.dropped(place, 'the upstream of this model cannot search files');
       return undefined;
     case 'image-generation':
       if (fit.traits.imageGeneration === true) return tool.wire;
-      fit.notes.dropped(place, 'the upstream of this model makes no images between its words');
+      fit.notes.dropped(place, 'the upstream of this model cannot make images within a reply');
       return undefined;
     case 'url-context':
       fit.notes.dropped(place, `the upstream of this model has no tool '${tool.kind}'`);
