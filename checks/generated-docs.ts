@@ -137,7 +137,7 @@ function metricsPage(): string {
   addGatewayGauges(registry, {
     journal: { pendingEntries: () => 0, unavailableReason: () => undefined },
     health: { report: () => [] },
-    gatekeeper: { standing: () => idleGate },
+    gatekeeper: { state: () => idleGate },
   });
   addSpanMetrics(registry, () => ({ sent: 0, dropped: 0 }));
   addProcessMetrics(registry)();

@@ -40,5 +40,5 @@ export type ErrorVoice = {
   /** Bytes without meaning that keep a silent stream alive, written at a frame boundary. */
   readonly heartbeat: (framing: StreamFraming) => Buffer;
   /** The headers that report a caller's limits to this interface's clients; none if it has none. */
-  readonly rateLimitHeaders: (standing: RateLimitState, nowMs: number) => Readonly<Record<string, string>>;
+  readonly rateLimitHeaders: (state: RateLimitState, nowMs: number) => Readonly<Record<string, string>>;
 };

@@ -13,7 +13,7 @@ export function addGatewayGauges(
   gateway: {
     readonly journal: Pick<Journal, 'pendingEntries' | 'unavailableReason'>;
     readonly health: Pick<Health, 'report'>;
-    readonly gatekeeper: Pick<Gatekeeper, 'standing'>;
+    readonly gatekeeper: Pick<Gatekeeper, 'state'>;
     readonly background?: Pick<BackgroundRuns, 'size'>;
     readonly videos?: Pick<VideoService, 'gauges'> | undefined;
   },
@@ -28,17 +28,17 @@ export function addGatewayGauges(
     { labels: [], value: journal.unavailableReason() === undefined ? 0 : 1 },
   ]);
   gauge('weir_gate_calls', 'Admitted calls that are not over, and calls that wait for a place.', ['state'], 'sum', () => {
-    const { inFlight, waiting } = gatekeeper.standing();
+    const { inFlight, waiting } = gatekeeper.state();
     return [
       { labels: ['in-flight'], value: inFlight },
       { labels: ['waiting'], value: waiting },
     ];
   });
   gauge('weir_gate_request_bytes', 'Bytes of request bodies that running calls hold.', [], 'sum', () => [
-    { labels: [], value: gatekeeper.standing().bytes },
+    { labels: [], value: gatekeeper.state().bytes },
   ]);
   gauge('weir_memory_share', 'Share of the memory that the process may use, from 0 to 1.', [], 'max', () => [
-    { labels: [], value: gatekeeper.standing().memoryShare },
+    { labels: [], value: gatekeeper.state().memoryShare },
   ]);
   gauge('weir_background_responses', 'Responses that are being generated without a client.', [], 'sum', () => [
     { labels: [], value: gateway.background?.size() ?? 0 },

@@ -9,8 +9,8 @@ export type ProxyTest = (address: string) => boolean;
 
 /**
  * The treatment of a reply that does not fit the schema of its strict request. `off`: it is not checked; `report`: it
- * is an error; `repair`: one more request is sent to the model, then it is an error. `auto`: `repair` for translated calls whose
- * upstream does not enforce the whole schema, otherwise `off`.
+ * is an error; `repair`: one more request is sent to the model, then it is an error. `auto`: `repair` for translated
+ * calls whose upstream does not enforce the whole schema, otherwise `off`.
  */
 export type ReplyCheck = 'auto' | 'off' | 'report' | 'repair';
 

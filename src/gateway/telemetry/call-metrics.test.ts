@@ -194,7 +194,7 @@ test('the journal and the targets are read when metrics are requested', () => {
         { upstreamId: 'one', credentialId: 'a', upstreamModel: 'm', state: 'failing', againInMs: 5, inFlight: 2, consecutiveFailures: 7 },
       ],
     },
-    gatekeeper: { standing: () => ({ ...idleGate, inFlight: 4, waiting: 1 }) },
+    gatekeeper: { state: () => ({ ...idleGate, inFlight: 4, waiting: 1 }) },
   });
   assert.equal(sumSamples(samples(), 'weir_gate_calls', { state: 'in-flight' }), 4);
   assert.equal(sumSamples(samples(), 'weir_gate_calls', { state: 'waiting' }), 1);

@@ -159,13 +159,13 @@ describe('several limits may apply', () => {
     const both = [subject({ requestsPerMinute: 10, tokensPerMinute: 50 }), subject({ requestsPerMinute: 3 }, 'u', 'user')];
     take(limiter, both, 20);
     advance(15_000);
-    const { standing } = take(limiter, both, 20);
-    assert.deepEqual(standing, {
+    const { state } = take(limiter, both, 20);
+    assert.deepEqual(state, {
       requests: { limit: 3, remaining: 1, resetMs: windowMs },
       tokens: { limit: 50, remaining: 10, resetMs: windowMs },
     });
     advance(5000);
-    assert.deepEqual(refuse(limiter, both, 20).standing.tokens, { limit: 50, remaining: 10, resetMs: windowMs - 5000 });
+    assert.deepEqual(refuse(limiter, both, 20).state.tokens, { limit: 50, remaining: 10, resetMs: windowMs - 5000 });
   });
 });
 
@@ -337,6 +337,6 @@ test('a call that waits as long as reported is admitted, and not a millisecond s
 test('reported times are whole milliseconds, at any time of a long run', () => {
   for (const startMs of [0.1, 1234.5678901, 86_400_000.123456, 8_640_000_000.987654]) {
     const limiter = createLimiter({ clock: { monotonicMs: () => startMs } });
-    assert.equal(take(limiter, [subject({ requestsPerMinute: 1 })]).standing.requests?.resetMs, windowMs);
+    assert.equal(take(limiter, [subject({ requestsPerMinute: 1 })]).state.requests?.resetMs, windowMs);
   }
 });

@@ -20,13 +20,13 @@ export type LimitRefusal = {
    * concurrency the time is unknown, and a second is reported.
    */
   readonly waitMs: number;
-  readonly standing: RateLimitState;
+  readonly state: RateLimitState;
 };
 
 /** A call's part of its limits. The first call of `settle`, `release` or `finish` ends it. */
 export type Reservation = {
   readonly admitted: true;
-  readonly standing: RateLimitState;
+  readonly state: RateLimitState;
   /** The call ended and used this many tokens: the estimate is corrected and the slot is released. */
   readonly settle: (tokens: number) => void;
   /** The call was never made: everything is released. */
@@ -85,19 +85,19 @@ export function createLimiter({ clock }: { readonly clock: Pick<Clock, 'monotoni
         const refusal = check(subject, each, estimatedTokens, nowMs);
         if (refusal !== undefined && refusal.waitMs > (refused?.waitMs ?? -1)) refused = refusal;
       }
-      if (refused !== undefined) return { admitted: false, ...refused, standing: standingOf(limited, found, nowMs) };
+      if (refused !== undefined) return { admitted: false, ...refused, state: stateOf(limited, found, nowMs) };
       const entries: number[] = [];
       for (const subject of found) {
         subject.running += 1;
         entries.push(subject.window.add(nowMs, 1, estimatedTokens));
       }
-      return createReservation({ clock, found, entries, estimatedTokens, standing: standingOf(limited, found, nowMs) });
+      return createReservation({ clock, found, entries, estimatedTokens, state: stateOf(limited, found, nowMs) });
     },
     size: () => subjects.key.size + subjects.user.size + subjects.model.size,
   };
 }
 
-type LimitExcess = Omit<LimitRefusal, 'admitted' | 'standing'>;
+type LimitExcess = Omit<LimitRefusal, 'admitted' | 'state'>;
 
 /** The limit with the longest wait. Undefined if none refuses the call. */
 function check({ window, running }: Subject, { scope, limits }: LimitedSubject, tokens: number, nowMs: number): LimitExcess | undefined {
@@ -122,7 +122,7 @@ export function roundUpMs(ms: number): number {
 }
 
 /** The tightest limit of each kind. */
-function standingOf(limited: readonly LimitedSubject[], found: readonly Subject[], nowMs: number): RateLimitState {
+function stateOf(limited: readonly LimitedSubject[], found: readonly Subject[], nowMs: number): RateLimitState {
   const requests = tightest('requests', limited, found, nowMs);
   const tokens = tightest('tokens', limited, found, nowMs);
   return { ...(requests === undefined ? {} : { requests }), ...(tokens === undefined ? {} : { tokens }) };
@@ -152,9 +152,9 @@ function createReservation(options: {
   readonly found: readonly Subject[];
   readonly entries: readonly number[];
   readonly estimatedTokens: number;
-  readonly standing: RateLimitState;
+  readonly state: RateLimitState;
 }): Reservation {
-  const { clock, found, entries, estimatedTokens, standing } = options;
+  const { clock, found, entries, estimatedTokens, state } = options;
   let ended = false;
   const end = (correct: (window: UsageWindow, entry: number) => void): void => {
     if (ended) return;
@@ -169,7 +169,7 @@ function createReservation(options: {
   };
   return {
     admitted: true,
-    standing,
+    state,
     settle: (tokens) => {
       const nowMs = clock.monotonicMs();
       end((window, entry) => {

@@ -46,7 +46,7 @@ export function reserveCall(options: ReserveOptions): TakenLimits | Promise<Take
   const tokens = estimateTokens(facts.inputCharacters) + (facts.outputTokensMax ?? defaultOutputTokens);
   const taken = options.limiter.reserve(subjects, tokens);
   const conclude = (answer: Reservation | LimitRefusal): TakenLimits => {
-    const headers = options.voice.rateLimitHeaders(answer.standing, options.clock.nowMs());
+    const headers = options.voice.rateLimitHeaders(answer.state, options.clock.nowMs());
     if (answer.admitted) return { reservation: answer, headers };
     throw describeRefusal(answer, tokens, headers);
   };
@@ -66,7 +66,7 @@ function isRate(limits: RateLimits | undefined): limits is RateLimits {
 const whose = { key: 'this API key', user: 'this user', model: 'this model' } as const;
 const units = { requests: 'requests per minute', tokens: 'tokens per minute', concurrency: 'requests at a time' } as const;
 
-function describeRefusal(refusal: LimitRefusal, tokens: number, standing: Readonly<Record<string, string>>): GatewayError {
+function describeRefusal(refusal: LimitRefusal, tokens: number, shown: Readonly<Record<string, string>>): GatewayError {
   const { scope, of, limit, waitMs } = refusal;
   const reached = `Rate limit reached for ${whose[scope]}: ${limit} ${units[of]}.`;
   if (waitMs === Infinity) {
@@ -74,14 +74,14 @@ function describeRefusal(refusal: LimitRefusal, tokens: number, standing: Readon
     const message = `Request too large for ${whose[scope]}: it may use ${tokens} tokens and the limit is ${limit} tokens per minute. Shorten the input or ask for less output.`;
     return new GatewayError('rate_limited', message, {
       exceededLimit: { scope, of, limit },
-      headers: { ...standing, 'x-should-retry': 'false' },
+      headers: { ...shown, 'x-should-retry': 'false' },
     });
   }
   const seconds = Math.max(1, Math.ceil(roundUpMs(waitMs) / 1000));
   return new GatewayError('rate_limited', `${reached} Please try again in ${seconds}s.`, {
     exceededLimit: { scope, of, limit },
     retryAfterSeconds: seconds,
-    headers: standing,
+    headers: shown,
   });
 }
 

@@ -42,7 +42,7 @@ describe('calls pass the gate or are answered', () => {
     retryAfterSeconds: () => 3,
     closesConnections: () => closes,
     wasRefused: () => void (refusals += 1),
-    standing: () => {
+    state: () => {
       throw new Error('nobody asks');
     },
     close: () => {},

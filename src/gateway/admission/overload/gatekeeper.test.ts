@@ -59,14 +59,14 @@ describe('the gatekeeper bounds calls', () => {
     passMs(100);
     assert.equal(fill('a').length, 1000);
     assert.equal(fill('b').length, 100);
-    assert.equal(keeper.standing().inFlight, 1100);
+    assert.equal(keeper.state().inFlight, 1100);
   });
 
   test('long turns limit calls to fewer than are running, short ones allow more again', () => {
     const places = fill('a', 1000);
     loop = slow;
     passMs(300);
-    assert.ok(keeper.standing().limit !== undefined);
+    assert.ok(keeper.state().limit !== undefined);
     assert.equal(keeper.admit('a', 10, stays), undefined);
     for (const place of places.splice(0, 600)) place.release();
     loop = quick;
@@ -81,7 +81,7 @@ describe('the gatekeeper bounds calls', () => {
     passMs(300);
     loop = quick;
     passMs(5000);
-    assert.equal(keeper.standing().limit, undefined);
+    assert.equal(keeper.state().limit, undefined);
   });
 
   test('another tenant enters while one floods', () => {
@@ -90,7 +90,7 @@ describe('the gatekeeper bounds calls', () => {
     passMs(100);
     loop = slow;
     passMs(300);
-    assert.ok((keeper.standing().limit ?? 1000) < 1000);
+    assert.ok((keeper.state().limit ?? 1000) < 1000);
     assert.equal(keeper.admit('flood', 10, stays), undefined);
     assert.ok(fill('quiet', 10).length === 10, 'although nothing has ended yet');
   });

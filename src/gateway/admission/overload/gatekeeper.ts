@@ -28,7 +28,7 @@ export type Gatekeeper = {
    */
   readonly wasRefused: (request: IncomingMessage, bodyBytes: number) => void;
   /** The present values, for monitoring. */
-  readonly standing: () => GateState;
+  readonly state: () => GateState;
   readonly close: () => void;
 };
 
@@ -113,7 +113,7 @@ export function createGatekeeper(options: GatekeeperOptions): Gatekeeper {
     retryAfterSeconds: () => 1 + (refusals++ % spreadSeconds),
     closesConnections: process.isMemoryTight,
     wasRefused: pacer.rest,
-    standing: () => ({ ...gate.counts(), ...process.standing(), restMs: pacer.restMs() }),
+    state: () => ({ ...gate.counts(), ...process.state(), restMs: pacer.restMs() }),
     close: () => {
       pacer.close();
       clearInterval(stepTimer);

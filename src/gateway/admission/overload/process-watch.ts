@@ -184,7 +184,7 @@ export type ProcessWatch = {
    * @returns how many calls it can serve at a time
    */
   readonly step: (activity: GateActivity, loopDelayMs: number) => number | undefined;
-  readonly standing: () => ProcessState;
+  readonly state: () => ProcessState;
   /** Whether memory is too short to keep connections open. */
   readonly isMemoryTight: () => boolean;
 };
@@ -237,7 +237,7 @@ export function createProcessWatch(options: {
       report(before, activity.inFlight);
       return limit;
     },
-    standing: () => ({ ...loop, memoryShare, limit }),
+    state: () => ({ ...loop, memoryShare, limit }),
     isMemoryTight: () => memoryShare > memoryTight,
   };
 }

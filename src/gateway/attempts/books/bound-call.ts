@@ -30,7 +30,7 @@ export type ForecastCall = {
 /**
  * The output tokens that are held at first for a call without a bound. Undefined: as many as its model can write,
  * because its cost cannot be followed.
- * @param isStream whether its target is asked for a stream
+ * @param isStream whether a stream is requested from its target
  */
 export function initialOutputTokens(
   { coversUnbounded, outputTokensDefault }: CreditSettings,

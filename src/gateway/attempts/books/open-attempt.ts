@@ -97,15 +97,15 @@ export function openCall(options: {
     ...options.credit?.describe(),
   };
   return new Promise((resolve, reject) => {
-    const hear = (refusal: JournalUnavailableError | undefined): void => {
+    const conclude = (refusal: JournalUnavailableError | undefined): void => {
       if (refusal === undefined) resolve(opening);
       else reject(describeRefusal(refusal));
     };
     try {
-      options.journal.open(opening, hear);
+      options.journal.open(opening, conclude);
     } catch (error) {
       if (!(error instanceof JournalUnavailableError)) throw error;
-      hear(error);
+      conclude(error);
     }
   });
 }

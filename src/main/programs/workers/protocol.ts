@@ -40,7 +40,7 @@ export type Gathered = { readonly answers: readonly unknown[]; readonly complete
 
 /** A limiter's answer. JSON has no infinity: a wait without end has no `waitMs`. */
 export type ReserveAnswer =
-  | { readonly admitted: true; readonly standing: RateLimitState }
+  | { readonly admitted: true; readonly state: RateLimitState }
   | (Omit<LimitRefusal, 'waitMs'> & { readonly waitMs?: number });
 
 /** What workers ask the primary. */

@@ -26,7 +26,7 @@ export function createSharedLimiter({ primary }: { readonly primary: Pick<Ipc<Pr
         if (!answer.admitted) return { ...answer, waitMs: answer.waitMs ?? Infinity };
         return {
           admitted: true,
-          standing: answer.standing,
+          state: answer.state,
           settle: (used) => end(used),
           release: () => end('given-back'),
           finish: () => end('unknown'),

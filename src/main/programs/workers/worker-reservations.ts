@@ -20,7 +20,7 @@ export function createWorkerReservations({ limiter }: { readonly limiter: Pick<L
       const taken = limiter.reserve(subjects, tokens);
       if (taken.admitted) {
         held.set(id, taken);
-        return { admitted: true, standing: taken.standing };
+        return { admitted: true, state: taken.state };
       }
       const { waitMs, ...refusal } = taken;
       return waitMs === Infinity ? refusal : { ...refusal, waitMs };

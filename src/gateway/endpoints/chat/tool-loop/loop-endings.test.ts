@@ -162,7 +162,7 @@ test('limits are reserved once: the tokens of all rounds are settled together', 
     headers: { 'x-ratelimit-limit-requests': '5' },
     reservation: {
       admitted: true,
-      standing: {},
+      state: {},
       settle: (tokens: number) => settled.push(tokens),
       release: () => {},
       finish: () => (finished += 1),
