@@ -25,22 +25,22 @@ export async function readFoundPages(
   const pages = results.map(async (result, rank): Promise<FoundPage | undefined> => {
     if (result.pageText !== undefined)
       return { ...result, text: selectPassages(result.pageText, options.queries, depth.charactersPerPage) };
-    const told = { ...result, text: (result.snippet ?? '').slice(0, depth.charactersPerPage) };
-    return rank < depth.pages ? await readPage(told, options) : told;
+    const withSnippet = { ...result, text: (result.snippet ?? '').slice(0, depth.charactersPerPage) };
+    return rank < depth.pages ? await readPage(withSnippet, options) : withSnippet;
   });
   return (await Promise.all(pages)).filter((page) => page !== undefined);
 }
 
-async function readPage(told: FoundPage, options: Parameters<typeof readFoundPages>[1]): Promise<FoundPage | undefined> {
+async function readPage(withSnippet: FoundPage, options: Parameters<typeof readFoundPages>[1]): Promise<FoundPage | undefined> {
   let wentAstray = false;
   const isWanted = (url: URL): boolean => {
     wentAstray = !options.isWanted(url);
     return !wentAstray;
   };
   try {
-    const page = await options.reader.read(told.url, { tenant: options.tenant, signal: options.signal, isWanted });
+    const page = await options.reader.read(withSnippet.url, { tenant: options.tenant, signal: options.signal, isWanted });
     const text = selectPassages(page.text, options.queries, options.depth.charactersPerPage);
-    if (text === '') return told;
+    if (text === '') return withSnippet;
     // If the address redirects, the service's snippet describes another page.
     const {
       url: _,
@@ -48,13 +48,13 @@ async function readPage(told: FoundPage, options: Parameters<typeof readFoundPag
       title = page.title,
       date = page.date,
       ...rank
-    } = page.url === URL.parse(told.url)?.href ? told : onlyRank(told);
+    } = page.url === URL.parse(withSnippet.url)?.href ? withSnippet : onlyRank(withSnippet);
     const described = { ...(snippet === undefined ? {} : { snippet }), ...(title === undefined ? {} : { title }) };
     return { ...rank, ...described, url: page.url, text, ...(date === undefined ? {} : { date }) };
   } catch {
     // Many pages refuse programs or no longer exist. The snippet replaces them, unless the page redirected to an
     // unwanted site.
-    return wentAstray ? undefined : told;
+    return wentAstray ? undefined : withSnippet;
   }
 }
 

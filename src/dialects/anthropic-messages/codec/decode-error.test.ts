@@ -85,18 +85,18 @@ test('an ordinary refusal is not an overflow', () => {
 
 const written = (error: GatewayError): unknown => {
   const { status, body } = encodeError(error, 'req_1');
-  const { error: said } = JSON.parse(body.toString()) as { error: unknown };
-  return { status, ...(said as object) };
+  const { error: expected } = JSON.parse(body.toString()) as { error: unknown };
+  return { status, ...(expected as object) };
 };
 
 test('an overflow has the message that coding agents recognise, for any upstream message (field: error identity lost)', () => {
-  const said = { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' };
+  const expected = { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' };
   const sized = new GatewayError('context_length_exceeded', 'Too many.', { details: { tokens: 210_000, tokensMax: 200_000 } });
-  assert.deepEqual(written(sized), { ...said, message: 'prompt is too long: 210000 tokens > 200000 maximum' });
+  assert.deepEqual(written(sized), { ...expected, message: 'prompt is too long: 210000 tokens > 200000 maximum' });
   const unsized = new GatewayError('context_length_exceeded', 'Too many.', { details: {} });
-  assert.deepEqual(written(unsized), { ...said, message: 'prompt is too long: Too many.' });
+  assert.deepEqual(written(unsized), { ...expected, message: 'prompt is too long: Too many.' });
   const own = new GatewayError('context_length_exceeded', 'prompt is too long: 3 > 2');
-  assert.deepEqual(written(own), { ...said, message: 'prompt is too long: 3 > 2' });
+  assert.deepEqual(written(own), { ...expected, message: 'prompt is too long: 3 > 2' });
 });
 
 test('an overloaded upstream is 529 for the SDKs, and a rate limit is 429 with its seconds', () => {

@@ -9,10 +9,10 @@ import { codec } from './codec.ts';
 import { createFit, decode, encode } from './testing/test-kit.ts';
 
 const call = (id: string, args = '{}'): Part => ({ kind: 'tool-call', id, name: 'f', arguments: args, path: `call ${id}` });
-const result = (callId: string, said = 'ok', isError = false): Part => ({
+const result = (callId: string, text = 'ok', isError = false): Part => ({
   kind: 'tool-result',
   callId,
-  content: said === '' ? [] : [{ kind: 'text', text: said }],
+  content: text === '' ? [] : [{ kind: 'text', text }],
   isError,
 });
 const tools = [{ kind: 'function', name: 'f' }] as const;
@@ -257,9 +257,9 @@ test('code that ran elsewhere becomes text', () => {
 
 test('a prefilled reply is sent if the model continues it, and requested in text otherwise', () => {
   const turns = [user(text('Hi')), assistant(text('Well, \n'))];
-  const kept = encode({ turns });
-  assert.deepEqual((kept.body.messages as JsonObject[])[1], { role: 'assistant', content: 'Well,' });
-  assert.deepEqual(kept.notes, []);
+  const prefilled = encode({ turns });
+  assert.deepEqual((prefilled.body.messages as JsonObject[])[1], { role: 'assistant', content: 'Well,' });
+  assert.deepEqual(prefilled.notes, []);
   for (const encoded of [encode({ turns }, { prefill: false }), encode({ turns, reasoning: { mode: 'on', budgetTokens: 2000 } })]) {
     assert.deepEqual((encoded.body.messages as JsonObject[])[2], {
       role: 'user',

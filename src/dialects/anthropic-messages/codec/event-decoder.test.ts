@@ -209,9 +209,9 @@ for (const [reason, stopReason] of [
   ['something_new', 'end'],
 ] as const) {
   test(`stop reason ${reason} is read`, () => {
-    const said = replyOf(start, ending(reason, reason === 'stop_sequence' ? { stop_sequence: 'END' } : {}), stop);
-    assert.equal(said.stopReason, stopReason);
-    assert.equal(said.stopSequence, reason === 'stop_sequence' ? 'END' : undefined);
+    const reply = replyOf(start, ending(reason, reason === 'stop_sequence' ? { stop_sequence: 'END' } : {}), stop);
+    assert.equal(reply.stopReason, stopReason);
+    assert.equal(reply.stopSequence, reason === 'stop_sequence' ? 'END' : undefined);
   });
 }
 

@@ -88,8 +88,8 @@ for (const [name, value] of Object.entries(cases)) {
   test(`${name}: the SDK reads the stream as the whole reply`, async () => {
     const whole = codec.encodeReply(value, createWriting());
     const message = await readWithSdk(encodeStream(replayReply(value)));
-    const { parsed_output: _parsed, ...said } = message;
-    assert.deepEqual(withoutParsed(said), whole);
+    const { parsed_output: _parsed, ...streamed } = message;
+    assert.deepEqual(withoutParsed(streamed), whole);
   });
   test(`${name}: the decoder reads the encoder’s stream`, () => {
     const read = foldEvents(decodeStream(encodeStream(replayReply(value))));

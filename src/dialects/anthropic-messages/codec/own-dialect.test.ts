@@ -71,8 +71,8 @@ describe('from this dialect into this dialect', () => {
 });
 
 describe('for the vendor of this dialect, from another', () => {
-  const asked = decode({ tools: [{ type: 'computer_20241022', name: 'computer', display_width_px: 10, display_height_px: 20 }] });
-  const { dialect: _dialect, ...foreign } = asked;
+  const request = decode({ tools: [{ type: 'computer_20241022', name: 'computer', display_width_px: 10, display_height_px: 20 }] });
+  const { dialect: _dialect, ...foreign } = request;
 
   test('a screen uses the model’s own tool and its beta', () => {
     const { body, headers } = encodeRequest(foreign, createFit({ screenTool: 'computer_20250124' }));

@@ -300,16 +300,16 @@ test('an array opens with its first chunk and closes with the last, or with the 
 });
 
 /** Serves this body for every request, and returns the last request. */
-async function serve(body: string, contentType: string): Promise<{ url: string; asked: () => JsonObject; close: () => void }> {
-  let asked = '';
+async function serve(body: string, contentType: string): Promise<{ url: string; lastBody: () => JsonObject; close: () => void }> {
+  let lastBody = '';
   const server = createServer((request, response) => {
-    asked = '';
-    request.on('data', (chunk: Buffer) => (asked += chunk.toString()));
+    lastBody = '';
+    request.on('data', (chunk: Buffer) => (lastBody += chunk.toString()));
     request.on('end', () => response.writeHead(200, { 'content-type': contentType }).end(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, asked: () => JSON.parse(asked) as JsonObject, close: () => server.close() };
+  return { url: `http://127.0.0.1:${port}`, lastBody: () => JSON.parse(lastBody) as JsonObject, close: () => server.close() };
 }
 
 test('the vendor’s SDK reads a stream and returns content that restores every proof, with or without thoughts', async () => {
@@ -336,7 +336,7 @@ test('the vendor’s SDK reads a stream and returns content that restores every 
       await chat
         .sendMessage({ message: [{ functionResponse: { id: 'toolu_1', name: 'f', response: { output: 'r' } } }] })
         .catch(() => undefined);
-      const [, turn, answer] = decode({ contents: server.asked().contents }).turns;
+      const [, turn, answer] = decode({ contents: server.lastBody().contents }).turns;
       assert.deepEqual(
         turn?.parts.map((part) => (part.kind === 'reasoning' ? [part.text, part.proof] : part.kind === 'text' ? part.text : part.kind)),
         [[['First.', 'Second.'], anthropic], 'Héllo\n"you"', [[], hidden], 'tool-call', 'tool-call'],
@@ -386,9 +386,9 @@ for (const [title, text, bare] of [
       { type: 'finished', stopReason: 'end' },
     ];
     const written = events.map((event) => encoder.write(event)).join('');
-    const said = chunksOf(written).flatMap(({ candidates }) =>
+    const parts = chunksOf(written).flatMap(({ candidates }) =>
       objectsOf(candidates).flatMap(({ content }) => objectsOf(membersOf(content).parts)),
     );
-    assert.equal(said.map((part) => textOf(part.text) ?? '').join(''), bare);
+    assert.equal(parts.map((part) => textOf(part.text) ?? '').join(''), bare);
   });
 }

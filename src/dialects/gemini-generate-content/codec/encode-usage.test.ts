@@ -30,8 +30,8 @@ test('details contain audio and images beside text, if they are known', () => {
 });
 
 test('without known parts there are no details', () => {
-  const told = { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount: 3 };
-  assert.deepEqual(encodeUsage({ usage: { inputTokens: 1, outputTokens: 2 } }), told);
+  const metadata = { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount: 3 };
+  assert.deepEqual(encodeUsage({ usage: { inputTokens: 1, outputTokens: 2 } }), metadata);
 });
 
 test('if the vendor reported the kinds of its input, text alone is in the details too', () => {
@@ -40,8 +40,8 @@ test('if the vendor reported the kinds of its input, text alone is in the detail
 });
 
 test('tokens that tools added to the prompt are separate, part of the total, and never more than the input', () => {
-  const told = encodeUsage({ usage: { inputTokens: 90, cacheReadTokens: 10, outputTokens: 5 }, toolPromptTokens: 30 });
-  assert.deepEqual([told.promptTokenCount, told.toolUsePromptTokenCount, told.totalTokenCount], [70, 30, 105]);
+  const metadata = encodeUsage({ usage: { inputTokens: 90, cacheReadTokens: 10, outputTokens: 5 }, toolPromptTokens: 30 });
+  assert.deepEqual([metadata.promptTokenCount, metadata.toolUsePromptTokenCount, metadata.totalTokenCount], [70, 30, 105]);
   const disputed = encodeUsage({ usage: { inputTokens: 4, outputTokens: 5 }, toolPromptTokens: 30 });
   assert.deepEqual([disputed.promptTokenCount, disputed.toolUsePromptTokenCount, disputed.totalTokenCount], [0, 4, 9]);
 });

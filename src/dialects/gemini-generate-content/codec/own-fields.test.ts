@@ -18,7 +18,7 @@ const declaration = {
 
 const png = { mimeType: 'image/png', data: 'AAAA' };
 
-const kept: Readonly<Record<string, JsonObject>> = {
+const preserved: Readonly<Record<string, JsonObject>> = {
   'settings of safety, labels and logs': {
     safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_LOW_AND_ABOVE' }],
     labels: { team: 'a' },
@@ -74,7 +74,7 @@ const kept: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-for (const [what, body] of Object.entries(kept)) {
+for (const [what, body] of Object.entries(preserved)) {
   test(`a decoded and encoded request of this dialect keeps ${what}`, () => {
     const { body: written, notes } = again(body);
     assert.deepEqual(written, { contents, ...body });

@@ -53,14 +53,14 @@ const streamed = (events: readonly InferenceEvent[]): readonly JsonObject[] =>
 
 const code = { executableCode: { language: 'PYTHON', code: 'print(1+1)' } };
 const ran = { codeExecutionResult: { outcome: 'OUTCOME_OK', output: '2\n' } };
-const said = { text: 'It is 2.' };
+const answer = { text: 'It is 2.' };
 const last = { text: '' };
 const printed = tool('code-execution', { input: ['print(1+1)'], results: [{ text: '2\n' }] });
 
 test('code comes before its result and both before the text, however it began', () => {
-  assert.deepEqual(streamed(atWork(['print(1+1)'], [], printed)), [code, ran, said, last]);
-  assert.deepEqual(streamed(atWork([], ['print', '(1+1)'], printed)), [code, ran, said, last]);
-  assert.deepEqual(partsOf(candidateOf([printed, { kind: 'text', text: 'It is 2.' }])), [code, ran, said]);
+  assert.deepEqual(streamed(atWork(['print(1+1)'], [], printed)), [code, ran, answer, last]);
+  assert.deepEqual(streamed(atWork([], ['print', '(1+1)'], printed)), [code, ran, answer, last]);
+  assert.deepEqual(partsOf(candidateOf([printed, { kind: 'text', text: 'It is 2.' }])), [code, ran, answer]);
 });
 
 test('code that is known at the start is written while it runs', () => {
@@ -83,13 +83,13 @@ test('code has an outcome, however it ended', () => {
     assert.deepEqual(result, { codeExecutionResult: { outcome, output } });
   }
   const failed = { codeExecutionResult: { outcome: 'OUTCOME_FAILED', output: '' } };
-  assert.deepEqual(streamed(atWork(['print(1+1)'], [])), [code, failed, said, last], 'it was interrupted');
-  assert.deepEqual(streamed(atWork([], ['print(1+1)'])), [code, failed, said, last], 'so was one that was told piece by piece');
+  assert.deepEqual(streamed(atWork(['print(1+1)'], [])), [code, failed, answer, last], 'it was interrupted');
+  assert.deepEqual(streamed(atWork([], ['print(1+1)'])), [code, failed, answer, last], 'so was one whose code came in pieces');
 });
 
 test('the input of a search is not text', () => {
   const search = tool('web-search', { input: ['news'], results: [] });
-  assert.deepEqual(streamed(atWork(['news'], ['more of it'], search)), [said, last]);
+  assert.deepEqual(streamed(atWork(['news'], ['more of it'], search)), [answer, last]);
 });
 
 test('code and its result are read when a client returns them', () => {
@@ -101,7 +101,7 @@ test('code and its result are read when a client returns them', () => {
     const { turns } = decode({
       contents: [
         { role: 'user', parts: [{ text: 'q' }] },
-        { role: 'model', parts: [code, { codeExecutionResult: { outcome, output: '2' } }, said] },
+        { role: 'model', parts: [code, { codeExecutionResult: { outcome, output: '2' } }, answer] },
         { role: 'user', parts: [{ text: 'and?' }] },
       ],
     });
@@ -169,14 +169,14 @@ test('pages that were read are written with their status, and are read back', ()
   const failed = candidateOf([tool('url-context', { input: ['https://c'], failed: true })]);
   assert.deepEqual(failed.urlContextMetadata, { urlMetadata: [{ retrievedUrl: 'https://c', urlRetrievalStatus: status('ERROR') }] });
   assert.equal(failed.urlRetrievalMetadata, undefined);
-  const older = { content: { parts: [said] }, urlRetrievalMetadata: { urlRetrievalContexts: [{ retrievedUrl: 'https://a' }] } };
+  const older = { content: { parts: [answer] }, urlRetrievalMetadata: { urlRetrievalContexts: [{ retrievedUrl: 'https://a' }] } };
   const [, known] = decodeReply({ candidates: [older] }, createReading()).parts as [unknown, ServerToolPart];
   assert.deepEqual(known.results, [{ url: 'https://a' }]);
 });
 
 test('the vendor’s own members about searches and pages are returned to its own clients', () => {
   const grounded = {
-    content: { role: 'model', parts: [said] },
+    content: { role: 'model', parts: [answer] },
     finishReason: 'STOP',
     index: 0,
     groundingMetadata: {
@@ -195,7 +195,7 @@ test('the vendor’s own members about searches and pages are returned to its ow
 
 test('confidence of the vendor becomes the score of a finding', () => {
   const candidate = {
-    content: { parts: [said] },
+    content: { parts: [answer] },
     groundingMetadata: {
       webSearchQueries: ['q'],
       groundingChunks: [{ web: { uri: 'https://a' } }, { web: { uri: 'https://b' } }],
@@ -230,11 +230,11 @@ test('any activity of tools is the same after both translations', () => {
     .map(([input, results]) => tool('web-search', { input, results: results.map((page) => ({ ...page })) }));
   fc.assert(
     fc.property(fc.array(ran, { maxLength: 3 }), read, searched, (runs, pages, search) => {
-      const said: InferenceReply['parts'] = [...runs, { kind: 'text', text: 'Done.' }, search, pages];
-      const again = decodeReply(encodeReply({ parts: said, stopReason: 'end' }, createWriting()), createReading()).parts;
+      const original: InferenceReply['parts'] = [...runs, { kind: 'text', text: 'Done.' }, search, pages];
+      const again = decodeReply(encodeReply({ parts: original, stopReason: 'end' }, createWriting()), createReading()).parts;
       const records = (parts: InferenceReply['parts']): readonly unknown[] =>
         parts.flatMap((part) => (part.kind === 'server-tool' ? [{ ...part, id: '', wire: [] }] : []));
-      assert.deepEqual(records(again), records(said));
+      assert.deepEqual(records(again), records(original));
     }),
   );
 });
