@@ -102,7 +102,7 @@ async function run(dialectId: keyof typeof bodies, model: string, stream: boolea
     end(...parts);
     ended.resolve();
   };
-  await runToolLoop(gateway, known, { request, asked: request });
+  await runToolLoop(gateway, known, { request, original: request });
   const late = setTimeout(() => ended.reject(new Error(`no end: ${response.text()}`)), 60_000);
   await ended.promise;
   clearTimeout(late);

@@ -59,7 +59,7 @@ export function takeChatCredit(
     // Each round of a loop is a stream, even if its client asks for a whole reply.
     return boundChat({ ...call, framing: call.framing ?? (isLoop() ? 'sse' : undefined) }, plan);
   };
-  const taken = takeCredit(gateway, caller, call.acceptedAtMs, () => {
+  const holding = takeCredit(gateway, caller, call.acceptedAtMs, () => {
     const whole = turn === undefined ? request : turn.whole();
     return whole instanceof Promise ? whole.then(bound) : bound(whole);
   });
@@ -67,7 +67,7 @@ export function takeChatCredit(
     if (credit !== undefined) credit.plan = plan;
     return credit;
   };
-  return taken instanceof Promise ? taken.then(remember) : remember(taken);
+  return holding instanceof Promise ? holding.then(remember) : remember(holding);
 }
 
 /** The most that one attempt at a chat costs, at the most expensive of its targets. */

@@ -182,7 +182,7 @@ async function holdFor({ dialect, body, targets, answers, credits }: Attack): Pr
 
 describe('M6, M13: no request can spend more than is held', () => {
   for (const [name, attack] of Object.entries(attacks))
-    test(name, async () => {
+    test(`no more than the hold is charged for ${name}`, async () => {
       const held = await holdFor(attack);
       const { targets, answers = targets[0], usage, serviceTier, replyParameters, body } = attack;
       assert.ok(answers);
@@ -212,7 +212,7 @@ describe('an invalid bound is refused before anything is held', () => {
     ['gemini-generate-content', { generationConfig: { maxOutputTokens: 1.5 } }],
     ['gemini-generate-content', { generationConfig: { candidateCount: 0 } }],
   ] as const satisfies readonly (readonly [DialectId, JsonObject])[])
-    test(`${dialect}: ${JSON.stringify(body)}`, () => {
+    test(`${dialect} refuses ${JSON.stringify(body)}`, () => {
       const plain = {
         model: 'm',
         max_tokens: 5,

@@ -106,7 +106,7 @@ const endings: Readonly<Record<string, { readonly run: (call: StartedAttempts) =
 
 describe('M5, M7: a hold ends once, however its call ends', () => {
   for (const [name, { run, costs }] of Object.entries(endings))
-    test(name, async () => {
+    test(`the hold ends once if ${name}`, async () => {
       const desk = new FakeDesk(10n ** 12n);
       const call = await start(desk);
       assert.equal(desk.open, 1);

@@ -100,7 +100,7 @@ const filled: readonly (readonly [DialectId, JsonObject, JsonObject])[] = [
 
 describe('files of the user in place of their ids', () => {
   for (const [dialect, body, expected] of filled)
-    test(`${dialect}: ${JSON.stringify(body).slice(0, 90)}`, async () => {
+    test(`${dialect} gets the files of ${JSON.stringify(body).slice(0, 90)}`, async () => {
       const before = structuredClone(body);
       assert.deepEqual(await createFiles(dialect).inline(body), expected);
       assert.deepEqual(body, before, 'the request of the client does not change');

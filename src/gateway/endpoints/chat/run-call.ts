@@ -81,7 +81,7 @@ async function makeCall(gateway: ChatServices, prepared: PreparedCall, { request
   if (yielding !== undefined) await yielding;
   if (call.operation === 'generate' && needsToolLoop(gateway, { dialect: call.dialect, facts, settings, targets })) {
     const whole = turn === undefined ? request : await turn.whole();
-    if (await runToolLoop(gateway, prepared, { request: whole, asked: request })) return;
+    if (await runToolLoop(gateway, prepared, { request: whole, original: request })) return;
   }
   await deliver(call, prepared.framing, (form, sink) =>
     new CallAttempts(gateway, prepared, new ChatJob(gateway, prepared, form, { request, bytes }), sink).start(),

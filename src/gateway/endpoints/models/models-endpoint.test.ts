@@ -13,8 +13,8 @@ const everyModel = (): boolean => true;
 
 const configuredAtMs = Date.UTC(2026, 10, 20);
 const upstream = (vendor: VendorId) => {
-  const made = createFakeUpstream({ vendor }, { send: () => {}, close: () => Promise.resolve() });
-  return { ...made, id: vendor, dialects: made.vendor.dialects };
+  const fake = createFakeUpstream({ vendor }, { send: () => {}, close: () => Promise.resolve() });
+  return { ...fake, id: vendor, dialects: fake.vendor.dialects };
 };
 const upstreams = [upstream('anthropic'), upstream('openai'), upstream('gemini')];
 const [anthropic, , gemini] = upstreams;

@@ -37,9 +37,9 @@ export function createReplyOwners({ store }: { readonly store: Pick<LedgerStore,
     find: async (replyId) => recent.get(replyId) ?? (await store.findReplyOwner(replyId)),
     check: async (continues, userName) => {
       const { replyId } = continues;
-      const kept = recent.get(replyId) ?? (await findOwner(store, replyId));
-      if (kept?.userName !== userName) throw describeUnknownReply(continues);
-      return kept.upstream;
+      const reply = recent.get(replyId) ?? (await findOwner(store, replyId));
+      if (reply?.userName !== userName) throw describeUnknownReply(continues);
+      return reply.upstream;
     },
   };
 }

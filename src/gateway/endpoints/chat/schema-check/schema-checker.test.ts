@@ -46,7 +46,7 @@ describe('a check that is too expensive has the verdict unchecked', () => {
     ['a pattern that backtracks forever', JSON.stringify(`${'a'.repeat(60)}!`), { type: 'string', pattern: '^(a+)+$' }],
     ['a pattern of names that backtracks forever', JSON.stringify({ [`${'a'.repeat(60)}!`]: 1 }), { patternProperties: { '^(a+)+$': {} } }],
     ['references that fan out exponentially', '"abc"', chainOf(40)],
-    ['a schema of five megabytes is too large', '"abc"', { enum: Array.from({ length: 50_000 }, (_, at) => `${at}`.padEnd(100, 'x')) }],
+    ['a schema of five megabytes', '"abc"', { enum: Array.from({ length: 50_000 }, (_, at) => `${at}`.padEnd(100, 'x')) }],
     ['a schema that is nested too deeply', '{}', nested(100_000)],
     ['a schema with one huge text', '{}', { description: 'x'.repeat(5_000_000) }],
     ['a schema at another address', '{}', { $ref: 'https://example.org/schema.json' }],
@@ -54,7 +54,7 @@ describe('a check that is too expensive has the verdict unchecked', () => {
     ['many items that must be unique', JSON.stringify(Array.from({ length: 60_000 }, (_, at) => ({ at }))), { uniqueItems: true }],
   ];
   for (const [title, text, schema] of hostile) {
-    test(title, async () => {
+    test(`${title} is unchecked`, async () => {
       const verdict = await check(text, schema);
       assert.equal(verdict.kind, 'unchecked', JSON.stringify(verdict).slice(0, 200));
       assert.deepEqual(await check('{"age":36}', person), { kind: 'fits' }, 'the next check is not affected');

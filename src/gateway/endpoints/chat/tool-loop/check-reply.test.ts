@@ -89,7 +89,7 @@ describe('a reply that is checked', () => {
     const call = await startLoop({ tools: [], check: repairing, dialect: 'openai-responses' });
     await call.say('{"age":"old"}');
     assert.doesNotMatch(call.response.text(), /old/);
-    assert.match(JSON.stringify(call.asked().messages), /\/age: must be integer/);
+    assert.match(JSON.stringify(call.lastRequest().messages), /\/age: must be integer/);
     await call.say('{"age":36}');
     assert.match(call.response.text(), /36/);
     assert.doesNotMatch(call.response.text(), /old/);

@@ -57,7 +57,7 @@ const cases: readonly (readonly [situation: string, options: Partial<ToolStrateg
 ];
 
 for (const [situation, options, runner] of cases) {
-  test(`if ${situation}, the tool is run by or has the result: ${runner}`, () => {
+  test(`if ${situation}, the choice is ${runner}`, () => {
     const choose = (): string => {
       const kinds = chooseGatewayTools({
         kinds: ['web-search'],

@@ -179,9 +179,9 @@ test('limits are reserved once: the tokens of all rounds are settled together', 
 
 test('the output limit applies to the whole reply: a further round gets what is left of it', async () => {
   const call = await startLoop({ request: { outputTokensMax: 40 } });
-  assert.equal(call.asked().max_tokens, 40);
+  assert.equal(call.lastRequest().max_tokens, 40);
   await call.call(['web_search', { query: 'cats' }, 'c1']);
-  assert.equal(call.asked().max_tokens, 38);
+  assert.equal(call.lastRequest().max_tokens, 38);
   await call.say('Cats eat.');
   assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished', 'req_1.2 finished']);
 });

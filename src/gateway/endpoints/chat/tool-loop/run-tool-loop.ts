@@ -29,7 +29,7 @@ export type ToolLoopOptions = {
   /** The request with the whole conversation, including the parts that are stored elsewhere. */
   readonly request: WireRequest;
   /** The request as the client sent it. Replies repeat it. */
-  readonly asked: WireRequest;
+  readonly original: WireRequest;
 };
 
 /** The facts that decide who runs the tools of a call. */
@@ -214,7 +214,7 @@ function readRunsMax({ vendorFields }: InferenceRequest): number {
 function createReply(
   gateway: ChatServices,
   prepared: PreparedCall,
-  { asked }: ToolLoopOptions,
+  { original }: ToolLoopOptions,
   notes: readonly TranslationNote[],
 ): Pick<LoopCall, 'reply' | 'sink'> {
   const { call, facts, framing, acceptedAtMs, turn, targets } = prepared;
@@ -231,7 +231,7 @@ function createReply(
     writing: {
       requestId: call.callId,
       requestedModel: facts.requestedModel,
-      request: asked.body,
+      request: original.body,
       ...(turn === undefined ? {} : { replyId: turn.replyId }),
       createdAtMs: acceptedAtMs,
       nowMs: () => gateway.clock.nowMs(),

@@ -7,7 +7,7 @@ test('a search and an answer that cites it are one reply, with a row for each ro
   const call = await startLoop();
   await call.call(['web_search', { query: 'cats' }, 'c1']);
   assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished']);
-  const messages = JSON.stringify(call.asked().messages);
+  const messages = JSON.stringify(call.lastRequest().messages);
   assert.match(messages, /"tool_calls"/);
   assert.match(messages, /【1】 about cats/);
   await call.say('Cats eat fish.【1】 Really.');
@@ -82,7 +82,7 @@ test('a function of the client ends the reply, after the tools of the same turn'
 test('a function of the client with the name of a tool is not the tool', async () => {
   const client = { kind: 'function', name: 'web_search', parameters: { type: 'object' } } as const;
   const call = await startLoop({ request: { tools: [client] } });
-  assert.match(JSON.stringify(call.asked().tools), /"web_search_2"/);
+  assert.match(JSON.stringify(call.lastRequest().tools), /"web_search_2"/);
   await call.call(['web_search', { query: 'mine' }, 'c1']);
   assert.ok(!call.response.text().includes('server_tool_use'));
   assert.ok(call.response.writableEnded);
@@ -135,7 +135,7 @@ test('a round that fails before any output is retried at another target, and not
 test('the last round offers no tools, and if it calls them anyway the reply ends', async () => {
   const call = await startLoop({ settings: { roundsMax: 2 } });
   await call.call(['web_search', { query: 'cats' }, 'c1']);
-  assert.equal(call.asked().tool_choice, 'none');
+  assert.equal(call.lastRequest().tool_choice, 'none');
   await call.call(['web_search', { query: 'cats' }, 'c2']);
   assert.match(call.response.text(), /"stop_reason":"max_tokens"/);
   assert.equal(call.sent.length, 2);
@@ -151,6 +151,6 @@ test('a cost limit ends the reply after the current round', async () => {
 test('calls beyond the client’s limit are answered with the limit', async () => {
   const call = await startLoop({ runsMax: 1 });
   await call.call(['web_search', { query: 'one' }, 'c1'], ['web_search', { query: 'two' }, 'c2']);
-  assert.match(JSON.stringify(call.asked().messages), /limit of tool calls/);
-  assert.equal(call.asked().tool_choice, 'none');
+  assert.match(JSON.stringify(call.lastRequest().messages), /limit of tool calls/);
+  assert.equal(call.lastRequest().tool_choice, 'none');
 });

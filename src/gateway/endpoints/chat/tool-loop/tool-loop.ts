@@ -83,7 +83,7 @@ export class ToolLoop implements RunningCall {
   async start(): Promise<void> {
     const { deadlines } = this.#gateway;
     const { sink } = this.#loop;
-    const round = this.#ask('as-asked');
+    const round = this.#ask('as-requested');
     await round.started;
     this.#checks.prepare();
     const slot = deadlines.watch(this);
@@ -154,7 +154,11 @@ export class ToolLoop implements RunningCall {
       this.#gateway,
       prepared,
       {
-        request: offerTools({ ...request, turns: this.#turns }, offered, isWithheld ? 'withheld' : offered.size > 0 ? offer : 'as-asked'),
+        request: offerTools(
+          { ...request, turns: this.#turns },
+          offered,
+          isWithheld ? 'withheld' : offered.size > 0 ? offer : 'as-requested',
+        ),
         facts: this.#nextFacts(),
         targets: this.#targets,
         rowId: roundRowId(callId, this.#rounds),

@@ -28,8 +28,8 @@ function start({ client: clientId, upstream: upstreamId, stream = true, encoded 
   const remembered: VaultedTurn[] = [];
   const notes = createTranslationNotes(client.codec.fieldNames, false);
   notes.dropped('topK', 'no such field');
-  let made = 0;
-  const newId = (prefix: string): string => `${prefix}_${++made}`;
+  let ids = 0;
+  const newId = (prefix: string): string => `${prefix}_${++ids}`;
   const translation: Translation = {
     client,
     upstream,

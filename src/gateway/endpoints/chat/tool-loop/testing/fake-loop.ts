@@ -190,7 +190,7 @@ function play(sent: readonly Sent[], controller: Parameters<Sent['handler']['onR
     delta,
     end,
     /** The current request to the model. */
-    asked: (): JsonObject => parseJsonObject(String(last().request.body)) ?? {},
+    lastRequest: (): JsonObject => parseJsonObject(String(last().request.body)) ?? {},
     say: async (text: string): Promise<void> => {
       begin();
       data(delta({ role: 'assistant', content: text }));
