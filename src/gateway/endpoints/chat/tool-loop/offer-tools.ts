@@ -69,7 +69,7 @@ function chooseTool(choice: ToolChoice | undefined, offered: OfferedTools, funct
 /**
  * How a round offers the gateway's tools: as the client's choice says, freely after a call was answered, or not at all.
  */
-export type RoundOffer = 'as-requested' | 'freely' | 'withheld';
+export type RoundOffer = 'as-chosen' | 'freely' | 'withheld';
 
 /**
  * The request of a round, with functions in place of its built-in tools. Withheld tools are still described, because
@@ -93,7 +93,7 @@ function choiceOf(
   functions: ReadonlySet<string>,
 ): ToolChoice | undefined {
   if (requested?.kind === 'none') return requested;
-  if (offer === 'as-requested') return chooseTool(requested, offered, functions);
+  if (offer === 'as-chosen') return chooseTool(requested, offered, functions);
   const allowed = requested?.kind === 'allowed' ? requested.names.filter((name) => functions.has(name)) : [...functions];
   if (offer === 'withheld') return allowed.length === 0 ? { kind: 'none' } : { kind: 'allowed', names: allowed, required: false };
   // The demanded call was made, so the model may answer now.

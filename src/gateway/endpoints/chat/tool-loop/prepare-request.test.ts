@@ -21,7 +21,7 @@ test('a choice of a built-in tool forces its function in the first round, and no
   for (const name of ['web_search', 'web_search_preview', 'web_search_preview_2025_03_11', 'googleSearch']) {
     const request: InferenceRequest = { ...base, tools: [mine, { kind: 'web-search' }], toolChoice: { kind: 'function', name } };
     const offered = nameTools([createFakeTool()], request);
-    assert.deepEqual(offerTools(request, offered, 'as-requested').toolChoice, { kind: 'function', name: 'web_search' });
+    assert.deepEqual(offerTools(request, offered, 'as-chosen').toolChoice, { kind: 'function', name: 'web_search' });
     assert.deepEqual(offerTools(request, offered, 'freely').toolChoice, { kind: 'auto' });
     assert.deepEqual(offerTools(request, offered, 'withheld').toolChoice, { kind: 'allowed', names: ['mine'], required: false });
     assert.deepEqual(
@@ -34,7 +34,7 @@ test('a choice of a built-in tool forces its function in the first round, and no
 test('with the choice none, no tool is called', () => {
   const request: InferenceRequest = { ...base, tools: [{ kind: 'web-search' }], toolChoice: { kind: 'none' } };
   const offered = nameTools([createFakeTool()], request);
-  for (const offer of ['as-requested', 'freely', 'withheld'] as const)
+  for (const offer of ['as-chosen', 'freely', 'withheld'] as const)
     assert.deepEqual(offerTools(request, offered, offer).toolChoice, { kind: 'none' });
 });
 

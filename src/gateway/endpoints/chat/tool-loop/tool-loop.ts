@@ -83,7 +83,7 @@ export class ToolLoop implements RunningCall {
   async start(): Promise<void> {
     const { deadlines } = this.#gateway;
     const { sink } = this.#loop;
-    const round = this.#ask('as-requested');
+    const round = this.#ask('as-chosen');
     await round.started;
     this.#checks.prepare();
     const slot = deadlines.watch(this);
@@ -147,18 +147,14 @@ export class ToolLoop implements RunningCall {
     this.#rounds += 1;
     this.#events = [];
     this.#usage.beginRound();
-    // Without offered tools there is nothing to withhold.
     const isFirst = this.#rounds === 1;
-    const isWithheld = offered.size > 0 && (offer === 'withheld' || this.#isLastRound());
+    // Without offered tools there is nothing to withhold.
+    const roundOffer = offered.size === 0 ? 'as-chosen' : this.#isLastRound() ? 'withheld' : offer;
     this.#round = runRound(
       this.#gateway,
       prepared,
       {
-        request: offerTools(
-          { ...request, turns: this.#turns },
-          offered,
-          isWithheld ? 'withheld' : offered.size > 0 ? offer : 'as-requested',
-        ),
+        request: offerTools({ ...request, turns: this.#turns }, offered, roundOffer),
         facts: this.#nextFacts(),
         targets: this.#targets,
         rowId: roundRowId(callId, this.#rounds),
