@@ -6,7 +6,7 @@ import { withConfigPath } from './config/find-config.ts';
 import { describeFailure } from './programs/describe-failure.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 
-/** What serves is loaded where something is served: a command that lists keys would wait four times as long. */
+/** Serving modules are loaded only to serve; otherwise a command that lists keys would take four times as long. */
 async function serve(
   environment: Environment,
   which: { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean },
@@ -20,7 +20,7 @@ async function serveWithWorkers(environment: Environment, workers: string): Prom
   await runPrimary(withConfigPath(environment), readWorkerCount(workers));
 }
 
-/** @param name of the command that is asked for: no other is loaded */
+/** @param name name of the requested command; no other is loaded */
 async function createProgram(environment: Environment, name: string | undefined): Promise<Command> {
   const program = new Command('weir')
     .description('A self-hosted model gateway that keeps exact books.')
@@ -58,8 +58,8 @@ async function createProgram(environment: Environment, name: string | undefined)
 }
 
 /**
- * Runs one command line to its end. What fails is printed in words, and `process.exitCode` says how it ended.
- * @param words behind the name of the program
+ * Runs a command line. A failure is printed as a message, and `process.exitCode` is set.
+ * @param words the words after the name of the program
  */
 export async function runCommandLine(words: readonly string[], variables: Readonly<Record<string, string | undefined>>): Promise<void> {
   try {

@@ -67,7 +67,9 @@ export type RunningGateway = {
   readonly source: UpstreamSource;
   readonly examples: Welcome['examples'];
   readonly reload: () => void;
-  /** Reports not ready from now on, and closes idle connections. Returns how long the shutdown may take. */
+  /**
+   * Reports not ready from now on, and asks clients to close their connections. Returns how long the shutdown may take.
+   */
   readonly leave: () => DrainTimes;
   /** Waits for running calls, and ships their journal. */
   readonly drain: (plan: DrainPlan) => Promise<void>;

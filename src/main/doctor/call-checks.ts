@@ -10,35 +10,35 @@ import { type CheckName, type CheckResult, tidyWords } from './finding.ts';
 import { type Conversation, encode, readStream, readWhole, sendBody, type StreamReading } from './speak.ts';
 import { suggestQuirk } from './suggest-quirk.ts';
 
-/** How a check came out, without its name and time. */
+/** The result of a check, without its name and time. */
 export type Outcome = Omit<CheckResult, 'check' | 'tookMs'>;
 
 export const good: Outcome = { verdict: 'good' };
 
 export const bad = (says: string, advice?: string): Outcome => ({ verdict: 'bad', says, ...(advice === undefined ? {} : { advice }) });
 
-/** A generation that came back as it should, or how the check ends because it did not. */
-export type Called<Success> = { readonly failed: Outcome; readonly status?: number } | ({ readonly failed?: undefined } & Success);
+/** A successful generation, or the outcome of the check because it failed. */
+export type GenerationCheck<Success> = { readonly failed: Outcome; readonly status?: number } | ({ readonly failed?: undefined } & Success);
 
 type Sent = { readonly answer: Answer; readonly encoded: EncodedRequest };
 
-async function generate(conversation: Conversation, check: CheckName, request: InferenceRequest): Promise<Called<Sent>> {
-  const { patient, dialect, model, limits } = conversation;
+async function generate(conversation: Conversation, check: CheckName, request: InferenceRequest): Promise<GenerationCheck<Sent>> {
+  const { checked, dialect, model, limits } = conversation;
   try {
     const encoded = encode(conversation, request);
     const answer = await sendBody(conversation, encoded.body, { operation: 'generate', streams: request.stream });
     if (answer === undefined) return { failed: { verdict: 'none', says: 'this upstream has no route for it' } };
     if (answer.status === 200) return refuseCompressed(answer) ?? { answer, encoded };
-    const explained = explainAnswer(answer, dialect.id, model, patient);
-    const quirk = answer.status === 400 || answer.status === 422 ? suggestQuirk(conversation, check, saidIn(answer, patient)) : undefined;
+    const explained = explainAnswer(answer, dialect.id, model, checked);
+    const quirk = answer.status === 400 || answer.status === 422 ? suggestQuirk(conversation, check, saidIn(answer, checked)) : undefined;
     return { failed: { verdict: 'bad', ...explained, ...(quirk === undefined ? {} : { advice: quirk }) }, status: answer.status };
   } catch (error) {
     if (!(error instanceof AskError)) throw error;
-    return { failed: { verdict: 'bad', ...explainSilence(error, patient, limits.timeoutMs), ...endless(conversation, error) } };
+    return { failed: { verdict: 'bad', ...explainSilence(error, checked, limits.timeoutMs), ...endless(conversation, error) } };
   }
 }
 
-/** Replies are read as they pass, so the gateway asks for none that is compressed. */
+/** Replies are read while they are relayed, so the gateway requests no compression. */
 function refuseCompressed({ headers }: Answer): { readonly failed: Outcome } | undefined {
   const coding = tidyWords(String(headers['content-encoding'] ?? 'identity'));
   if (coding === 'identity') return undefined;
@@ -46,7 +46,7 @@ function refuseCompressed({ headers }: Answer): { readonly failed: Outcome } | u
   return { failed: bad(`the reply is compressed (${coding}), though it was asked not to be`, advice) };
 }
 
-/** A stream that has said all and stays open: the gateway ends it by itself where the dialect has an end mark, and waits where it has none. */
+/** Describes a stream that stays open. The gateway ends it if the dialect has an end mark, and otherwise waits. */
 function endless(conversation: Conversation, error: AskError): Partial<Outcome> {
   const { partial } = error;
   if (error.code !== 'TIMEOUT' || partial === undefined || mediaTypeOf(partial) !== 'text/event-stream') return {};
@@ -57,26 +57,26 @@ function endless(conversation: Conversation, error: AskError): Partial<Outcome> 
   };
 }
 
-/** Asks for a whole reply. */
+/** Requests a whole reply. */
 export async function callWhole(
   conversation: Conversation,
   check: CheckName,
   request: InferenceRequest,
-): Promise<Called<{ readonly reply: InferenceReply }>> {
+): Promise<GenerationCheck<{ readonly reply: InferenceReply }>> {
   const sent = await generate(conversation, check, request);
   if (sent.failed !== undefined) return sent;
   const { answer, encoded } = sent;
-  const { patient, dialect, model } = conversation;
+  const { checked, dialect, model } = conversation;
   const type = mediaTypeOf(answer);
-  if (type === 'text/html') return { failed: { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, patient) } };
+  if (type === 'text/html') return { failed: { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, checked) } };
   if (type === 'text/event-stream')
     return {
       failed: bad('a whole reply was asked for and a stream came', 'the server ignores "stream": false; only streams can be used with it'),
     };
   const reply = readWhole(conversation, answer, encoded);
   if (reply === undefined || (reply.parts.length === 0 && reply.usageReport === undefined)) {
-    const words = saidIn(answer, patient);
-    const advice = `does the server speak ${dialect.id} at ${patient.address}? If not, leave it out of dialects, or mend baseUrl`;
+    const words = saidIn(answer, checked);
+    const advice = `does the server speak ${dialect.id} at ${checked.address}? If not, leave it out of dialects, or mend baseUrl`;
     return {
       failed: bad(
         `200 with ${answer.body.length} bytes of ${type === '' ? 'no content type' : type} that are no reply of ${dialect.title}: ${words}`,
@@ -87,18 +87,18 @@ export async function callWhole(
   return { reply };
 }
 
-/** Asks for a stream. What is wrong with its form makes the call fail; what it says is the check's business. */
+/** Requests a stream. The call fails if its format is wrong; the check judges its content. */
 export async function callStream(
   conversation: Conversation,
   check: CheckName,
   request: InferenceRequest,
-): Promise<Called<{ readonly stream: StreamReading }>> {
+): Promise<GenerationCheck<{ readonly stream: StreamReading }>> {
   const sent = await generate(conversation, check, { ...request, stream: true });
   if (sent.failed !== undefined) return sent;
   const { answer, encoded } = sent;
-  const { patient, dialect, model } = conversation;
+  const { checked, dialect, model } = conversation;
   const type = mediaTypeOf(answer);
-  if (type === 'text/html') return { failed: { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, patient) } };
+  if (type === 'text/html') return { failed: { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, checked) } };
   if (type === 'application/json')
     return {
       failed: bad('a stream was asked for and a whole reply came', 'the server does not stream, or a proxy before it collects the reply'),
@@ -109,7 +109,7 @@ export async function callStream(
   if (type === 'text/event-stream') return { stream };
   return {
     failed: bad(
-      `the stream comes as ${type === '' ? 'no content type' : showWords(type, patient)}, not as text/event-stream`,
+      `the stream comes as ${type === '' ? 'no content type' : showWords(type, checked)}, not as text/event-stream`,
       'the gateway reads only text/event-stream as a stream: mend the content-type of the server, or of the proxy before it',
     ),
   };
@@ -122,10 +122,10 @@ const endMarks: Readonly<Record<DialectId, string>> = {
   'gemini-generate-content': 'a finishReason',
 };
 
-function findStreamFault({ patient, dialect }: Conversation, stream: StreamReading): Outcome | undefined {
+function findStreamFault({ checked, dialect }: Conversation, stream: StreamReading): Outcome | undefined {
   if (stream.frames === 0) return bad('the stream is empty', 'look into the log of the server: it accepted the request and said nothing');
   if (stream.error !== undefined || stream.state === 'failed')
-    return bad(`the stream ends in an error: ${showWords(stream.error ?? 'no reason given', patient)}`, 'look into the log of the server');
+    return bad(`the stream ends in an error: ${showWords(stream.error ?? 'no reason given', checked)}`, 'look into the log of the server');
   if (stream.malformedFrames > 0)
     return bad(
       `${stream.malformedFrames} of ${stream.frames} events hold no JSON`,
@@ -138,18 +138,18 @@ function findStreamFault({ patient, dialect }: Conversation, stream: StreamReadi
     );
   if (stream.ungrammatical !== undefined)
     return bad(
-      `the events are out of order: ${showWords(stream.ungrammatical, patient)}`,
+      `the events are out of order: ${showWords(stream.ungrammatical, checked)}`,
       'update the server; clients that are strict will stumble',
     );
   return undefined;
 }
 
-/** All input that a usage counts, cached or not. */
+/** All input tokens of a usage, cached or not. */
 export function inputOf({ usage }: UsageReport): number | undefined {
   return usage.inputTokens === undefined ? undefined : countInput(usage);
 }
 
-/** The text that a reply says. */
+/** The text of a reply. */
 export function textOf({ parts }: InferenceReply): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
 }

@@ -1,12 +1,14 @@
 import type { Finding } from './finding.ts';
 
-/** Differences beyond these break things: signatures and the times of the books first, certificates later. */
+/** Larger differences break signatures and the times in the books, and later certificates. */
 const skewWarningMs = 30_000;
 const skewBadMs = 300_000;
 
 const subject = 'clock';
 
-/** Compares this machine's clock with those of the upstreams. The middle one of theirs counts, so that a single wrong one does not. */
+/**
+ * Compares this machine's clock with the median of the upstreams' clocks, so that a single wrong clock does not matter.
+ */
 export function checkClock(skewsMs: readonly number[]): Finding {
   const middle = skewsMs.toSorted((one, other) => one - other)[Math.floor(skewsMs.length / 2)];
   if (middle === undefined) return { verdict: 'none', subject, says: 'no upstream told the time, so there is nothing to compare with' };

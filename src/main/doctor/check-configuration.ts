@@ -17,7 +17,7 @@ import type { Environment } from '../environment.ts';
 import { findIdleModels } from './check-services.ts';
 import { type Finding, tidyWords } from './finding.ts';
 
-/** A configuration that can be used, and what it comes to. */
+/** A valid configuration, and the settings that result from it. */
 export type UsableConfiguration = { readonly config: Config; readonly source: UpstreamSource; readonly settings: GatewaySettings };
 
 export type ConfigurationCheck = { readonly findings: readonly Finding[]; readonly usable?: UsableConfiguration };
@@ -25,19 +25,19 @@ export type ConfigurationCheck = { readonly findings: readonly Finding[]; readon
 export type ConfigurationOptions = {
   readonly environment: Environment;
   readonly pools: ClientPools;
-  /** Starts the simulated vendors; called only when nothing is configured. */
+  /** Starts the simulated vendors; called only if nothing is configured. */
   readonly simulate: () => Promise<Readonly<Record<string, ConfiguredUpstream>>>;
   readonly nowMs: number;
 };
 
 const subject = 'configuration';
 
-/** The file that a start would read. A name that leads nowhere stays, so that reading it says so. */
+/** The file that a start would read. The name of a missing file is kept, so that reading it reports the error. */
 function findFile({ configPath }: Environment): string | undefined {
   return configPath ?? (existsSync('weir.yaml') ? 'weir.yaml' : undefined);
 }
 
-/** Reads the configuration as a start would, and looks for what a start does not complain of. */
+/** Reads the configuration as a start would, and also finds problems that do not prevent a start. */
 export async function checkConfiguration(options: ConfigurationOptions): Promise<ConfigurationCheck> {
   const { environment, nowMs } = options;
   const path = findFile(environment);
@@ -117,7 +117,7 @@ function findUnpriced({ config, settings }: UsableConfiguration): readonly Findi
   });
 }
 
-/** The credentials as the file has them, before references are replaced. */
+/** The credentials as written in the file, before references are replaced. */
 function writtenKeys(text: string): readonly (readonly [upstream: string, written: string])[] {
   const upstreams = membersOf(membersOf(parse(text)).upstreams);
   return Object.entries(upstreams).flatMap(([id, upstream]) => {
@@ -159,7 +159,7 @@ function findUnusedKeys(source: UpstreamSource, text: string, { variable }: Envi
   });
 }
 
-/** Names without a dot and the usual private endings are of one's own network. */
+/** Whether a host is outside the local network. Names without a dot and with the usual private endings are inside. */
 function isFarAway(hostname: string): boolean {
   const plain = hostname.replace(/^\[|\]$/g, '');
   if (isIP(plain) !== 0) return isPublicAddress(plain);
@@ -188,7 +188,7 @@ function findProxies({ variable }: Environment): readonly Finding[] {
   return [{ verdict: 'warning', subject: 'network', says, advice: 'set HTTPS_PROXY, HTTP_PROXY or proxy of an upstream' }];
 }
 
-/** Where the credential of an upstream comes from, in words that do not hold it. */
+/** Describes the source of an upstream's credential, without the credential. */
 export function describeKeySource(upstream: Upstream, { source }: UsableConfiguration, environment: Environment): string {
   const { id, credentialId } = upstream;
   const configured = source.upstreams[id];

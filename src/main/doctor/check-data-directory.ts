@@ -17,12 +17,12 @@ function mayWrite(path: string): boolean {
   }
 }
 
-/** The nearest directory that exists: where one that does not would be made. */
+/** The nearest existing directory, in which a missing one would be created. */
 function nearestDirectory(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestDirectory(dirname(path));
 }
 
-/** Looks at the data directory without making or changing anything in it. */
+/** Checks the data directory without creating or changing anything. */
 export function checkDataDirectory(dataDirectory: string): readonly Finding[] {
   try {
     return lookInto(dataDirectory);
@@ -69,7 +69,7 @@ function checkSpace(place: string): Finding {
   return { verdict: free < spaceNeeded ? 'bad' : 'warning', subject: 'disk', says, advice };
 }
 
-/** The database holds what was used, and the proof key may lie beside it. */
+/** The database contains all usage, and the proof key may be next to it. */
 function checkRights(path: string): readonly Finding[] {
   if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return [];
   const open = readdirSync(path).filter((name) => /\.sqlite$|key/i.test(name) && (statSync(join(path, name)).mode & 0o044) !== 0);
@@ -80,7 +80,10 @@ function checkRights(path: string): readonly Finding[] {
 
 type Holder = { readonly text: string; readonly isAlive: boolean };
 
-/** Who says that it has the directory. The lock itself is not touched: opening it could take it from a gateway that is starting. */
+/**
+ * Reads the recorded holder of the directory. The lock itself is not opened, because this could take it from a starting
+ * gateway.
+ */
 function readHolder(path: string): Holder | undefined {
   let text: string;
   try {
@@ -99,7 +102,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of another user is there and may not be asked.
+    // The process exists, but belongs to another user.
     return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -110,7 +113,7 @@ function describeHolder({ text, isAlive }: Holder): Finding {
   return { verdict: 'none', subject, says: `process ${text} had it and is gone: it was killed` };
 }
 
-/** Segments stay while calls run; without a gateway they are what a killed one left. */
+/** Segments exist while calls run. Without a running gateway they are from a killed one. */
 function checkJournal(path: string, hasGateway: boolean): readonly Finding[] {
   const directory = join(path, 'journal');
   if (hasGateway || !existsSync(directory)) return [];

@@ -5,7 +5,10 @@ import { type Finding, tidyWords } from './finding.ts';
 
 const subject = 'object store';
 
-/** Looks whether an object store keeps files. A folder lies in the data directory, which is looked at anyway. Rejects with the signal's reason. */
+/**
+ * Checks whether an object store works. A local folder is in the data directory, which is checked anyway. Rejects with
+ * the signal's reason.
+ */
 export async function checkObjectStore(
   s3: NonNullable<MediaStorageConfig['s3']>,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },

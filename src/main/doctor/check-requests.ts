@@ -3,16 +3,16 @@ import { crc32, deflateSync } from 'node:zlib';
 import type { FunctionTool, InferenceRequest, OutputFormat, Part, TextPart, Turn } from '../../inference/inference-request.ts';
 import type { ModelTraits } from '../../inference/model-traits.ts';
 
-/** The most output that a check asks for: enough for a word, and for a call of a function or a small object. */
+/** Output limits of checks: enough for a word, and for a function call or a small object. */
 const wordTokens = 16;
 const structureTokens = 160;
-/** A model that thinks whatever it is asked spends output on it before it says a word. */
+/** A model that always reasons spends output on it before its first word. */
 const thinkingTokens = 2048;
 
-export type Allowance = 'word' | 'structure';
+export type OutputAllowance = 'word' | 'structure';
 
 /** The limit of output that a check sets. */
-export function outputLimit(traits: ModelTraits, allowance: Allowance): number {
+export function outputLimit(traits: ModelTraits, allowance: OutputAllowance): number {
   const asked = allowance === 'word' ? wordTokens : structureTokens;
   return Math.min(traits.alwaysReasons ? asked + thinkingTokens : asked, traits.outputTokensMax ?? Infinity);
 }
@@ -21,9 +21,9 @@ const text = (words: string): TextPart => ({ kind: 'text', text: words });
 
 const user = (...parts: readonly Part[]): Turn => ({ role: 'user', parts });
 
-/** A short request in the neutral form; `changes` says what a check is about. */
+/** A short request in the neutral form, with the changes of a check. */
 export function createRequest(
-  { model, traits, allowance }: { readonly model: string; readonly traits: ModelTraits; readonly allowance: Allowance },
+  { model, traits, allowance }: { readonly model: string; readonly traits: ModelTraits; readonly allowance: OutputAllowance },
   changes: Partial<InferenceRequest>,
 ): InferenceRequest {
   return {
@@ -34,17 +34,17 @@ export function createRequest(
     tools: [],
     outputTokensMax: outputLimit(traits, allowance),
     sampling: {},
-    // Thinking is forbidden where it can be: it costs, and no check is about it.
+    // Reasoning is disabled if possible, because it costs and no check needs it.
     ...(traits.reasoning === 'none' ? {} : { reasoning: { mode: 'off' } as const }),
     vendorFields: [],
     ...changes,
   };
 }
 
-/** A question whose answer is longer than the limit. */
+/** A prompt whose answer is longer than the limit. */
 export const longQuestion: readonly Turn[] = [user(text('Count from 1 to 200 in words, separated by commas. Do not stop early.'))];
 
-/** Words enough to be seen in the count of the input. */
+/** Enough words to show in the input count. */
 export const systemText: readonly TextPart[] = [
   text(
     'You are the echo of a test. Whatever the user says, you answer in one short line, in English, in lower case, without any markup, without asking anything back, and without a word about these instructions, which are only here to be counted.',
@@ -54,7 +54,7 @@ export const systemText: readonly TextPart[] = [
 export const weatherTool: FunctionTool = {
   kind: 'function',
   name: 'get_weather',
-  description: 'Tells the weather of a city.',
+  description: 'Returns the weather of a city.',
   parameters: {
     type: 'object',
     properties: { city: { type: 'string', description: 'Name of the city' } },
@@ -89,7 +89,7 @@ export const colourFormat: OutputFormat = {
 
 export const colourQuestion: Turn = user(text('Name one colour of light and its wavelength, as JSON.'));
 
-/** What is wrong with an answer that should be of `colourFormat`; undefined when nothing is. */
+/** Finds the problem of an answer that should match `colourFormat`; undefined if it matches. */
 export function findColourProblem(answer: unknown): string | undefined {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return 'it is no JSON object';
   const { colour, wavelength_nm: wavelength, ...rest } = answer as Readonly<Record<string, unknown>>;
@@ -100,7 +100,7 @@ export function findColourProblem(answer: unknown): string | undefined {
   return extra === undefined ? undefined : 'it has members that the schema does not allow';
 }
 
-/** Scripts and signs of one to four bytes: what a stream cut in the wrong place would break. */
+/** Characters of one to four bytes, which a stream that is cut inside a character would break. */
 export const manyScripts: Turn = user(
   text(`Say these words back, nothing else: Grüße, 你好世界, Привет, こんにちは, مرحبا, 👩‍👩‍👧‍👦 🌍. ${'“naïve façade — ½ ☕” '.repeat(40)}`),
 );
@@ -114,13 +114,13 @@ function pngChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, named, sum]);
 }
 
-/** A red square of 64 by 64 points: vendors refuse much smaller ones. */
+/** A red square of 64 by 64 pixels; vendors refuse much smaller images. */
 function createPng(): Buffer {
   const side = 64;
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  // Eight bits a colour, three colours, and the only compression, filter and order that there are.
+  // Eight bits per colour, three colours, and the only defined compression, filter and order.
   header.set([8, 2, 0, 0, 0], 8);
   const line = Buffer.concat([Buffer.from([0]), Buffer.alloc(side * 3, Buffer.from([220, 20, 30]))]);
   const points = Buffer.concat(Array.from({ length: side }, () => line));
@@ -132,7 +132,7 @@ function createPng(): Buffer {
   ]);
 }
 
-/** A question about an image. */
+/** A prompt with an image. */
 export const imageQuestion = (): Turn =>
   user(
     { kind: 'media', media: 'image', source: { kind: 'inline', mediaType: 'image/png', data: createPng().toString('base64') } },

@@ -10,7 +10,10 @@ import { type Finding, tidyWords } from './finding.ts';
 const timeoutMs = 3000;
 const subject = 'gateway';
 
-/** Asks the gateway that should run here how it is. None running is no fault: the doctor may come before the start. */
+/**
+ * Reads the health of the gateway that should run here. It is not an error if none runs, because the doctor may run
+ * before the start.
+ */
 export async function checkRunningGateway({ host, port }: Environment, signal: AbortSignal): Promise<readonly Finding[]> {
   if (port === 0) return [{ verdict: 'none', subject, says: 'WEIR_PORT is 0, so it cannot be known where one runs' }];
   const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
@@ -52,7 +55,7 @@ const adviceByState: Readonly<Record<string, string>> = {
   rejected: 'the upstream refuses the key: renew it and restart, or reload, the gateway',
 };
 
-/** The targets that the gateway itself holds for less than healthy. */
+/** The targets that the gateway itself does not consider healthy. */
 function describeTargets(health: JsonObject): readonly Finding[] {
   const targets = objectsOf(health.targets);
   const ill = targets.flatMap((target): Finding[] => {

@@ -8,7 +8,7 @@ import { servesKind } from '../../upstreams/upstream-services.ts';
 import type { Config } from '../config/config-schema.ts';
 import { explainAnswer, explainSilence } from './explain-failure.ts';
 import type { Finding } from './finding.ts';
-import type { Patient } from './patient.ts';
+import type { CheckedUpstream } from './checked-upstream.ts';
 
 const subject = 'services';
 
@@ -32,9 +32,9 @@ const probes: Readonly<Record<ModelKind, (upstream: Upstream) => string | undefi
   moderation: ({ basePath, services }) => (services.moderations === undefined ? undefined : basePath + services.moderations),
 };
 
-/** What an upstream offers beside chats, and whether its routes are there, as far as that costs nothing. */
-export async function checkServices(patient: Patient, limits: AskLimits): Promise<readonly Finding[]> {
-  const { upstream } = patient;
+/** Checks what an upstream offers besides chats, and whether its routes exist, as far as this costs nothing. */
+export async function checkServices(checked: CheckedUpstream, limits: AskLimits): Promise<readonly Finding[]> {
+  const { upstream } = checked;
   const offered = modelKindNames.filter((kind) => kind !== 'chat' && servesKind(upstream.services, kind));
   if (offered.length === 0) return [];
   const told: Finding = {
@@ -42,12 +42,12 @@ export async function checkServices(patient: Patient, limits: AskLimits): Promis
     subject,
     says: `besides chats, calls of these kinds are routed to it: ${offered.join(', ')}`,
   };
-  const asked = await Promise.all(offered.map((kind) => probe(patient, kind, limits)));
+  const asked = await Promise.all(offered.map((kind) => probe(checked, kind, limits)));
   return [told, ...asked.flat()];
 }
 
-async function probe(patient: Patient, kind: ModelKind, limits: AskLimits): Promise<readonly Finding[]> {
-  const { upstream } = patient;
+async function probe(checked: CheckedUpstream, kind: ModelKind, limits: AskLimits): Promise<readonly Finding[]> {
+  const { upstream } = checked;
   const path = probes[kind](upstream);
   if (path === undefined) return [];
   const headers = createUpstreamHeaders(
@@ -58,16 +58,16 @@ async function probe(patient: Patient, kind: ModelKind, limits: AskLimits): Prom
   );
   try {
     const answer = await askUpstream(upstream.client, { path, method: 'POST', headers, body: Buffer.from('{}') }, limits);
-    return [judge(patient, `POST ${path}`, kind, answer)];
+    return [judge(checked, `POST ${path}`, kind, answer)];
   } catch (error) {
     if (!(error instanceof AskError)) throw error;
-    return [{ verdict: 'warning', subject: kind, ...explainSilence(error, patient, limits.timeoutMs) }];
+    return [{ verdict: 'warning', subject: kind, ...explainSilence(error, checked, limits.timeoutMs) }];
   }
 }
 
-function judge(patient: Patient, route: string, kind: ModelKind, answer: Answer): Finding {
+function judge(checked: CheckedUpstream, route: string, kind: ModelKind, answer: Answer): Finding {
   const { status } = answer;
-  // It knows the route, and misses what was left out.
+  // It knows the route, and reports the missing fields.
   if (status === 400 || status === 422) return { verdict: 'good', subject: kind, says: `${route} is there` };
   if (status === 404 || status === 405 || status === 501) {
     const says = `${route} is not there (${status})`;
@@ -80,7 +80,7 @@ function judge(patient: Patient, route: string, kind: ModelKind, answer: Answer)
   }
   if (status === 200)
     return { verdict: 'warning', subject: kind, says: `${route} accepts a request without a model or anything to work on` };
-  return { verdict: 'warning', subject: kind, ...explainAnswer(answer, 'openai-chat', '', patient) };
+  return { verdict: 'warning', subject: kind, ...explainAnswer(answer, 'openai-chat', '', checked) };
 }
 
 /** Configured models that no target can serve. A start accepts them, and each of their calls fails. */

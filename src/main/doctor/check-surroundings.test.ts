@@ -42,26 +42,26 @@ describe('the data directory', () => {
     }
   };
 
-  test('one that is not there is not made', () =>
+  test('a missing directory is not created', () =>
     within((directory) => {
       assert.match(lines(checkDataDirectory(join(directory, 'deep', 'data')))[0] ?? '', /good directory: .*the first start makes it/);
       assert.deepEqual(readdirSync(directory), []);
     }));
 
-  test('a file in its place is named', () =>
+  test('a file in its place is reported', () =>
     within((directory) => {
       writeFileSync(join(directory, 'data'), '');
       assert.match(lines(checkDataDirectory(join(directory, 'data'))).join(), /bad directory: .* is no directory -> set WEIR_DATA_DIR/);
     }));
 
-  test('who has it, who had it, and what was left', () =>
+  test('the present and former holder and remaining segments are reported', () =>
     within((directory) => {
       writeFileSync(join(directory, 'weir.lock.holder'), `${process.pid} on ${hostname()}\n`);
       assert.match(
         lines(checkDataDirectory(directory)).join('\n'),
         new RegExp(`good gateway: in use by a gateway: process ${process.pid}`),
       );
-      // Above what systems number processes to.
+      // Above the process numbers of any system.
       writeFileSync(join(directory, 'weir.lock.holder'), `99999999 on ${hostname()}\n`);
       mkdirSync(join(directory, 'journal'));
       writeFileSync(join(directory, 'journal', 'segment-0000000001.v1'), 'record');
@@ -74,7 +74,7 @@ describe('the data directory', () => {
 });
 
 describe('the running gateway', () => {
-  // The doctor waits for an answer for a few seconds; here one comes, however busy the machine is.
+  // The doctor waits a few seconds for an answer; here it always comes in time.
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
@@ -93,7 +93,7 @@ describe('the running gateway', () => {
     }
   };
 
-  test('ready, with its targets that are not healthy', async () => {
+  test('a ready gateway is reported with its unhealthy targets', async () => {
     const subject = { upstreamId: 'openai', credentialId: 'default', upstreamModel: 'gpt', inFlight: 0, consecutiveFailures: 0 };
     const targets = [
       { ...subject, state: 'healthy' },
@@ -107,12 +107,12 @@ describe('the running gateway', () => {
     assert.equal(said.length, 3);
   });
 
-  test('not ready, with its reasons', async () => {
+  test('a gateway that is not ready is reported with its reasons', async () => {
     const said = await ask({ '/': { name: 'weir' }, '/health': { live: true, ready: false, reasons: ['journal: disk full'] } });
     assert.match(said.join(), /bad gateway: .* is not ready: journal: disk full/);
   });
 
-  test('something else that has the port', async () => {
+  test('another program at the port is reported', async () => {
     assert.match((await ask({ '/': { hello: 'world' } })).join(), /warning gateway: something else than Weir .*WEIR_PORT/);
   });
 });

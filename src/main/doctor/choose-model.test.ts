@@ -35,7 +35,7 @@ function choose(config: Config, upstreams: UpstreamSource['upstreams'], listed: 
 const local = { local: { vendor: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' } } as const;
 const anthropic = { anthropic: { vendor: 'anthropic', apiKey: 'k' } } as const;
 
-test('the first model that the configuration sends there, by its name there', () => {
+test('the first model that the configuration sends there is chosen, by its name there', () => {
   const models = {
     'claude-*': { targets: [{ upstream: 'local' }] },
     fast: { targets: [{ upstream: 'other' }, { upstream: 'local', model: 'qwen3:8b' }] },
@@ -43,17 +43,17 @@ test('the first model that the configuration sends there, by its name there', ()
   assert.equal(choose({ models }, local, ['first']), 'qwen3:8b');
 });
 
-test('else the cheapest of the price book that the vendor lists, and of the book where it lists none', () => {
+test('else the cheapest listed model of the price book is chosen, or of the whole book if none is listed', () => {
   assert.match(choose({}, anthropic, []) ?? '', /haiku/);
   assert.equal(choose({}, anthropic, ['claude-opus-4-5', 'claude-sonnet-4-5', 'unheard-of']), 'claude-sonnet-4-5');
 });
 
-test('else the first that the server lists, else none', () => {
+test('else the first listed model is chosen, else none', () => {
   assert.equal(choose({}, local, ['first', 'second']), 'first');
   assert.equal(choose({}, local, []), undefined);
 });
 
-test('a model that only embeds is never asked to talk, however cheap it is', () => {
+test('an embeddings model is never chosen for text, however cheap it is', () => {
   const openai = { openai: { vendor: 'openai', apiKey: 'k' } } as const;
   const embeddings = 'text-embedding-3-small';
   assert.equal(choose({}, openai, [embeddings, 'gpt-4.1']), 'gpt-4.1');

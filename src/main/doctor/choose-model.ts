@@ -3,13 +3,14 @@ import type { Usage } from '../../inference/usage.ts';
 import { mayTalk } from './list-picture-models.ts';
 import type { UsableConfiguration } from './check-configuration.ts';
 
-/** Counts of a small call, to compare prices by. */
+/** Usage of a small call, to compare prices. */
 const inputUsage = { inputTokens: 1000 };
 const outputUsage = { outputTokens: 1000 };
 
 /**
- * The model that an upstream is checked with: the first that the configuration sends there, else the cheapest of the price book that the upstream
- * lists (or of the book, where it lists none), else the first that it lists. Models that do not talk are passed over. Undefined when there is none.
+ * The model that an upstream is checked with: the first that the configuration sends there, else the cheapest of the
+ * price book that the upstream lists (or of the book, where it lists none), else the first that it lists. Models that
+ * do not write text are skipped. Undefined if there is none.
  */
 export function chooseModel(
   upstream: Upstream,
@@ -28,7 +29,7 @@ export function chooseModel(
   const rate = (model: string, usage: Usage): bigint =>
     priceBook.rate({ vendor, upstreamModel: model, requestedModel: model, acceptedAtMs: nowMs, usage }).amountNanoUsd;
   const priceOf = (model: string): bigint => rate(model, inputUsage) + rate(model, outputUsage);
-  // What costs something to be told and nothing to answer has no words to say.
+  // A model with a price for input and none for output does not write text.
   const answers = (model: string): boolean => rate(model, inputUsage) === 0n || rate(model, outputUsage) > 0n;
   const speaks = (model: string): boolean => mayTalk(upstream, model) && answers(model);
   const named = configured.find((model) => !model.endsWith('*') && answers(model));

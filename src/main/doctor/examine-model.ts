@@ -19,9 +19,9 @@ import {
 
 type Check = {
   readonly run: RunCheck;
-  /** Whether it generates, which vendors bill. */
+  /** Whether it makes a generation, which vendors bill. */
   readonly costs: boolean;
-  /** Checks whose replies it looks at. */
+  /** Checks whose replies it uses. */
   readonly needs: readonly CheckName[];
 };
 
@@ -42,12 +42,15 @@ const checks: Readonly<Record<CheckName, Check>> = {
   error: { run: checkError, costs: false, needs: [] },
 };
 
-/** How many calls one row makes that a vendor bills, and how many rows' checks are free. */
+/** Counts the billed calls of one row. */
 export function countCalls(chosen: ReadonlySet<CheckName>): number {
   return [...chosen].filter((name) => checks[name].costs && name !== 'usage' && name !== 'stream-usage').length;
 }
 
-/** The checks that are to run: those asked for with what they need, all of them when none is named, and none that costs where nothing may. */
+/**
+ * The checks to run: the requested ones with their dependencies, or all if none is named. Without permission for billed
+ * calls, only free ones.
+ */
 export function chooseChecks(asked: readonly CheckName[], mayCost: boolean): ReadonlySet<CheckName> {
   const wanted = asked.length === 0 ? checkNames : asked;
   const all = new Set(wanted.flatMap((name) => [...checks[name].needs, name]));
@@ -56,26 +59,26 @@ export function chooseChecks(asked: readonly CheckName[], mayCost: boolean): Rea
 
 const notRun = (says: string): Outcome => ({ verdict: 'none', says });
 
-/** What no check expects, an operator must not meet as a stack in place of the report. */
+/** Runs a check. An unexpected error becomes an outcome, so that the operator still gets the report. */
 async function runSafely(run: RunCheck, conversation: Conversation, memory: RowMemory): Promise<Outcome> {
   try {
     return await run(conversation, memory);
   } catch (error) {
-    const says = showWords(error instanceof Error ? error.message : String(error), conversation.patient);
-    return bad(`the check itself failed: ${says}`, 'this may be a defect of Weir: report it, with what server it is');
+    const says = showWords(error instanceof Error ? error.message : String(error), conversation.checked);
+    return bad(`the check itself failed: ${says}`, 'this may be a bug of Weir: report it, with the name of the server');
   }
 }
 
 /**
- * Runs the chosen checks of one row one after another: a small server answers one call at a time. When the first call fails, or the
- * time is over, the rest are not run: they would say the same again, and cost.
+ * Runs the chosen checks of one row sequentially, because a small server answers one call at a time. If the first call
+ * fails or the time is over, the others do not run, because they would fail the same and cost.
  */
 export async function examineModel(
   conversation: Conversation,
   chosen: ReadonlySet<CheckName>,
   onCheck: (check: CheckName) => void,
 ): Promise<MatrixRow> {
-  const { patient, dialect, model, limits } = conversation;
+  const { checked, dialect, model, limits } = conversation;
   const memory: RowMemory = {};
   const results: CheckResult[] = [];
   let hopeless: string | undefined;
@@ -92,5 +95,5 @@ export async function examineModel(
     results.push({ check, ...outcome, tookMs: Math.round(performance.now() - startedMs) });
     if (check === 'reply' && outcome.verdict === 'bad') hopeless = 'not run: the first call failed';
   }
-  return { upstream: patient.upstream.id, model: tidyWords(model), dialect: dialect.id, title: dialect.title, results };
+  return { upstream: checked.upstream.id, model: tidyWords(model), dialect: dialect.id, title: dialect.title, results };
 }

@@ -7,28 +7,28 @@ import { chooseModel } from './choose-model.ts';
 import { listPictureModels } from './list-picture-models.ts';
 import { examineModel } from './examine-model.ts';
 import type { CheckName, Finding, MatrixRow, UpstreamReport } from './finding.ts';
-import type { Patient } from './patient.ts';
+import type { CheckedUpstream } from './checked-upstream.ts';
 import { probeConnection } from './probe-connection.ts';
 
 export type ExamineOptions = {
   readonly limits: AskLimits;
   readonly configuration: UsableConfiguration;
-  /** The model to check with, where the operator says it. */
+  /** The model to check with, if the operator names one. */
   readonly model: string | undefined;
   readonly checks: ReadonlySet<CheckName>;
   readonly nowMs: () => number;
   readonly newId: (prefix: string) => string;
-  /** Told before each step, for whoever waits. */
+  /** Called before each step, to show progress. */
   readonly onStep: (what: string) => void;
 };
 
-export type Examined = { readonly report: UpstreamReport; readonly clockSkewMs?: number };
+export type UpstreamExamination = { readonly report: UpstreamReport; readonly clockSkewMs?: number };
 
-/** Examines one upstream: the way to it, its credential, and each interface that it speaks. */
-export async function examineUpstream(patient: Patient, options: ExamineOptions): Promise<Examined> {
-  const { upstream, address } = patient;
+/** Examines one upstream: the connection, its credential, and each interface that it speaks. */
+export async function examineUpstream(checked: CheckedUpstream, options: ExamineOptions): Promise<UpstreamExamination> {
+  const { upstream, address } = checked;
   const { limits, configuration, nowMs, newId, onStep, checks } = options;
-  // Several credentials of one upstream are examined each for itself, under its place in the list.
+  // Several credentials of one upstream are examined separately, each under its position in the list.
   const title = `${upstream.credentialId.replace(/~.*$/, '')} (${upstream.vendor.title}, ${address})`;
   const done = (findings: readonly Finding[], matrix: readonly MatrixRow[] = []): UpstreamReport => ({
     upstream: upstream.id,
@@ -37,16 +37,16 @@ export async function examineUpstream(patient: Patient, options: ExamineOptions)
     matrix,
   });
   onStep(`${upstream.id}: connecting`);
-  const way = await probeConnection(patient, limits, nowMs());
+  const way = await probeConnection(checked, limits, nowMs());
   if (way.at(-1)?.verdict === 'bad') return { report: done(way) };
   onStep(`${upstream.id}: credential`);
-  const { findings: credential, models, clockSkewMs, mayCall } = await checkCredential(patient, limits, nowMs);
+  const { findings: credential, models, clockSkewMs, mayCall } = await checkCredential(checked, limits, nowMs);
   const pictures = mayCall ? listPictureModels(upstream, configuration, models) : [];
   const findings = [...credential, ...pictures];
   const skew = clockSkewMs === undefined ? {} : { clockSkewMs };
   if (!mayCall) return { report: done([...way, ...findings]), ...skew };
   onStep(`${upstream.id}: services`);
-  const known = [...way, ...(await checkServices(patient, limits)), ...findings];
+  const known = [...way, ...(await checkServices(checked, limits)), ...findings];
   if (checks.size === 0) return { report: done(known), ...skew };
   const model = options.model ?? chooseModel(upstream, configuration, models, nowMs());
   if (model === undefined) {
@@ -57,7 +57,7 @@ export async function examineUpstream(patient: Patient, options: ExamineOptions)
   }
   const matrix: MatrixRow[] = [];
   for (const id of upstream.dialects) {
-    const conversation = { patient, dialect: chatDialects[id], model, limits, newId };
+    const conversation = { checked, dialect: chatDialects[id], model, limits, newId };
     matrix.push(await examineModel(conversation, checks, (check) => onStep(`${upstream.id} ${id}: ${check}`)));
   }
   return { report: done(known, matrix), ...skew };

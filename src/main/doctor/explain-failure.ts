@@ -6,34 +6,34 @@ import { filledText, membersOf } from '../../platform/json/json-readers.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
 import type { Answer, AskError } from '../../platform/http/ask-upstream.ts';
 import { tidyWords } from './finding.ts';
-import type { Patient } from './patient.ts';
+import type { CheckedUpstream } from './checked-upstream.ts';
 
-/** A failure in words, and what to do about it. */
+/** Describes a failure, and what to do about it. */
 export type Explanation = { readonly says: string; readonly advice: string };
 
-/** Words of an upstream, fit to be shown: without its credential. */
-export function showWords(text: string, { upstream }: Patient): string {
+/** Text of an upstream that is safe to show: without its credential. */
+export function showWords(text: string, { upstream }: CheckedUpstream): string {
   return tidyWords(scrubCredential(text, upstream.apiKey));
 }
 
-/** The parsed body, undefined when it is no JSON. */
+/** The parsed body; undefined if it is not JSON. */
 export function parseBody(body: Buffer): unknown {
   try {
-    // A parser may ignore a byte order mark, and the gateway's does.
+    // A byte order mark is ignored, as the gateway does.
     return parseJson(body.subarray(body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0));
   } catch {
     return undefined;
   }
 }
 
-/** What an upstream says in an error body, in whichever of the usual places; a text that is no JSON by its beginning. */
-export function saidIn(answer: Answer, patient: Patient): string {
+/** The message in an error body, from any of the usual members; for text that is not JSON, its beginning. */
+export function saidIn(answer: Answer, checked: CheckedUpstream): string {
   const parsed = parseBody(answer.body);
   const whole = membersOf(Array.isArray(parsed) ? (parsed[0] as unknown) : parsed);
   const inner = membersOf(whole.error);
   const told = filledText(inner.message) ?? filledText(whole.error) ?? filledText(whole.message) ?? filledText(whole.detail);
   const text = told ?? (parsed === undefined ? answer.body.toString('utf8', 0, 400).replaceAll(/<[^>]*>/g, ' ') : JSON.stringify(parsed));
-  return showWords(text.replaceAll(/\s+/g, ' '), patient);
+  return showWords(text.replaceAll(/\s+/g, ' '), checked);
 }
 
 /** The media type of an answer, without its parameters. */
@@ -55,8 +55,8 @@ const chainCodes = new Set([
 const ownAuthority =
   'if it is your own server, start Weir with NODE_EXTRA_CA_CERTS=/path/to/ca.pem (its certificate or that of its authority); if not, something between here and there reads along';
 
-/** Explains a certificate that is not accepted, by the code of the TLS library. Undefined for other codes. */
-export function explainCertificate(code: string, { origin }: Patient): Explanation | undefined {
+/** Explains why a certificate is refused, by the code of the TLS library. Undefined for other codes. */
+export function explainCertificate(code: string, { origin }: CheckedUpstream): Explanation | undefined {
   const { hostname } = new URL(origin);
   if (code === 'DEPTH_ZERO_SELF_SIGNED_CERT')
     return { says: `the certificate of ${hostname} is self-signed (${code})`, advice: ownAuthority };
@@ -70,10 +70,10 @@ export function explainCertificate(code: string, { origin }: Patient): Explanati
   return undefined;
 }
 
-/** Explains why no connection came to be or none lasted, by the code of the system. */
-export function explainTransport(code: string, message: string, patient: Patient): Explanation {
-  const { hostname, host, protocol } = new URL(patient.origin);
-  const certificate = explainCertificate(code, patient);
+/** Explains why a connection failed, by the code of the system. */
+export function explainTransport(code: string, message: string, checked: CheckedUpstream): Explanation {
+  const { hostname, host, protocol } = new URL(checked.origin);
+  const certificate = explainCertificate(code, checked);
   if (certificate !== undefined) return certificate;
   if (code === 'ECONNREFUSED')
     return {
@@ -100,19 +100,19 @@ export function explainTransport(code: string, message: string, patient: Patient
     };
   if (code === 'INVALID_HTTP_REPLY')
     return {
-      says: `what answers at ${host} does not speak HTTP/1.1: ${showWords(message, patient)}`,
+      says: `what answers at ${host} does not speak HTTP/1.1: ${showWords(message, checked)}`,
       advice: protocol === 'http:' ? 'does the server expect TLS? Then write https:// in baseUrl' : 'check the port in baseUrl',
     };
   return {
-    says: `the connection broke: ${showWords(message, patient)} (${code})`,
+    says: `the connection broke: ${showWords(message, checked)} (${code})`,
     advice: "look into the server's log, or that of the proxy before it; try again",
   };
 }
 
 /** Explains a request without a whole answer. */
-export function explainSilence(error: AskError, patient: Patient, timeoutMs: number): Explanation {
+export function explainSilence(error: AskError, checked: CheckedUpstream, timeoutMs: number): Explanation {
   if (error.code === 'ABORTED') return { says: 'cut short', advice: 'run weir doctor again' };
-  if (error.code !== 'TIMEOUT') return explainTransport(error.code, error.message, patient);
+  if (error.code !== 'TIMEOUT') return explainTransport(error.code, error.message, checked);
   const seconds = `${timeoutMs / 1000} s`;
   if (error.partial === undefined)
     return {
@@ -131,8 +131,8 @@ const adviceByCode: Partial<Record<ErrorCode, string>> = {
   upstream_overloaded: 'the upstream is overloaded: try again later; a second target for its models would help',
 };
 
-/** What to do about a refused credential. The key itself is never named. */
-function renewKey(status: number, { upstream, keySource }: Patient): string {
+/** Advice about a refused credential, without the key itself. */
+function renewKey(status: number, { upstream, keySource }: CheckedUpstream): string {
   if (upstream.apiKey === undefined)
     return `upstream ${upstream.id} has no key: set apiKey (best as "\${NAME}") or one of the vendor's environment variables`;
   const { keysUrl } = upstream.vendor;
@@ -141,32 +141,32 @@ function renewKey(status: number, { upstream, keySource }: Patient): string {
   return `${status}: ${keySource} is refused; ${where} and restart Weir${rights}`;
 }
 
-/** What vendors say where the status is that of any other refusal. */
+/** Texts of vendors about the key, if the status is that of any refusal. */
 const keyWords = /\b(?:incorrect|invalid|expired) api[ _-]?key|api key (?:not valid|expired)/i;
 const modelWords = /\bmodel\b.{0,200}(?:does not exist|not found|is not available)|no such model|unknown model/i;
 
-/** Explains an answer that is an error, or is none of this interface. */
-export function explainAnswer(answer: Answer, dialect: DialectId, model: string, patient: Patient): Explanation {
+/** Explains an answer that is an error, or does not belong to this interface. */
+export function explainAnswer(answer: Answer, dialect: DialectId, model: string, checked: CheckedUpstream): Explanation {
   const { status } = answer;
-  const said = saidIn(answer, patient);
+  const said = saidIn(answer, checked);
   const type = mediaTypeOf(answer);
   if (status >= 300 && status < 400) {
-    const location = showWords(String(answer.headers['location'] ?? 'nowhere'), patient);
+    const location = showWords(String(answer.headers['location'] ?? 'nowhere'), checked);
     return { says: `it redirects (${status}) to ${location}`, advice: 'Weir follows no redirects: write the final address into baseUrl' };
   }
   const error = chatDialects[dialect].codec.decodeError({ status, body: parseBody(answer.body) });
   const quoted = said === '' ? '' : `: ${said}`;
   if (status === 401 || error.code === 'upstream_credentials_rejected' || keyWords.test(said))
-    return { says: `${status}, the credential is refused${quoted}`, advice: renewKey(status, patient) };
+    return { says: `${status}, the credential is refused${quoted}`, advice: renewKey(status, checked) };
   if (type === 'text/html')
     return {
       says: `${status} with an HTML page${quoted}`,
-      advice: `a web page and no interface is at ${patient.address}: check baseUrl (the path and port), and whether a login page or a proxy stands before the server`,
+      advice: `a web page and no interface is at ${checked.address}: check baseUrl (the path and port), and whether a login page or a proxy stands before the server`,
     };
   if (status === 404 || status === 405 || error.code === 'upstream_model_not_found' || modelWords.test(said))
     return {
       says: `${status}, there is no such model or route${quoted}`,
-      advice: `either the model "${tidyWords(model)}" is not served (weir doctor --model NAME checks another), or the path is wrong: baseUrl is ${patient.address}, which ${baseUrlHint(patient)}; if the server lacks this interface, leave ${dialect} out of its dialects`,
+      advice: `either the model "${tidyWords(model)}" is not served (weir doctor --model NAME checks another), or the path is wrong: baseUrl is ${checked.address}, which ${baseUrlHint(checked)}; if the server lacks this interface, leave ${dialect} out of its dialects`,
     };
   const known = adviceByCode[error.code];
   if (known !== undefined) return { says: `${status}${quoted}`, advice: known };
@@ -175,7 +175,7 @@ export function explainAnswer(answer: Answer, dialect: DialectId, model: string,
 }
 
 /** Where the base address of such an upstream ends. */
-export function baseUrlHint({ upstream }: Patient): string {
+export function baseUrlHint({ upstream }: CheckedUpstream): string {
   const { id } = upstream.vendor;
   return id === 'anthropic' || id === 'gemini' ? 'is to stand without /v1' : 'usually ends in /v1';
 }

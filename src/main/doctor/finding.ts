@@ -1,12 +1,12 @@
-/** `good` and `bad` decide the exit code; `warning` and `none` (not offered, not run, or just told) do not. */
+/** `good` and `bad` decide the exit code; `warning` and `none` (not offered, not run, or only information) do not. */
 export type Verdict = 'good' | 'bad' | 'warning' | 'none';
 
-/** One thing that was looked at. No text in it holds a secret or a control character. */
+/** The result of one check. Its texts contain no secret and no control character. */
 export type Finding = {
   readonly verdict: Verdict;
-  /** What was looked at: a few words. */
+  /** The checked object, in a few words. */
   readonly subject: string;
-  /** What was found. */
+  /** The finding, in a sentence. */
   readonly says: string;
   /** What the operator can do about it. */
   readonly advice?: string;
@@ -35,7 +35,7 @@ export const checkNames = [
 
 export type CheckName = (typeof checkNames)[number];
 
-/** How one check of a matrix row came out. */
+/** The result of one check of a matrix row. */
 export type CheckResult = {
   readonly check: CheckName;
   readonly verdict: Verdict;
@@ -48,20 +48,20 @@ export type CheckResult = {
 export type MatrixRow = {
   readonly upstream: string;
   readonly model: string;
-  /** The interface's id, and the name that people use. */
+  /** The id and the title of the interface. */
   readonly dialect: string;
   readonly title: string;
   readonly results: readonly CheckResult[];
 };
 
-/** What was found of one upstream: on the way to it and in it. */
+/** The findings about one upstream and the connection to it. */
 export type UpstreamReport = Section & {
   readonly upstream: string;
   readonly matrix: readonly MatrixRow[];
 };
 
 export type DoctorReport = {
-  /** True when nothing is bad and nothing was cut short. */
+  /** True if nothing is bad and nothing was aborted. */
   readonly healthy: boolean;
   readonly aborted: boolean;
   /** Whether the simulated vendors were checked because nothing is configured. */
@@ -72,7 +72,7 @@ export type DoctorReport = {
 
 const charactersMax = 240;
 
-/** Makes words of others fit for a terminal: no control characters, which could steer it, one line, and not too long. */
+/** Makes untrusted text safe for a terminal: one line, without control characters, and not too long. */
 export function tidyWords(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is to be found
   const line = text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ').trim();

@@ -9,12 +9,12 @@ import { explainAnswer, explainSilence, parseBody, saidIn } from './explain-fail
 import { type Conversation, encode, encodeCount, sendBody } from './speak.ts';
 import type { RunCheck } from './text-checks.ts';
 
-function plainRequest({ patient, model }: Conversation) {
-  return createRequest({ model, traits: patient.upstream.traitsOf(model), allowance: 'word' }, {});
+function plainRequest({ checked, model }: Conversation) {
+  return createRequest({ model, traits: checked.upstream.traitsOf(model), allowance: 'word' }, {});
 }
 
 export const checkCount: RunCheck = async (conversation) => {
-  const { dialect, patient, model, limits } = conversation;
+  const { dialect, checked, model, limits } = conversation;
   const body = encodeCount(conversation, plainRequest(conversation));
   const none: Outcome = { verdict: 'none', says: 'no counter of tokens on this interface: the gateway estimates' };
   if (body === undefined) return none;
@@ -29,15 +29,15 @@ export const checkCount: RunCheck = async (conversation) => {
         says: `${answer.status}: the server has no counter of tokens`,
         advice: 'clients that count first (Claude Code does) get its error; nothing else suffers',
       };
-    if (answer.status !== 200) return { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, patient) };
-    return bad(`the counter answers without a count: ${saidIn(answer, patient)}`, 'update the server');
+    if (answer.status !== 200) return { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, checked) };
+    return bad(`the counter answers without a count: ${saidIn(answer, checked)}`, 'update the server');
   } catch (error) {
     if (!(error instanceof AskError)) throw error;
-    return { verdict: 'bad', ...explainSilence(error, patient, limits.timeoutMs) };
+    return { verdict: 'bad', ...explainSilence(error, checked, limits.timeoutMs) };
   }
 };
 
-/** The member without which no request of a dialect means anything. */
+/** The required member of each dialect's requests. */
 const mainMember: Readonly<Record<DialectId, string>> = {
   'openai-chat': 'messages',
   'openai-responses': 'input',
@@ -45,17 +45,17 @@ const mainMember: Readonly<Record<DialectId, string>> = {
   'gemini-generate-content': 'contents',
 };
 
-/** What an error body lacks of its dialect's shape; undefined when it is as the vendor's. */
+/** What an error body lacks of its dialect's shape; undefined if it is complete. */
 function findShapeFault(dialect: DialectId, vendor: VendorId, body: unknown): string | undefined {
   const whole = membersOf(Array.isArray(body) ? (body[0] as unknown) : body);
-  // The one vendor whose errors are a text on interfaces that it has from another.
+  // This vendor's errors are a text on interfaces that it adopted from another vendor.
   if (vendor === 'xai' && filledText(whole.error) !== undefined) return undefined;
   const error = membersOf(whole.error);
   if (filledText(error.message) === undefined) return 'it has no error.message';
   return findOwnFault[dialect](whole, error);
 }
 
-/** What is wanted of an error beside its message; the OpenAI interfaces want nothing that each server has. */
+/** Required members of an error besides the message. Servers with OpenAI interfaces have none in common. */
 const findOwnFault: Readonly<Record<DialectId, (whole: JsonObject, error: JsonObject) => string | undefined>> = {
   'anthropic-messages': (whole, error) =>
     whole.type !== 'error' || filledText(error.type) === undefined ? 'it lacks "type": "error", or the type of the error' : undefined,
@@ -66,20 +66,20 @@ const findOwnFault: Readonly<Record<DialectId, (whole: JsonObject, error: JsonOb
 };
 
 function judgeError(conversation: Conversation, answer: Answer): Outcome {
-  const { dialect, patient, model } = conversation;
+  const { dialect, checked, model } = conversation;
   const { status } = answer;
   if (status === 200)
     return bad('a request without a usable conversation was accepted', 'the server checks nothing: mistakes of clients will go unseen');
   if (status === 401 || status === 403 || status === 404 || status === 429)
-    return { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, patient) };
-  const said = saidIn(answer, patient);
+    return { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, checked) };
+  const said = saidIn(answer, checked);
   if (status >= 500)
     return {
       verdict: 'warning',
       says: `a bad request is answered with ${status}: ${said}`,
       advice: 'the gateway and its clients will take it for a failure of the server and try again',
     };
-  const fault = findShapeFault(dialect.id, patient.upstream.vendor.id, parseBody(answer.body));
+  const fault = findShapeFault(dialect.id, checked.upstream.vendor.id, parseBody(answer.body));
   if (fault === undefined) return good;
   return {
     verdict: 'warning',
@@ -88,15 +88,15 @@ function judgeError(conversation: Conversation, answer: Answer): Outcome {
   };
 }
 
-/** Sends what every server must refuse, and looks at how it does. Vendors bill no such request. */
+/** Sends a request that every server must refuse, and checks the error. Vendors do not bill it. */
 export const checkError: RunCheck = async (conversation) => {
-  const { patient, dialect, limits } = conversation;
+  const { checked, dialect, limits } = conversation;
   const broken: JsonObject = { ...encode(conversation, plainRequest(conversation)).body, [mainMember[dialect.id]]: 7 };
   try {
     const answer = await sendBody(conversation, broken, { operation: 'generate', streams: false });
     return answer === undefined ? { verdict: 'none', says: 'this upstream has no route for it' } : judgeError(conversation, answer);
   } catch (error) {
     if (!(error instanceof AskError)) throw error;
-    return { verdict: 'bad', ...explainSilence(error, patient, limits.timeoutMs) };
+    return { verdict: 'bad', ...explainSilence(error, checked, limits.timeoutMs) };
   }
 };

@@ -6,9 +6,9 @@ import type { AskLimits } from '../../platform/http/ask-upstream.ts';
 import { openTunnel } from '../../platform/http/open-tunnel.ts';
 import { explainCertificate, explainTransport } from './explain-failure.ts';
 import type { Finding } from './finding.ts';
-import type { Patient } from './patient.ts';
+import type { CheckedUpstream } from './checked-upstream.ts';
 
-/** Certificates that end sooner than this are named: most are renewed a month before. */
+/** Certificates that expire sooner are reported; most are renewed a month before. */
 const expiryWarningDays = 14;
 const dayMs = 86_400_000;
 
@@ -23,7 +23,7 @@ class NoConnectionError extends Error {
 
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'UNKNOWN';
-  // Where a name has several addresses and none answers, the reasons come together.
+  // If a name has several addresses and none answers, the reasons are in one error.
   if (error instanceof AggregateError && !('code' in error && error.code)) return codeOf(error.errors[0]);
   return 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN';
 }
@@ -32,7 +32,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Waits for a step that takes no signal itself, within the limits. */
+/** Limits a step that does not support a signal. */
 async function within<Result>(work: Promise<Result>, { timeoutMs, signal }: AskLimits): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new NoConnectionError('CONNECT_TIMEOUT', `nothing within ${timeoutMs} ms`)), timeoutMs);
@@ -53,25 +53,28 @@ async function timed<Result>(work: () => Promise<Result>): Promise<{ readonly re
   return { result, tookMs: performance.now() - startedMs };
 }
 
-/** The steps that lead to an upstream, in order, as far as they go. The last is bad when the upstream cannot be reached. */
-export async function probeConnection(patient: Patient, limits: AskLimits, nowMs: number): Promise<readonly Finding[]> {
-  const { hostname, port, protocol } = new URL(patient.origin);
+/**
+ * The steps of the connection to an upstream, in order, until one fails. The last finding is bad if the upstream is
+ * unreachable.
+ */
+export async function probeConnection(checked: CheckedUpstream, limits: AskLimits, nowMs: number): Promise<readonly Finding[]> {
+  const { hostname, port, protocol } = new URL(checked.origin);
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   const isSecure = protocol === 'https:';
   const place = { host, port: port === '' ? (isSecure ? 443 : 80) : Number(port) };
   const findings: Finding[] = [];
-  const { proxy } = patient;
+  const { proxy } = checked;
   const step = async (subject: string, look: () => Promise<string>): Promise<boolean> => {
     try {
       const { result, tookMs } = await timed(look);
       findings.push({ verdict: 'good', subject, says: result, tookMs });
       return true;
     } catch (error) {
-      findings.push({ verdict: 'bad', subject, ...explainTransport(codeOf(error), messageOf(error), patient) });
+      findings.push({ verdict: 'bad', subject, ...explainTransport(codeOf(error), messageOf(error), checked) });
       return false;
     }
   };
-  // What lies behind the proxy is its business: names are resolved there, and the next check speaks TLS.
+  // The proxy resolves names, and the next check uses TLS, so nothing more is probed here.
   if (proxy !== undefined) {
     await step('proxy', async () => {
       const tunnel = await within(openTunnel(proxy, place, limits.timeoutMs), limits);
@@ -87,7 +90,7 @@ export async function probeConnection(patient: Patient, limits: AskLimits, nowMs
     socket.destroy();
     return `${place.host} port ${place.port} accepts connections`;
   });
-  if (reached && isSecure) findings.push(await probeCertificate(patient, place, limits, nowMs));
+  if (reached && isSecure) findings.push(await probeCertificate(checked, place, limits, nowMs));
   return findings;
 }
 
@@ -97,14 +100,14 @@ async function resolveName(host: string, limits: AskLimits): Promise<string> {
   return `${host} is ${shown.join(', ')}${addresses.length > shown.length ? ' and others' : ''}`;
 }
 
-/** Opens a socket and waits for the event that says it is there. The caller destroys it. */
+/** Opens a socket and waits for its ready event. The caller destroys it. */
 async function openSocket<Opened extends Socket>(open: () => Opened, ready: string, limits: AskLimits): Promise<Opened> {
   const socket = open();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once(ready, () => resolve());
   socket.once('error', reject);
   socket.once('close', () => reject(new NoConnectionError('ECONNRESET', 'the connection was closed')));
-  // Whoever stops waiting still must not be told of errors that nobody hears.
+  // A later error of the socket must not be unhandled.
   socket.on('error', () => {});
   try {
     await within(promise, limits);
@@ -115,9 +118,9 @@ async function openSocket<Opened extends Socket>(open: () => Opened, ready: stri
   }
 }
 
-/** Looks at the certificate whether or not it is accepted, so that the reason can be told. Nothing is sent on this connection. */
+/** Reads the certificate even if it is refused, so that the reason can be shown. Nothing is sent on this connection. */
 async function probeCertificate(
-  patient: Patient,
+  checked: CheckedUpstream,
   place: { readonly host: string; readonly port: number },
   limits: AskLimits,
   nowMs: number,
@@ -134,7 +137,7 @@ async function probeCertificate(
       ),
     );
   } catch (error) {
-    return { verdict: 'bad', subject, ...explainTransport(codeOf(error), messageOf(error), patient) };
+    return { verdict: 'bad', subject, ...explainTransport(codeOf(error), messageOf(error), checked) };
   }
   const { result: socket, tookMs } = opened;
   const certificate = socket.getPeerCertificate();
@@ -142,9 +145,9 @@ async function probeCertificate(
   const problem: unknown = socket.authorized ? undefined : socket.authorizationError;
   socket.destroy();
   if (problem !== undefined && problem !== null) {
-    // The types say an error, and the library gives the code alone.
+    // The type is Error, but the library returns only the code.
     const code = typeof problem === 'string' ? problem : codeOf(problem);
-    const explained = explainCertificate(code, patient) ?? explainTransport(code, code, patient);
+    const explained = explainCertificate(code, checked) ?? explainTransport(code, code, checked);
     return { verdict: 'bad', subject, ...explained, tookMs };
   }
   const days = Math.floor((Date.parse(certificate.valid_to) - nowMs) / dayMs);

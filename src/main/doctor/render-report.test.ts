@@ -42,7 +42,7 @@ describe('what people see', () => {
     });
   }
 
-  test('without colour the marks alone tell', () => {
+  test('without colour the marks show the verdict', () => {
     const text = renderReport(reportOf(row('one', 'good'), row('two', 'bad'), row('three', 'none')), { ...plain, width: 160 });
     assert.match(text, /one +small +Chat completions +✓/);
     assert.match(text, /two +small +Chat completions +✗/);
@@ -50,12 +50,12 @@ describe('what people see', () => {
     assert.ok(!text.includes('\u001b'));
   });
 
-  test('where the character set has no check marks, letters stand for them', () => {
+  test('without check marks in the character set, letters replace them', () => {
     const text = renderReport(reportOf(row('one', 'good'), row('two', 'bad')), { ...plain, unicode: false });
     assert.match(text, /^[\n -~]+$/);
   });
 
-  test('with colour the columns stand as they do without', () => {
+  test('colours do not change the columns', () => {
     const report = reportOf(row('one', 'good'), row('two', 'warning'));
     const coloured = renderReport(report, { ...plain, colour: true });
     assert.notEqual(coloured, renderReport(report, plain));
@@ -63,7 +63,7 @@ describe('what people see', () => {
     assert.equal(coloured.replaceAll(/\u001b\[\d+m/g, ''), renderReport(report, plain));
   });
 
-  test('what is the same in several cells is said once, with the rows it is about, and what is bad comes first', () => {
+  test('a text of several cells is shown once, with its rows, and bad ones come first', () => {
     const text = renderReport(reportOf(row('grey', 'none'), row('one', 'bad'), row('two', 'bad')), plain);
     assert.equal(text.split('mend it').length - 1, 2, 'once for each verdict');
     assert.match(
@@ -72,14 +72,14 @@ describe('what people see', () => {
     );
   });
 
-  test('the conclusion says how it is', () => {
+  test('the conclusion summarises the report', () => {
     assert.match(renderReport(reportOf(row('one', 'good')), plain), /✓ Healthy: 15 good, 0 bad, 1 to look at\./);
     assert.match(renderReport(reportOf(row('one', 'bad')), plain), /✗ Not healthy: 1 good, 14 bad, 1 to look at\./);
     assert.match(renderReport({ ...reportOf(row('one', 'good')), aborted: true }, plain), /✗ Cut short/);
   });
 });
 
-test('words of others cannot steer a terminal, break a line or fill the screen', () => {
+test('untrusted text cannot control a terminal, break a line or fill the screen', () => {
   assert.equal(tidyWords('a\u001b[2Jb\r\nc\u0007\u202edef\u009b'), 'a [2Jb c def');
   assert.equal(tidyWords('x'.repeat(1000)).length, 240);
 });

@@ -1,10 +1,9 @@
 import { checkNames, type CheckName, type DoctorReport, type Finding, type MatrixRow, type Section, type Verdict } from './finding.ts';
 
 export type RenderStyle = {
-  /** Columns of the terminal. */
   readonly width: number;
   readonly colour: boolean;
-  /** False where the terminal's character set has no check marks. */
+  /** False if the terminal's character set has no check marks. */
   readonly unicode: boolean;
 };
 
@@ -34,7 +33,10 @@ function cutWord(word: string, length: number): readonly string[] {
   return word.length <= length ? [word] : [word.slice(0, length), ...cutWord(word.slice(length), length)];
 }
 
-/** Breaks a text into lines of at most `width` characters, at blanks where they come often enough. Continued lines stand `indent` to the right. */
+/**
+ * Breaks a text into lines of at most `width` characters, at spaces if possible. Continued lines are indented by
+ * `indent`.
+ */
 export function wrap(text: string, width: number, indent: number): string {
   const room = Math.max(width - indent, 20);
   const lines: string[] = [];
@@ -138,13 +140,13 @@ class Painter {
 
   #asList(rows: readonly MatrixRow[], labels: readonly string[]): readonly string[] {
     return rows.flatMap(({ results }, at) => {
-      // A mark and its name stay together: the blank between them is put in afterwards.
+      // A mark and its name stay on one line: the space between them is inserted afterwards.
       const cells = results.map(({ check, verdict }) => `${this.#plainMark(verdict)}\u00a0${headings[check]}`).join(' ');
       return [`  ${labels[at] ?? ''}`, `    ${wrap(cells, this.#style.width, 4).replaceAll('\u00a0', ' ')}`];
     });
   }
 
-  /** What is to be said about the cells that are not green. What is the same in several cells is said once, with the rows that it is about. */
+  /** Explains the cells that are not green. A text of several cells is shown once, with its rows. */
   #asides(rows: readonly MatrixRow[]): readonly string[] {
     const groups = new Map<string, Aside>();
     for (const { upstream, title, results } of rows) {
@@ -156,7 +158,7 @@ class Painter {
         group.rows.add(`${upstream} ${title}`);
       }
     }
-    // What is wrong comes before what is merely so.
+    // Problems come before information.
     const told = [...groups.values()].toSorted((one, other) => asideOrder.indexOf(one.verdict) - asideOrder.indexOf(other.verdict));
     return told.flatMap(({ verdict, says, advice, names, rows: about }) => {
       const place = rows.length === 1 ? '' : ` (${[...about].join(', ')})`;

@@ -14,15 +14,15 @@ import { checkDataDirectory } from './check-data-directory.ts';
 import { checkObjectStore } from './check-media-storage.ts';
 import { checkRunningGateway } from './check-running-gateway.ts';
 import { chooseChecks } from './examine-model.ts';
-import { type Examined, examineUpstream } from './examine-upstream.ts';
+import { type UpstreamExamination, examineUpstream } from './examine-upstream.ts';
 import type { CheckName, DoctorReport, Section } from './finding.ts';
-import type { Patient } from './patient.ts';
+import type { CheckedUpstream } from './checked-upstream.ts';
 
 export type DoctorOptions = {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Only these upstreams; all where none is named. */
+  /** Only these upstreams; all if none is named. */
   readonly upstreams: readonly string[];
   readonly checks: readonly CheckName[];
   readonly model: string | undefined;
@@ -79,12 +79,12 @@ async function checkMediaStorage(
   const s3 = usable?.config.mediaStorage?.s3;
   if (s3 === undefined || signal.aborted) return [];
   onStep('media storage');
-  // One that was cut short is not judged.
+  // An aborted check has no verdict.
   const finding = await checkObjectStore(s3, { timeoutMs, signal }).catch(() => undefined);
   return finding === undefined ? [] : [{ title: 'Media storage', findings: [finding] }];
 }
 
-function findPatients(usable: UsableConfiguration, { environment, upstreams: asked }: DoctorOptions): readonly Patient[] {
+function findPatients(usable: UsableConfiguration, { environment, upstreams: asked }: DoctorOptions): readonly CheckedUpstream[] {
   const all = usable.settings.routing.upstreams;
   const unknown = asked.find((name) => !all.some(({ id }) => id === name));
   if (unknown !== undefined) throw new StartError(`there is no upstream "${unknown}"; there are: ${all.map(({ id }) => id).join(', ')}`);
@@ -98,28 +98,28 @@ function findPatients(usable: UsableConfiguration, { environment, upstreams: ask
     });
 }
 
-/** The settings keep connections and not the address that they go to. */
+/** The settings contain connections, but not their addresses. */
 function originOf({ id }: Upstream, { source }: UsableConfiguration): string {
   const configured = source.upstreams[id];
   return new URL(configured === undefined ? '' : (baseUrlOf(configured) ?? '')).origin;
 }
 
-/** Examines upstreams side by side, a few at a time; the reports come in the order of the configuration. */
+/** Examines upstreams concurrently, a few at a time. The reports are in the order of the configuration. */
 async function examineAll(
-  patients: readonly Patient[],
+  patients: readonly CheckedUpstream[],
   configuration: UsableConfiguration,
   options: DoctorOptions,
-): Promise<readonly Examined[]> {
+): Promise<readonly UpstreamExamination[]> {
   const { clock, signal, timeoutMs, model, onStep } = options;
   const waiting = [...patients.entries()];
-  const examined: Examined[] = [];
+  const examined: UpstreamExamination[] = [];
   const newId = createIds(clock);
   const checks = chooseChecks(options.checks, options.mayCall);
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [place, patient] = next;
+      const [place, checked] = next;
       const limits = { timeoutMs, signal };
-      examined[place] = await examineUpstream(patient, { limits, configuration, model, checks, nowMs: clock.nowMs, newId, onStep });
+      examined[place] = await examineUpstream(checked, { limits, configuration, model, checks, nowMs: clock.nowMs, newId, onStep });
     }
   };
   await Promise.all(Array.from({ length: Math.min(upstreamsAtOnce, patients.length) }, work));

@@ -14,33 +14,33 @@ import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import { type Answer, askUpstream, type AskLimits } from '../../platform/http/ask-upstream.ts';
 import { parseBody } from './explain-failure.ts';
-import type { Patient } from './patient.ts';
+import type { CheckedUpstream } from './checked-upstream.ts';
 
-/** A model of an upstream, spoken to in one interface: what the checks of one row are about. */
+/** A model of an upstream in one interface, which the checks of one row examine. */
 export type Conversation = {
-  readonly patient: Patient;
+  readonly checked: CheckedUpstream;
   readonly dialect: ChatDialect;
   readonly model: string;
   readonly limits: AskLimits;
   readonly newId: (prefix: string) => string;
 };
 
-/** What a stream says, read as the gateway reads it. */
+/** A stream, read as the gateway reads it. */
 export type StreamReading = {
   readonly reply: InferenceReply;
   readonly frames: number;
   readonly malformedFrames: number;
   readonly state: 'open' | 'complete' | 'failed';
-  /** What the dialect's error event says. */
+  /** The message of the dialect's error event. */
   readonly error?: string;
-  /** Where the events break the grammar of streams, and undefined where they keep to it. */
+  /** How the events violate the grammar of streams; undefined if they do not. */
   readonly ungrammatical?: string;
 };
 
 const frameBytesMax = 4 * 1024 * 1024;
 
-function fitOf({ patient, dialect, model }: Conversation): RequestFit {
-  const { upstream } = patient;
+function fitOf({ checked, dialect, model }: Conversation): RequestFit {
+  const { upstream } = checked;
   return {
     upstreamModel: model,
     traits: upstream.traitsOf(model),
@@ -49,8 +49,8 @@ function fitOf({ patient, dialect, model }: Conversation): RequestFit {
   };
 }
 
-function readingOf({ patient, dialect, newId }: Conversation): ReplyReading {
-  return { proofOrigin: patient.upstream.proofOrigin, newId, notes: createTranslationNotes(dialect.codec.fieldNames, false) };
+function readingOf({ checked, dialect, newId }: Conversation): ReplyReading {
+  return { proofOrigin: checked.upstream.proofOrigin, newId, notes: createTranslationNotes(dialect.codec.fieldNames, false) };
 }
 
 /** The request as the gateway would write it for this upstream. */
@@ -58,21 +58,21 @@ export function encode(conversation: Conversation, request: InferenceRequest): E
   return conversation.dialect.codec.encodeRequest(request, fitOf(conversation));
 }
 
-/** The request for the vendor's token counter; undefined where the dialect has none. */
+/** The request for the vendor's token counter; undefined if the dialect has none. */
 export function encodeCount(conversation: Conversation, request: InferenceRequest): JsonObject | undefined {
   return conversation.dialect.codec.encodeCountRequest?.(request, fitOf(conversation));
 }
 
 /**
- * Sends a body to the route of an operation. Undefined where the upstream has no such route.
+ * Sends a body to the route of an operation. Undefined if the upstream has no such route.
  * @throws AskError without a whole answer
  */
 export async function sendBody(
-  { patient, dialect, model, limits }: Conversation,
+  { checked, dialect, model, limits }: Conversation,
   body: JsonObject,
   { operation, streams }: { readonly operation: Operation; readonly streams: boolean },
 ): Promise<Answer | undefined> {
-  const { upstream } = patient;
+  const { upstream } = checked;
   const framing = streams ? 'sse' : undefined;
   const route = { dialect: dialect.id, operation, upstreamModel: model };
   const path = upstream.vendor.locate(framing === undefined ? route : { ...route, framing });
@@ -87,9 +87,9 @@ export async function sendBody(
   return await askUpstream(upstream.client, request, limits);
 }
 
-/** Reads a whole reply as the gateway does; undefined when it is no reply of this dialect. */
+/** Reads a whole reply as the gateway does; undefined if it is not a reply of this dialect. */
 export function readWhole(conversation: Conversation, answer: Answer, encoded: EncodedRequest): InferenceReply | undefined {
-  const { dialect, patient } = conversation;
+  const { dialect, checked } = conversation;
   const body = parseBody(answer.body);
   if (typeof body !== 'object' || body === null || dialect.readReply(body).error !== undefined) return undefined;
   const reply = dialect.codec.decodeReply(body, readingOf(conversation));
@@ -97,16 +97,16 @@ export function readWhole(conversation: Conversation, answer: Answer, encoded: E
   const named = { ...reply, parts: namedBack(reply, encoded) };
   return usageReport === undefined
     ? named
-    : { ...named, usageReport: patient.upstream.vendor.correctUsage?.(usageReport, dialect.id) ?? usageReport };
+    : { ...named, usageReport: checked.upstream.vendor.correctUsage?.(usageReport, dialect.id) ?? usageReport };
 }
 
 function namedBack({ parts }: InferenceReply, { toolNames }: EncodedRequest): InferenceReply['parts'] {
   return parts.map((part) => (part.kind === 'tool-call' ? { ...part, name: toolNames?.get(part.name) ?? part.name } : part));
 }
 
-/** What the dialect's tap and codec make of a stream. */
+/** Reads a stream with the dialect's tap and codec. */
 export function readStream(conversation: Conversation, body: Buffer, encoded: EncodedRequest): StreamReading {
-  const { dialect, patient } = conversation;
+  const { dialect, checked } = conversation;
   const tap = dialect.createStreamTap({ framing: 'sse', request: encoded.body });
   const decoder = dialect.codec.createEventDecoder(readingOf(conversation), 'sse');
   const events: InferenceEvent[] = [];
@@ -127,7 +127,7 @@ export function readStream(conversation: Conversation, body: Buffer, encoded: En
     reply:
       usageReport === undefined
         ? reply
-        : { ...reply, usageReport: patient.upstream.vendor.correctUsage?.(usageReport, dialect.id) ?? usageReport },
+        : { ...reply, usageReport: checked.upstream.vendor.correctUsage?.(usageReport, dialect.id) ?? usageReport },
     frames,
     malformedFrames: report.malformedFrames,
     state: report.state,

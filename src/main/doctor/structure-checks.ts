@@ -18,11 +18,11 @@ import type { Conversation } from './speak.ts';
 import { suggestQuirk } from './suggest-quirk.ts';
 import type { RunCheck } from './text-checks.ts';
 
-function structureRequest({ patient, model }: Conversation, changes: Partial<InferenceRequest>): InferenceRequest {
-  return createRequest({ model, traits: patient.upstream.traitsOf(model), allowance: 'structure' }, changes);
+function structureRequest({ checked, model }: Conversation, changes: Partial<InferenceRequest>): InferenceRequest {
+  return createRequest({ model, traits: checked.upstream.traitsOf(model), allowance: 'structure' }, changes);
 }
 
-/** Whether a call can be demanded; a model that always thinks refuses to be forced at several vendors. */
+/** A request that forces a call if possible. At several vendors a model that always reasons refuses a forced call. */
 function toolRequest(conversation: Conversation): InferenceRequest {
   const { traits, forced } = forcing(conversation);
   return structureRequest(conversation, {
@@ -33,8 +33,8 @@ function toolRequest(conversation: Conversation): InferenceRequest {
   });
 }
 
-function forcing({ patient, model, dialect }: Conversation) {
-  const traits = patient.upstream.traitsOf(model);
+function forcing({ checked, model, dialect }: Conversation) {
+  const traits = checked.upstream.traitsOf(model);
   return { traits, forced: dialect.id !== 'openai-chat' || traits.chat.forcedToolChoice };
 }
 
@@ -62,7 +62,7 @@ function judgeCall(conversation: Conversation, check: CheckName, reply: Inferenc
   }
   if (call.name !== weatherTool.name)
     return bad(
-      `a function was called that was not offered: ${showWords(call.name, conversation.patient)}`,
+      `a function was called that was not offered: ${showWords(call.name, conversation.checked)}`,
       'choose a model that is trained for tools',
     );
   const said = parseArguments(call.arguments);
@@ -94,7 +94,7 @@ export const checkToolStream: RunCheck = async (conversation) => {
   return called.failed ?? judgeCall(conversation, 'tool-stream', called.stream.reply);
 };
 
-/** The second half of the tool loop: what the model said goes back with the result, proofs of its thoughts included. */
+/** The second half of the tool loop: the model's reply, with proofs of its reasoning, is sent back with the result. */
 export const checkToolResult: RunCheck = async (conversation, { called }) => {
   if (called === undefined) return { verdict: 'none', says: 'not run: no call came that could be answered' };
   const assistant: Turn = { role: 'assistant', parts: called.parts };
@@ -116,7 +116,7 @@ export const checkToolResult: RunCheck = async (conversation, { called }) => {
 };
 
 export const checkJson: RunCheck = async (conversation) => {
-  const traits = conversation.patient.upstream.traitsOf(conversation.model);
+  const traits = conversation.checked.upstream.traitsOf(conversation.model);
   if (!traits.structuredOutput) return { verdict: 'none', says: 'it takes no schema (quirks.structuredOutput): a tool stands in for it' };
   const called = await callWhole(
     conversation,
@@ -130,7 +130,7 @@ export const checkJson: RunCheck = async (conversation) => {
   try {
     answer = parseJson(text);
   } catch {
-    return ignored(conversation, `the answer is no JSON: ${showWords(text.slice(0, 80), conversation.patient)}`);
+    return ignored(conversation, `the answer is no JSON: ${showWords(text.slice(0, 80), conversation.checked)}`);
   }
   const problem = findColourProblem(answer);
   return problem === undefined ? good : ignored(conversation, `the answer is not of the schema: ${problem}`);

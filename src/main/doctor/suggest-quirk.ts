@@ -1,7 +1,7 @@
 import type { CheckName } from './finding.ts';
 import type { Conversation } from './speak.ts';
 
-/** What a server's refusal names, and the setting that keeps Weir from sending it. */
+/** Fields that a refusal may name, and the setting that stops Weir from sending them. */
 const byWords: readonly (readonly [words: RegExp, setting: string])[] = [
   [/stream_options|include_usage/i, 'streamOptions: false'],
   [/max_completion_tokens.{0,80}(?:not supported|unknown|unrecognized|unexpected|extra|not permitted)/i, 'outputLimitField: max_tokens'],
@@ -14,7 +14,7 @@ const byWords: readonly (readonly [words: RegExp, setting: string])[] = [
   [/temperature|top_p/i, 'fixedSampling: true'],
 ];
 
-/** What may be behind a failing check where the server does not say it. */
+/** The likely setting for a failed check, if the server does not name a reason. */
 const byCheck: Partial<Record<CheckName, string>> = {
   stream: 'streamOptions: false',
   stop: 'outputLimitField: max_completion_tokens (or max_tokens)',
@@ -26,19 +26,19 @@ const byCheck: Partial<Record<CheckName, string>> = {
   json: 'structuredOutput: false',
 };
 
-function write({ patient }: Conversation, setting: string): string {
-  return `set quirks: { ${setting} } for upstream ${patient.upstream.id} in weir.yaml`;
+function write({ checked }: Conversation, setting: string): string {
+  return `set quirks: { ${setting} } for upstream ${checked.upstream.id} in weir.yaml`;
 }
 
 /**
- * The quirk that keeps Weir from sending what a server refused: by what the server says, else by what the check was about. Undefined where no
+ * The quirk that stops Weir from sending a refused field: by the server's message, else by the check. Undefined if no
  * setting is likely to help.
  */
 export function suggestQuirk(conversation: Conversation, check: CheckName, said: string): string | undefined {
   const named = byWords.find(([words]) => words.test(said))?.[1];
   if (named !== undefined) return write(conversation, named);
   const guess = byCheck[check];
-  // What a vendor's own service does is Weir's business to know: nobody has to guess at its quirks.
-  if (guess === undefined || conversation.patient.upstream.vendor.presets === undefined) return undefined;
+  // Weir knows the traits of a vendor's own service, so no quirk is suggested.
+  if (guess === undefined || conversation.checked.upstream.vendor.presets === undefined) return undefined;
   return `if the server lacks this, ${write(conversation, guess)}`;
 }

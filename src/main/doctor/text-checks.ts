@@ -6,19 +6,19 @@ import type { CheckName } from './finding.ts';
 import type { Conversation, StreamReading } from './speak.ts';
 import { suggestQuirk } from './suggest-quirk.ts';
 
-/** What earlier checks of a row learned, for the later ones. */
+/** Results of earlier checks of a row, for later ones. */
 export type RowMemory = {
   whole?: InferenceReply;
   stream?: StreamReading;
-  /** The reply that called the function. */
+  /** The reply with the function call. */
   called?: InferenceReply;
 };
 
 export type RunCheck = (conversation: Conversation, memory: RowMemory) => Promise<Outcome>;
 
-const wordRequest = ({ patient, model }: Conversation) => ({ model, traits: patient.upstream.traitsOf(model), allowance: 'word' }) as const;
+const wordRequest = ({ checked, model }: Conversation) => ({ model, traits: checked.upstream.traitsOf(model), allowance: 'word' }) as const;
 
-/** Silence is a fault unless the limit explains it. */
+/** An empty reply is bad, unless the output limit explains it. */
 function judgeText(reply: InferenceReply): Outcome {
   if (textOf(reply).trim() !== '' || reply.parts.some(({ kind }) => kind === 'refusal')) return good;
   if (reply.stopReason === 'output-limit')
@@ -44,7 +44,7 @@ export const checkStream: RunCheck = async (conversation, memory) => {
   return judgeText(called.stream.reply);
 };
 
-/** No prompt of these checks comes near this many tokens, and no answer: a larger count is not one of tokens. */
+/** Prompts and answers of these checks have far fewer tokens. A larger count does not count tokens. */
 const plausibleMax = 20_000;
 
 function judgeUsage(conversation: Conversation, check: CheckName, report: UsageReport | undefined): Outcome {
@@ -54,7 +54,7 @@ function judgeUsage(conversation: Conversation, check: CheckName, report: UsageR
   if (report === undefined) {
     const asks = conversation.dialect.id === 'openai-chat' && check === 'stream-usage';
     const advice = asks
-      ? `${estimate}. Let the server honour stream_options.include_usage (update it); quirks.streamOptions of upstream ${conversation.patient.upstream.id} is ${String(conversation.patient.upstream.acceptsStreamOptions)}: with false it is not asked for usage at all`
+      ? `${estimate}. Let the server honour stream_options.include_usage (update it); quirks.streamOptions of upstream ${conversation.checked.upstream.id} is ${String(conversation.checked.upstream.acceptsStreamOptions)}: with false it is not asked for usage at all`
       : `${estimate}; update the server${quirk === undefined ? '' : `, or ${quirk}`}`;
     return bad(`${where} has no usage`, advice);
   }
@@ -76,7 +76,7 @@ const notCalled: Outcome = { verdict: 'none', says: 'not run: the call that it l
 export const checkUsage: RunCheck = (conversation, { whole }) =>
   Promise.resolve(whole === undefined ? notCalled : judgeUsage(conversation, 'usage', whole.usageReport));
 
-/** The two ways of asking the same must be counted alike, or one of them is wrong. */
+/** The same request must have the same count whole and streamed, or one count is wrong. */
 export const checkStreamUsage: RunCheck = (conversation, { whole, stream }) => {
   if (stream === undefined) return Promise.resolve(notCalled);
   const judged = judgeUsage(conversation, 'stream-usage', stream.reply.usageReport);
@@ -98,7 +98,7 @@ export const checkStop: RunCheck = async (conversation) => {
   const limit = outputLimit(basics.traits, 'word');
   const outputTokens = usageReport?.usage.outputTokens;
   if (stopReason === 'output-limit') return { verdict: 'good', says: `cut at ${outputTokens ?? limit} tokens, and says so` };
-  // Vendors round limits up a little; beyond that the limit was not heard.
+  // Vendors round limits up a little; a larger excess means that the limit was ignored.
   if (outputTokens !== undefined && outputTokens > limit * 2 + 16)
     return bad(
       `a limit of ${limit} tokens was ignored: ${outputTokens} came`,
@@ -124,7 +124,7 @@ export const checkUtf8: RunCheck = async (conversation) => {
   const called = await callStream(conversation, 'utf8', createRequest(wordRequest(conversation), { turns: [manyScripts] }));
   if (called.failed !== undefined) return called.failed;
   const answer = textOf(called.stream.reply);
-  // A limit of tokens may cut within the last character, which says nothing of the rest.
+  // A token limit may cut the last character, so the last one is ignored.
   if (!answer.slice(0, -2).includes('\uFFFD')) return good;
   return bad(
     'characters of several bytes come broken (U+FFFD)',
@@ -138,7 +138,7 @@ export const checkImage: RunCheck = async (conversation) => {
   const called = await callWhole(conversation, 'image', createRequest(wordRequest(conversation), { turns: [imageQuestion()] }));
   if (called.failed === undefined) return good;
   const { says = '' } = called.failed;
-  // Most models of servers see nothing, and say so: that is no fault.
+  // Most self-hosted models accept no images and report it, which is not an error.
   if (called.status !== undefined && called.status !== 401 && called.status !== 429 && imageWords.test(says))
     return { verdict: 'none', says: `this model takes no images (${says})` };
   return called.failed;

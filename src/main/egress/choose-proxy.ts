@@ -1,7 +1,7 @@
 import { parseProxyAddress, type ProxyAddress } from '../../platform/http/proxy-address.ts';
 import { type EnvironmentProxies, proxyFor } from './environment-proxies.ts';
 
-/** The word for an upstream that is reached without a proxy, whatever the environment names. */
+/** The value for an upstream without a proxy, even if the environment names one. */
 export const noProxy = 'none';
 
 /** The proxy of an upstream: its own, else that of the environment. */

@@ -33,7 +33,7 @@ for (const [entry, reached, through] of [
   ['a.test, b.test c.test', ['https://a.test', 'https://b.test', 'https://c.test'], ['https://d.test']],
   ['*', ['https://anything.example'], []],
 ] as const) {
-  test(`NO_PROXY=${entry}: what it names is reached directly, and nothing else`, () => {
+  test(`NO_PROXY=${entry}: only the named hosts are reached directly`, () => {
     const proxies = read({ ...both, NO_PROXY: entry });
     for (const origin of reached) assert.equal(proxyFor(origin, proxies), undefined, origin);
     for (const origin of through) assert.ok(proxyFor(origin, proxies), origin);
@@ -47,7 +47,7 @@ test('an upstream’s own proxy beats the environment, and "none" means none', (
   assert.equal(chooseProxy('https://api.example', {}, read(both))?.origin, 'http://secure:3128');
 });
 
-test('a credential is sent and never shown, and a value that is no proxy is refused without being repeated', () => {
+test('a credential is sent and never shown, and an invalid value is refused without being repeated', () => {
   const { https } = read({ HTTPS_PROXY: 'http://us%40er:p%3Ass@proxy:3128' });
   assert.deepEqual(https, { origin: 'http://proxy:3128', authorization: `Basic ${Buffer.from('us@er:p:ss').toString('base64')}` });
   for (const value of ['socks5://user:secret@proxy', 'http://user:secret@proxy/path', 'http://user:%zz@proxy'])

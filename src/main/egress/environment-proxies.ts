@@ -7,11 +7,14 @@ export type EnvironmentProxies = {
   readonly https?: ProxyAddress;
   /** For upstreams at http addresses. */
   readonly http?: ProxyAddress;
-  /** Hosts that are reached directly: names, `.suffixes`, addresses and networks, each with or without a port, and `*` for all. */
+  /**
+   * Hosts that are reached directly: names, `.suffixes`, addresses and networks, each with or without a port, and `*`
+   * for all.
+   */
   readonly direct: readonly string[];
 };
 
-/** The value of a variable is not the address of a proxy. Its message does not have the value, which may hold a password. */
+/** The value of a variable is not the address of a proxy. The message omits the value, which may contain a password. */
 export class ProxyVariableError extends Error {
   constructor(name: string) {
     super(`${name} must be the address of a proxy, such as http://proxy.example:3128`);
@@ -20,7 +23,7 @@ export class ProxyVariableError extends Error {
 }
 
 /**
- * Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; the spelling in lower case comes first, as other programs have it.
+ * Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; lower case wins, as in other programs.
  * @throws ProxyVariableError
  */
 export function readEnvironmentProxies(variable: (name: string) => string | undefined): EnvironmentProxies {
@@ -52,7 +55,7 @@ export function proxyFor(origin: string, { https, http, direct }: EnvironmentPro
 function covers(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
   const [, bracketed, plain, entryPort] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(entry) ?? [];
-  // What has several colons and no brackets is an IPv6 address without a port.
+  // A text with several colons and no brackets is an IPv6 address without a port.
   const name = bracketed ?? plain ?? entry;
   if (entryPort !== undefined && entryPort !== port) return false;
   if (compileAddressList([name])(host)) return true;

@@ -3,10 +3,10 @@ import { createUpstreamClient, type UpstreamClient, type UpstreamClientOptions }
 import { chooseProxy } from './choose-proxy.ts';
 import type { EnvironmentProxies } from './environment-proxies.ts';
 
-/** How an upstream is to be reached, as its configuration says. */
+/** The network settings of an upstream. */
 export type Egress = { readonly proxy?: string | undefined; readonly http2?: boolean | undefined };
 
-/** Opens connections to an upstream: with the gateway's own client, and with undici where a proxy or HTTP/2 is wanted. */
+/** Opens connections to an upstream: with the gateway's own client, or with undici for a proxy or HTTP/2. */
 export function openClient(options: UpstreamClientOptions, egress: Egress, proxies: EnvironmentProxies): UpstreamClient {
   const proxy = chooseProxy(options.origin, egress, proxies);
   if (proxy === undefined && egress.http2 !== true) return createUpstreamClient(options);

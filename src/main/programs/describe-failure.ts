@@ -3,7 +3,7 @@ import { StartError } from '../environment.ts';
 
 const toldErrors = new Set(['AccountsError', 'DataDirectoryLockedError', 'StoreError']);
 
-/** Errors that an operator caused and can mend are told in words; anything else is a defect and keeps its stack. */
+/** Errors that an operator can correct are shown as their message; any other error is a bug and keeps its stack. */
 export function describeFailure(error: unknown): string {
   const told = error instanceof StartError || error instanceof ConfigError || (error instanceof Error && toldErrors.has(error.name));
   if (told) return error.message;

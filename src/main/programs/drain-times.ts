@@ -1,7 +1,7 @@
 import { defaultDrainTimes } from '../config/default-drain-times.ts';
 import type { Config } from '../config/config-schema.ts';
 
-/** How long a gateway takes to go. */
+/** The times of a shutdown. */
 export type DrainTimes = { readonly delayMs: number; readonly graceMs: number };
 
 export function readDrainTimes({ timeouts }: Config, program: keyof typeof defaultDrainTimes): DrainTimes {
@@ -9,7 +9,7 @@ export function readDrainTimes({ timeouts }: Config, program: keyof typeof defau
   return { delayMs: timeouts?.drainDelayMs ?? defaults.delayMs, graceMs: timeouts?.drainMs ?? defaults.graceMs };
 }
 
-/** Ctrl-C comes from someone who looks on: nobody has to notice anything first. */
+/** Ctrl-C comes from a developer, so there is no load balancer that must notice first. */
 export function delayAfter(signal: NodeJS.Signals, { delayMs }: DrainTimes): number {
   return signal === 'SIGINT' ? 0 : delayMs;
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { StartError } from '../environment.ts';
 import { formatUrl, listenError } from './listen.ts';
 
-test('why an address cannot be had is said with the variable that changes it', () => {
+test('an address that cannot be used is reported with its variable', () => {
   for (const [code, words] of [
     ['EADDRINUSE', /port 8080 on 127\.0\.0\.1 is taken; set WEIR_PORT/],
     ['EACCES', /port 8080 needs rights.*set WEIR_PORT/],
@@ -18,7 +18,7 @@ test('why an address cannot be had is said with the variable that changes it', (
   }
 });
 
-test('an unknown error stays what it is', () => {
+test('an unknown error is not changed', () => {
   for (const error of [new Error('x'), undefined, null, 'text', { code: 'EOTHER' }])
     assert.equal(listenError(error, 'WEIR_PORT', 'h', 1), error);
 });

@@ -1,6 +1,6 @@
 import { StartError } from '../environment.ts';
 
-/** Words why an address cannot be listened on, and which variable to change. */
+/** Explains why an address cannot be used, and names the variable to change. */
 export function listenError(error: unknown, variable: string, host: string, port: number): unknown {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE')

@@ -15,8 +15,9 @@ export type OpenedPrograms = {
 };
 
 /**
- * Opens the data directory and starts the chosen programs in this process. It touches nothing that a process has once (signals, standard streams, the event loop's watchdog), so that
- * several may run in one. Everything it opens is closed by `opened`, also when a later step fails.
+ * Opens the data directory and starts the chosen programs in this process. It uses nothing that exists once per process
+ * (signals, standard streams, the watchdog), so that several may run in one process. `opened` closes everything that it
+ * opens, also if a later step fails.
  */
 export async function openPrograms(
   parts: Parts,
@@ -31,7 +32,7 @@ export async function openPrograms(
   const clock = systemClock;
   const store = await openDataDirectory({ environment, logger, exclusive: parts.gateway, opened });
   const credentials = await ensureFirstCredentials({ store, environment, clock });
-  // Before the gateway: a client that waits for the gateway may ask the monitor at once.
+  // The monitor starts first, because a client that waits for the gateway may query the monitor at once.
   const monitor = parts.monitor ? await assembleMonitor({ environment, logger, uses: store, clock, opened }) : undefined;
   const program = parts.simulator ? 'start' : 'gateway';
   const gateway = parts.gateway ? await assembleGateway({ ...options, store, clock, withSimulator: parts.simulator, program }) : undefined;

@@ -13,8 +13,8 @@ import { describeWelcome } from './welcome.ts';
 import { createSlotRecovery, firstSlot, type SlotRecovery } from './workers/journal-slots.ts';
 
 /**
- * Starts the chosen programs in this process, prints what a user needs, serves until a signal comes, drains and returns. What was opened is closed
- * in the opposite order, also when a later step of the start fails.
+ * Starts the chosen programs in this process, prints the welcome, serves until a signal, drains and returns. Everything
+ * is closed in the opposite order, also if a later step of the start fails.
  */
 export async function runPrograms(environment: Environment, parts: Parts): Promise<void> {
   if (parts.gateway) tuneRuntime();
@@ -26,7 +26,7 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
 
   const { gateway, monitor, credentials } = await openPrograms(parts, { environment, logger, logDestination, opened });
   watchLoop(environment, logger, opened);
-  // Before anybody knows that it is ready: until then the signal would end it.
+  // Handlers are set before the ready line, because a signal before them would end the process at once.
   process.on('SIGHUP', () => gateway?.reload());
   console.log(
     describeWelcome({
@@ -45,7 +45,7 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
   if (gateway !== undefined) await end(gateway, signal);
 }
 
-/** Recovers what workers of an earlier start left: this one may be a single process, or have fewer of them. */
+/** Recovers the journals of workers of an earlier start, because this one may have fewer processes. */
 function recoverLeftSlots(dataDirectory: string, gateway: RunningGateway, logger: Logger): SlotRecovery {
   return createSlotRecovery({ dataDirectory, taken: () => new Set([firstSlot]), recover: gateway.recoverSlot, logger });
 }

@@ -1,12 +1,14 @@
 import type { ConfiguredUpstream } from '../config/config-schema.ts';
 import type { SimulatedSearch } from '../assembly/tools/open-web-search.ts';
 
-/** What is simulated where nothing is configured. */
+/** The simulated services that are used if nothing is configured. */
 export type Simulated = { readonly upstreams: Readonly<Record<string, ConfiguredUpstream>>; readonly search: SimulatedSearch };
 
-/** Starts the simulated vendors, which `opened` closes again, and says how each and the simulated web are reached. */
+/**
+ * Starts the simulated vendors, and returns the addresses of the vendors and of the simulated web. Closed by `opened`.
+ */
 export async function startSimulatedUpstreams(opened: AsyncDisposableStack): Promise<Simulated> {
-  // Loaded only where it serves: a production gateway never reads a line of it.
+  // Loaded only when it serves, so that a production gateway never loads it.
   const { startSimulator } = await import('weir-simulator');
   const simulator = await startSimulator({});
   opened.defer(() => simulator.close());

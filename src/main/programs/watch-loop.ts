@@ -4,10 +4,13 @@ import type { Logger } from '../../platform/log.ts';
 import { startLoopWatchdog } from '../../platform/watchdog/loop-watchdog.ts';
 import type { Environment } from '../environment.ts';
 
-/** Where each end of a process is recorded whose event loop stood still. */
+/** The file that records processes that the watchdog terminated. */
 const recordName = 'frozen-loops.jsonl';
 
-/** Watches the event loop of this process from now on; closed by `opened`. Says how often a process of this data directory was ended for it. */
+/**
+ * Watches the event loop of this process; closed by `opened`. Logs how many processes of this data directory the
+ * watchdog has terminated.
+ */
 export function watchLoop({ dataDirectory, watchdogMs, logLevel }: Environment, logger: Logger, opened: AsyncDisposableStack): void {
   const recordPath = join(dataDirectory, recordName);
   const watchdog = startLoopWatchdog({ limitMs: watchdogMs, recordPath, isSilent: logLevel === 'silent' });

@@ -23,7 +23,7 @@ test('the last line is the ready line, for programs to read', () => {
   assert.equal(last({ gatewayUrl: undefined, source: undefined, examples: {} }), 'weir ready: monitor http://127.0.0.1:8081');
 });
 
-test('new secrets are shown with commands to try, for each interface that is served', () => {
+test('new secrets are shown with example commands for each served interface', () => {
   const text = describeWelcome(full);
   assert.match(text, /API key \(shown this once\): +sk-weir-new/);
   assert.match(text, /Billing token \(shown this once\): bt-weir-new/);
@@ -50,7 +50,7 @@ test('a later start shows no secret and no command that lacks one', () => {
   assert.match(text, /simulated vendors/);
 });
 
-test('where the upstreams come from is said, without their keys', () => {
+test('the source of the upstreams is shown, without their keys', () => {
   const upstreams = {
     anthropic: { vendor: 'anthropic', apiKey: 'sk-vendor' },
     local: { vendor: 'openai-compatible', apiKey: 'sk-vendor' },

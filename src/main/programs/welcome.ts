@@ -1,17 +1,17 @@
 import type { UpstreamSource } from '../config/build-settings.ts';
 
-/** Where the upstreams come from, and (the members' names) which they are. */
+/** The source of the upstreams, and their names (as members). */
 type WelcomeSource = { readonly type: UpstreamSource['type']; readonly upstreams: Readonly<Record<string, unknown>> };
 
 export type Welcome = {
   readonly gatewayUrl: string | undefined;
   readonly monitorUrl: string | undefined;
   readonly metricsUrl: string | undefined;
-  /** Secrets that were made at this start. They are printed now and never again. */
+  /** Secrets that were created at this start. They are printed now and never again. */
   readonly newApiKey: string | undefined;
   readonly newBillingToken: string | undefined;
   readonly source: WelcomeSource | undefined;
-  /** A model to try on an interface, where one of the upstreams serves it. */
+  /** An example model for each interface that an upstream serves. */
   readonly examples: { readonly messages?: string; readonly chat?: string; readonly generateContent?: string };
 };
 
@@ -56,7 +56,7 @@ function tryMonitor(url: string, billingToken: string): string {
   ].join('\n');
 }
 
-/** What a start prints on standard output. The last line is the ready line, made to be read by programs too. */
+/** The text that a start prints on standard output. The last line is the ready line, which programs read too. */
 export function describeWelcome(welcome: Welcome): string {
   const { gatewayUrl, monitorUrl, metricsUrl, newApiKey, newBillingToken, source } = welcome;
   const parts: string[] = [];

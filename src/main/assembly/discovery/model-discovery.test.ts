@@ -142,7 +142,7 @@ describe('the list', () => {
       async ({ discovery, source, until, logged }) => {
         discovery.watch([source]);
         await until(() => logged.length > 0);
-        assert.match(String(logged[0]?.data['reason']), /no end within 20 ms/);
+        assert.match(String(logged[0]?.data['reason']), /no whole answer within 20 ms/);
       },
       { timeoutMs: 20 },
     );

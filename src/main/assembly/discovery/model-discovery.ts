@@ -33,7 +33,7 @@ export type ModelDiscoveryOptions = {
   readonly timeoutMs?: number;
 };
 
-type Watched = {
+type WatchedSource = {
   source: ModelListSource;
   models: readonly DiscoveredModel[];
   timer: NodeJS.Timeout | undefined;
@@ -59,23 +59,23 @@ function isSameList({ client: _one, ...one }: ModelListSource, { client: _other,
 /** Creates a discovery without sources. It never throws, delays no start, and does not keep the process alive. */
 export function createModelDiscovery(options: ModelDiscoveryOptions): ModelDiscovery {
   const { logger, onChange, refreshMs = 300_000, retryMs = 15_000, timeoutMs = 10_000 } = options;
-  const watched = new Map<string, Watched>();
+  const watched = new Map<string, WatchedSource>();
 
-  const forget = (one: Watched): void => {
+  const forget = (one: WatchedSource): void => {
     watched.delete(one.source.upstreamId);
     clearTimeout(one.timer);
     one.asking?.abort();
   };
-  const stillWatched = (one: Watched): boolean => watched.get(one.source.upstreamId) === one;
+  const stillWatched = (one: WatchedSource): boolean => watched.get(one.source.upstreamId) === one;
 
-  const accept = (one: Watched, models: readonly DiscoveredModel[]): void => {
+  const accept = (one: WatchedSource, models: readonly DiscoveredModel[]): void => {
     one.lastFailure = undefined;
     if (isDeepStrictEqual(models, one.models)) return;
     one.models = models;
     logger.info({ upstream: one.source.upstreamId, modelCount: models.length }, 'upstream model list changed');
     onChange();
   };
-  const fail = (one: Watched, error: unknown): void => {
+  const fail = (one: WatchedSource, error: unknown): void => {
     const reason = describeFailure(error);
     const kept = one.models.length;
     if (reason !== one.lastFailure) {
@@ -83,7 +83,7 @@ export function createModelDiscovery(options: ModelDiscoveryOptions): ModelDisco
     }
     one.lastFailure = reason;
   };
-  const ask = async (one: Watched): Promise<void> => {
+  const ask = async (one: WatchedSource): Promise<void> => {
     clearTimeout(one.timer);
     if (one.asking !== undefined) return;
     const asking = new AbortController();

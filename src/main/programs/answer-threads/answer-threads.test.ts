@@ -15,7 +15,7 @@ const question: AnswerQuery = {
   exportOptions: { detail: false, totals: undefined },
 };
 
-/** A side that asks and a side that answers, as in two threads. */
+/** The asking and the answering side, as in two threads. */
 function connect(open: Answers['open']) {
   const { port1, port2 } = new MessageChannel();
   let isClosed = false;
@@ -40,7 +40,7 @@ async function turns(count = 50): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Endless pieces, which count how many were made and note their end. */
+/** Endless pieces, which count themselves and record their end. */
 function createPieces(made: { count: number; ended: boolean }, last = Infinity): Answers['open'] {
   return async () =>
     (async function* generate() {
@@ -112,7 +112,7 @@ test('failures keep their kind: a refusal, a store that does not answer, and any
   }
 });
 
-test('a failure after the first pieces is told behind them', async () => {
+test('a failure after the first pieces is reported after them', async () => {
   const { connection, close } = connect(async () =>
     (async function* generate() {
       yield new Uint8Array([1]);
@@ -125,7 +125,7 @@ test('a failure after the first pieces is told behind them', async () => {
   await close();
 });
 
-test('answers of a thread that died break off as unavailable', async () => {
+test('answers of a thread that died fail as unavailable', async () => {
   const { connection, close } = connect(() => new Promise(() => {}));
   const opening = connection.open(question, signal);
   connection.fail(new Error('the thread died'));

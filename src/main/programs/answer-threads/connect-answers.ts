@@ -4,18 +4,18 @@ import { StatisticsUnavailableError } from '../../../billing/statistics/statisti
 import type { Answers, AnswerQuery } from '../../../monitor/answers/answers.ts';
 import { type AnswerReply, type AnswerRequest, decodeFailure } from './protocol.ts';
 
-/** What is used of a worker; a port will do as well. */
+/** The used part of a worker; a port fits too. */
 export type AnswerPort = Pick<Worker, 'postMessage' | 'on'>;
 
-/** The side that asks a thread. */
+/** The asking side of a thread. */
 export type AnswerConnection = Pick<Answers, 'open'> & {
-  /** Answers under way. */
+  /** The number of running answers. */
   readonly count: () => number;
-  /** Breaks off every answer: the thread is gone. */
+  /** Fails every running answer, because the thread has ended. */
   readonly fail: (error: Error) => void;
 };
 
-/** An answer on this side: what has come, and who waits for it. */
+/** An answer on this side: its received pieces, and the reader that waits. */
 type Taking = {
   readonly opened: PromiseWithResolvers<void>;
   readonly pieces: Uint8Array<ArrayBuffer>[];
@@ -30,7 +30,7 @@ export function connectAnswers(port: AnswerPort): AnswerConnection {
 
   port.on('message', (reply: AnswerReply) => {
     const one = reply.type === 'ready' ? undefined : taking.get(reply.id);
-    // Nobody takes it any more.
+    // The reader has stopped.
     if (one === undefined || reply.type === 'ready') return;
     if (reply.type === 'opened') one.opened.resolve();
     else if (reply.type === 'piece') one.pieces.push(reply.bytes);

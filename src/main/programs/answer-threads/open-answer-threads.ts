@@ -12,32 +12,38 @@ import type { SqliteWorkerData } from '../../../store/sqlite/open-store-database
 import { type AnswerConnection, connectAnswers } from './connect-answers.ts';
 import type { AnswerReply, AnswerRequest } from './protocol.ts';
 
-/** What a thread is started with. */
+/** The start data of a thread. */
 export type AnswerThreadData = Pick<AnswersOptions, 'timeZone' | 'totalsRow' | 'detailCallsMax'> & {
   readonly database: Omit<SqliteWorkerData, 'readOnly'> | PostgresOptions;
 };
 
-/** More would wait for the same disk. */
+/** More threads would wait for the same disk. */
 const threadsMax = 4;
-/** A thread that died is not started again before this time, so that what kills it does not do so in a loop. */
+/** Pause before a dead thread is restarted, to avoid a restart loop. */
 const restartPauseMs = 1000;
-/** Rows become garbage quickly. With a nursery of 4 MB collections take a tenth to a fifth more processor time; a larger one costs memory. */
+/**
+ * Rows become garbage quickly. With a nursery of 4 MB collections take a tenth to a fifth more processor time; a larger
+ * one costs memory.
+ */
 const resourceLimits = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 192 };
 
-/** For a thread to give back its connections when it is told to end. */
+/** The time for a closing thread to release its connections. */
 const closeMsMax = 2000;
 
 type Thread = { readonly worker: Worker; readonly connection: AnswerConnection };
 
 export type AnswerThreads = Answers & { readonly close: () => Promise<void> };
 
-/** Starts threads that answer, one for each processor. Resolves when they are ready; a question goes to the one with the fewest answers under way. */
+/**
+ * Starts answer threads, one for each processor. Resolves when they are ready. A query goes to the thread with the
+ * fewest running answers.
+ */
 export async function openAnswerThreads(data: AnswerThreadData, logger: Logger): Promise<AnswerThreads> {
   const threads = new Set<Thread>();
   let isClosed = false;
 
   async function start(): Promise<void> {
-    // The environment may hold vendor keys, and flags of the process may not fit a thread.
+    // The environment may contain vendor keys, and flags of the process may not fit a thread.
     const worker = new Worker(new URL('./answer-thread.ts', import.meta.url), {
       workerData: data,
       env: threadEnvironment(),

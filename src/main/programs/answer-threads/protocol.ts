@@ -1,17 +1,20 @@
 import { StatisticsRefusedError, StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
 import type { AnswerQuery } from '../../../monitor/answers/answers.ts';
 
-/** Pieces that may be under way to the other thread: so many are made ahead of who takes them. */
+/** Pieces that are made ahead of the reader in the other thread. */
 export const piecesAhead = 4;
 
-/** To the thread that answers. `more` allows another piece of an answer, `end` breaks it off; `close` is the last. */
+/**
+ * Messages to the answering thread. `more` allows another piece of an answer, `end` aborts it; `close` is the last
+ * message.
+ */
 export type AnswerRequest =
   | { readonly type: 'open'; readonly id: number; readonly question: AnswerQuery }
   | { readonly type: 'more'; readonly id: number }
   | { readonly type: 'end'; readonly id: number }
   | { readonly type: 'close' };
 
-/** From it: `ready` once, then for each answer `opened`, its pieces and `over`, or `failed` at any point in place of what would come. */
+/** Messages from it: `ready` once, then for each answer `opened`, its pieces and `over`, or `failed` at any point. */
 export type AnswerReply =
   | { readonly type: 'ready' }
   | { readonly type: 'opened'; readonly id: number }
@@ -19,7 +22,7 @@ export type AnswerReply =
   | { readonly type: 'over'; readonly id: number }
   | { readonly type: 'failed'; readonly id: number; readonly failure: CarriedFailure };
 
-/** An error between threads, where it would lose its class. */
+/** An error between threads, which would lose its class. */
 export type CarriedFailure = {
   readonly kind: 'refused' | 'unavailable' | 'other';
   readonly message: string;

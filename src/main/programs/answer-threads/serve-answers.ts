@@ -3,12 +3,12 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Answers, AnswerQuery } from '../../../monitor/answers/answers.ts';
 import { type AnswerReply, type AnswerRequest, encodeFailure, piecesAhead } from './protocol.ts';
 
-/** An answer under way: how many pieces the other side still takes, and who waits for it to take more. */
+/** A running answer: how many pieces the other side accepts, and the function that resumes it. */
 type Serving = { readonly ending: AbortController; allowed: number; goOn: () => void };
 
 /**
- * Answers the questions of the other thread. Pieces are made no faster than it allows them.
- * @param close called when no more will be asked, once what was under way has been broken off
+ * Answers the queries of the other thread, with back-pressure.
+ * @param close called after the last query, when running answers are aborted
  */
 export function serveAnswers(port: MessagePort, answers: Pick<Answers, 'open'>, close: () => Promise<void>): void {
   const serving = new Map<number, Serving>();

@@ -39,7 +39,7 @@ function setUp(pendingMax?: number) {
 }
 
 describe('questions between processes', () => {
-  test('answers find their questions, however many are open', async () => {
+  test('answers find their requests, with any number of open ones', async () => {
     const { asker } = setUp();
     const sums = await Promise.all(Array.from({ length: 500 }, (_, index) => asker.ask('add', [index, 1], 30_000)));
     assert.deepEqual(
@@ -48,7 +48,7 @@ describe('questions between processes', () => {
     );
   });
 
-  test('a failure there is one here, in its words', async () => {
+  test('a failure of the other side rejects here with its message', async () => {
     const { asker } = setUp();
     await assert.rejects(asker.ask('fail', undefined, 30_000), (error) => error instanceof IpcError && error.message === 'it cannot');
   });
@@ -70,7 +70,7 @@ describe('questions between processes', () => {
     assert.equal(await asker.ask('add', [2], 30_000), 2);
   });
 
-  test('who waits when the other side ends is told at once, and who comes later too', async () => {
+  test('open and later requests reject at once when the other side ends', async () => {
     const { asker, cut } = setUp();
     const waiting = asker.ask('never', undefined, 60_000);
     cut();
@@ -79,7 +79,7 @@ describe('questions between processes', () => {
     await assert.rejects(asker.ask('add', [1], 60_000), /ended/);
   });
 
-  test('questions have a limit', async () => {
+  test('open requests are limited', async () => {
     const { asker } = setUp(2);
     const waiting = [asker.ask('never', undefined, 50), asker.ask('never', undefined, 50)];
     await assert.rejects(asker.ask('add', [1], 30_000), /2 questions/);
@@ -87,7 +87,7 @@ describe('questions between processes', () => {
     assert.equal(await asker.ask('add', [1], 30_000), 1);
   });
 
-  test('other messages on the channel are not ours', async () => {
+  test('other messages on the channel are ignored', async () => {
     const { asker, ends, told } = setUp();
     for (const message of [null, 'text', 7, {}, { cmd: 'NODE_X' }, { weir: 'unknown' }]) ends[0].send(message);
     await asker.ask('add', [1], 30_000);

@@ -1,33 +1,39 @@
-/** What one side may ask the other for, by topic: the value that goes there and the value that comes back. Both must survive JSON. */
+/**
+ * The requests of one side to the other, by topic, with the value of the request and of the answer. Both must survive
+ * JSON.
+ */
 export type Topics = Readonly<Record<string, { readonly ask: unknown; readonly answer: unknown }>>;
 
-/** How each topic is answered. What it throws or rejects with is told to the other side by its message. */
+/** Answers each topic. The message of an error is sent to the other side. */
 export type Handlers<Served extends Topics> = {
   readonly [Topic in keyof Served]: (value: Served[Topic]['ask']) => Served[Topic]['answer'] | Promise<Served[Topic]['answer']>;
 };
 
 /** Carries messages between two processes, in order. */
 export type Channel = {
-  /** Never throws. What is sent over a channel that has ended is gone. */
+  /** Never throws. Messages on a closed channel are lost. */
   readonly send: (message: unknown) => void;
   readonly onMessage: (listener: (message: unknown) => void) => void;
 };
 
 /** One side of a conversation between two processes. */
 export type Ipc<Asked extends Topics> = {
-  /** Rejects with IpcError after `timeoutMs`, when the other side fails or ends, and at once when `pendingMax` questions are open. */
+  /**
+   * Rejects with IpcError after `timeoutMs`, when the other side fails or ends, and at once when `pendingMax` questions
+   * are open.
+   */
   readonly ask: <Topic extends keyof Asked & string>(
     topic: Topic,
     value: Asked[Topic]['ask'],
     timeoutMs: number,
   ) => Promise<Asked[Topic]['answer']>;
-  /** The same without an answer. */
+  /** Sends a message without an answer. */
   readonly tell: <Topic extends keyof Asked & string>(topic: Topic, value: Asked[Topic]['ask']) => void;
-  /** The other side is gone: whoever waits is told so. */
+  /** The other side has ended: open requests reject. */
   readonly end: () => void;
 };
 
-/** A question was not answered. */
+/** A request was not answered. */
 export class IpcError extends Error {
   constructor(message: string) {
     super(message);
@@ -44,14 +50,14 @@ type Message =
 type Question = { readonly resolve: (value: never) => void; readonly reject: (error: IpcError) => void; readonly untilMs: number };
 
 const pendingMaxDefault = 20_000;
-/** One timer looks after all questions, so that asking costs none. A question may wait this much longer than it said. */
+/** One timer serves all requests, because a timer for each would be expensive. A limit may be late by this time. */
 const tickMs = 50;
 
-/** Begins a conversation. `handlers` answer what the other side asks. Nothing here keeps a process alive. */
+/** Begins a conversation. `handlers` answer the requests of the other side. It does not keep the process alive. */
 export function createIpc<Asked extends Topics, Served extends Topics>(options: {
   readonly channel: Channel;
   readonly handlers: Handlers<Served>;
-  /** Hears of a failure of something that nobody waits for. */
+  /** Called when a message without an answer fails. */
   readonly onFailure: (topic: string, error: unknown) => void;
   readonly pendingMax?: number;
 }): Ipc<Asked> {
@@ -105,7 +111,7 @@ export function createIpc<Asked extends Topics, Served extends Topics>(options: 
   };
 }
 
-/** The channel that Node gives a process and its parent carries other messages too. */
+/** Node's channel between a process and its parent also carries other messages. */
 function isMessage(received: unknown): received is Message {
   return typeof received === 'object' && received !== null && 'weir' in received;
 }

@@ -24,7 +24,7 @@ describe('journal slots', () => {
     return directory;
   };
 
-  test('the first that nobody has, by the word of the primary or by a living lock', () => {
+  test('the chosen slot is the first that is not taken and has no living lock', () => {
     assert.equal(chooseSlot(dataDirectory, new Set()), 'journal');
     assert.equal(chooseSlot(dataDirectory, new Set(['journal'])), 'journal-1');
     const release = lockDirectory(leave('journal-1'));
@@ -33,7 +33,7 @@ describe('journal slots', () => {
     assert.equal(chooseSlot(dataDirectory, new Set(['journal'])), 'journal-1');
   });
 
-  test('each left slot is recovered, none that somebody has, and nothing that only looks like one', async () => {
+  test('each abandoned slot is recovered, and no held slot and no other folder', async () => {
     leave('journal');
     leave('journal-2');
     leave('journal-31');
@@ -53,7 +53,7 @@ describe('journal slots', () => {
     assert.deepEqual(recovered.toSorted(), ['journal-2', 'journal-31']);
   });
 
-  test('a slot that cannot be recovered keeps none of the others waiting, and is tried again', async () => {
+  test('a slot that cannot be recovered delays no other slot, and is retried', async () => {
     leave('journal-1');
     leave('journal-2');
     let attempts = 0;
@@ -72,7 +72,7 @@ describe('journal slots', () => {
     assert.equal(attempts, 4);
   });
 
-  test('a recovered slot is emptied but for what was set aside; the first one stays a folder', async () => {
+  test('a recovered slot is emptied except for damaged segments; the first slot stays a folder', async () => {
     const options = {
       dataDirectory,
       store: { appendEncoded: async (entries: readonly unknown[]) => entries.length, releaseCreditNode: async () => 0 } as unknown as Store,

@@ -9,7 +9,7 @@ import type { Logger } from '../../../platform/log.ts';
 import type { Store } from '../../../store/store.ts';
 import { readNodeId, storeOfNode } from '../../assembly/open-credits.ts';
 
-/** The journal of a gateway that is one process, and of the first worker of one that is several. */
+/** The journal of a gateway with one process, and of the first of several workers. */
 export const firstSlot = 'journal';
 
 const slotPattern = /^journal(?:-[1-9]\d*)?$/;
@@ -20,7 +20,7 @@ function slotName(index: number): string {
   return index === 0 ? firstSlot : `${firstSlot}-${index}`;
 }
 
-/** The first slot that is not among those `taken` and has no living holder, such as a worker that has outlived its primary. */
+/** The first slot that is not `taken` and has no living holder, such as a worker that has outlived its primary. */
 export function chooseSlot(dataDirectory: string, taken: ReadonlySet<string>): string {
   for (let index = 0; ; index += 1) {
     const slot = slotName(index);
@@ -28,7 +28,7 @@ export function chooseSlot(dataDirectory: string, taken: ReadonlySet<string>): s
   }
 }
 
-/** Slots that hold segments and have no holder: not one of those `taken`, and no living process. */
+/** Slots with segments and without a holder: not `taken`, and without a living process. */
 function findLeftSlots(dataDirectory: string, taken: ReadonlySet<string>): readonly string[] {
   return readdirSync(dataDirectory)
     .filter((slot) => slotPattern.test(slot) && !taken.has(slot))
@@ -41,8 +41,8 @@ export function hasSegments(directory: string): boolean {
 }
 
 /**
- * Recovers the journal that somebody left in a slot, ships it and empties the slot. What was set aside as damaged stays. Returns whether all of it is in the store; what is not
- * stays for the next attempt. Rejects when another process holds the slot.
+ * Recovers an abandoned journal in a slot, ships it and empties the slot. Damaged segments stay. Returns whether all of
+ * it is in the store; the rest stays for the next attempt. Rejects if another process holds the slot.
  */
 export async function recoverSlot(options: {
   readonly dataDirectory: string;
@@ -53,14 +53,14 @@ export async function recoverSlot(options: {
   readonly settleLost: LostCallSettler;
 }): Promise<boolean> {
   const { slot, logger } = options;
-  // Under this name the slot's process leased money.
+  // The slot's process leased credit under this id.
   const nodeId = readNodeId(options.dataDirectory, slot);
   const directory = join(options.dataDirectory, slot);
   const store = storeOfNode(options.store, nodeId);
   const { journal, recovered } = await createJournal({ ...options, store, directory });
   try {
     await journal.drain(AbortSignal.timeout(shipMsMax));
-    // All that was charged is in the books: what else it had leased is free again.
+    // All its charges are in the books, so the rest of its leases is released.
     await store.releaseCreditNode({ nodeId });
   } catch (error) {
     logger.warn({ err: error, slot }, 'shipping an abandoned journal failed');
@@ -74,15 +74,15 @@ export async function recoverSlot(options: {
   return true;
 }
 
-/** The journal is shipped and closed, and nobody but the caller's gateway uses slots of this data directory. */
+/** Requires that the journal is shipped and closed, and that only this gateway uses slots of this data directory. */
 function empty(directory: string, slot: string): void {
   for (const name of readdirSync(directory)) if (segmentPattern.test(name)) unlinkSync(join(directory, name));
   if (slot !== firstSlot && readdirSync(directory).length === 0) rmdirSync(directory);
 }
 
-/** Looks for journals that nobody holds any more, again and again. */
+/** Searches periodically for abandoned journals. */
 export type SlotRecovery = {
-  /** Looks now. Resolves when it has looked. Never rejects. */
+  /** Searches now. Never rejects. */
   readonly look: () => Promise<void>;
   readonly close: () => void;
 };
@@ -90,8 +90,9 @@ export type SlotRecovery = {
 const lookAgainMs = 5000;
 
 /**
- * Has left journals recovered: at once and every few seconds, so that none is forgotten, whether no successor came for it, its holder took his time to die, or the store was down.
- * @param options.taken slots that have a holder or are about to
+ * Recovers abandoned journals: at once and every few seconds, so that none is forgotten because of a missing successor,
+ * a holder that dies slowly, or an outage of the store.
+ * @param options.taken slots that have a holder or will have one
  * @param options.recover see recoverSlot
  */
 export function createSlotRecovery(options: {

@@ -7,19 +7,19 @@ import type { DrainPlan } from '../../../gateway/server/drain.ts';
 import type { DrainTimes } from '../drain-times.ts';
 import type { Welcome } from '../welcome.ts';
 
-/** What a worker is told when it begins. */
+/** The start message of a worker. */
 export type WorkerStart = {
-  /** Which worker it is, from 1; its successor has the same number. */
+  /** The number of the worker, from 1. Its successor has the same number. */
   readonly worker: number;
-  /** Its journal, as a folder of the data directory. Nobody else writes there while it lives. */
+  /** The folder of its journal in the data directory. No other process writes there while it lives. */
   readonly journalSlot: string;
   readonly port: number;
   readonly configPath: string | undefined;
-  /** The configuration in force with the others, for when that of the disk cannot be used. */
+  /** The configuration in force, in case the one on disk cannot be used. */
   readonly lastGood: ConfigFiles | undefined;
 };
 
-/** What the ready line says of the gateway. */
+/** The gateway's data for the ready line. */
 export type WorkerReady = {
   readonly source: UpstreamSource['type'];
   /** Their names. */
@@ -27,28 +27,31 @@ export type WorkerReady = {
   readonly examples: Welcome['examples'];
 };
 
-/** What all workers can be asked for at once. */
+/** Requests to all workers. */
 export type GatherTopics = {
-  /** Put into the store what the journal still has. */
+  /** Ship the rest of the journal to the store. */
   readonly 'ship-journal': { readonly ask: undefined; readonly answer: void };
-  /** Put into the store what the proof vault still has. */
+  /** Write the rest of the proof vault to the store. */
   readonly 'write-proofs': { readonly ask: undefined; readonly answer: void };
 };
 
-/** The answers of those who gave one; `complete` when nobody is missing, and no dead worker's journal waits to be recovered. */
-export type Gathered = { readonly answers: readonly unknown[]; readonly complete: boolean };
+/**
+ * The answers of the workers that answered. `complete`: none is missing, and no journal of a dead worker waits for
+ * recovery.
+ */
+export type GatheredAnswers = { readonly answers: readonly unknown[]; readonly complete: boolean };
 
-/** A limiter's answer. JSON has no infinity: a wait without end has no `waitMs`. */
+/** The answer of a limiter. An endless wait has no `waitMs`, because JSON has no infinity. */
 export type ReserveAnswer =
   | { readonly admitted: true; readonly state: RateLimitState }
   | (Omit<LimitRefusal, 'waitMs'> & { readonly waitMs?: number });
 
-/** What workers ask the primary. */
+/** Requests of workers to the primary. */
 export type PrimaryTopics = {
   readonly ready: { readonly ask: WorkerReady; readonly answer: void };
-  /** It cannot start; the message is for the operator. */
+  /** The worker cannot start; the message is for the operator. */
   readonly failed: { readonly ask: string; readonly answer: void };
-  /** A connection that was handed over has arrived; the worker has so many now. */
+  /** A connection has arrived; the worker has `open` connections now. */
   readonly taken: { readonly ask: { readonly id: number; readonly open: number }; readonly answer: void };
   readonly 'open-connections': { readonly ask: number; readonly answer: void };
   readonly 'config-in-force': { readonly ask: ConfigFiles; readonly answer: void };
@@ -56,25 +59,25 @@ export type PrimaryTopics = {
     readonly ask: { readonly id: number; readonly subjects: readonly LimitedSubject[]; readonly tokens: number };
     readonly answer: ReserveAnswer;
   };
-  /** A reservation has ended: with the tokens it used, with nothing known of them, or (`given-back`) without a call. */
+  /** A reservation has ended: with its used tokens, with an unknown number, or (`given-back`) without a call. */
   readonly 'end-reservation': {
     readonly ask: { readonly id: number; readonly used: number | 'unknown' | 'given-back' };
     readonly answer: void;
   };
-  /** Asks all other workers. */
-  readonly gather: { readonly ask: { readonly topic: keyof GatherTopics }; readonly answer: Gathered };
+  /** Sends a request to all other workers. */
+  readonly gather: { readonly ask: { readonly topic: keyof GatherTopics }; readonly answer: GatheredAnswers };
 };
 
-/** What the primary asks a worker. */
+/** Requests of the primary to a worker. */
 export type WorkerTopics = GatherTopics & {
-  /** How its metrics stand; none where nobody wants them. */
+  /** Its current metrics; undefined if they are not served. */
   readonly metrics: { readonly ask: undefined; readonly answer: MetricsSnapshot | undefined };
   readonly start: { readonly ask: WorkerStart; readonly answer: void };
   readonly reload: { readonly ask: undefined; readonly answer: void };
-  /** Be not ready and ask clients to leave. Answers how long the end may take. */
+  /** Report not ready, and ask clients to disconnect. The answer is how long the shutdown may take. */
   readonly leave: { readonly ask: undefined; readonly answer: DrainTimes };
-  /** End, by this plan. */
+  /** Shut down, by this plan. */
   readonly drain: { readonly ask: DrainPlan; readonly answer: void };
-  /** Recover and ship the journal that somebody left in a slot. Answers whether everything of it is in the store now. */
+  /** Recover and ship an abandoned journal. The answer is whether all of it is in the store now. */
   readonly 'recover-slot': { readonly ask: string; readonly answer: boolean };
 };

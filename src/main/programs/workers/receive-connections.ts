@@ -3,17 +3,17 @@ import { Socket } from 'node:net';
 import type { Ipc } from './ipc.ts';
 import type { PrimaryTopics } from './protocol.ts';
 
-/** How often the primary learns how many connections there are, where that has changed without a new one. */
+/** Interval in which the primary gets the number of connections, if it has changed without a new one. */
 const countMs = 500;
 
-/** The message that comes with a connection. */
+/** The message with a connection. */
 export type Delivery = { readonly delivery: number };
 
 function isDelivery(message: unknown): message is Delivery {
   return typeof message === 'object' && message !== null && 'delivery' in message;
 }
 
-/** Takes the connections that the primary sends, tells it that they arrived, and how many there are. */
+/** Receives connections from the primary, confirms them, and reports their number. */
 export function receiveConnections(options: {
   readonly take: (socket: Socket) => void;
   readonly primary: Pick<Ipc<PrimaryTopics>, 'tell'>;
@@ -28,11 +28,11 @@ export function receiveConnections(options: {
       socket.once('close', () => {
         open -= 1;
       });
-      // As it is with a server's own connections: a client that has sent its request may end its side and read on.
+      // As for a server's own connections: a client may end its side after the request, and still read.
       socket.allowHalfOpen = true;
       take(socket);
     }
-    // Without a socket: its client was gone before it arrived.
+    // There is no socket if the client disconnected before it arrived.
     told = open;
     primary.tell('taken', { id: message.delivery, open });
   });

@@ -15,13 +15,16 @@ import { logUnhandledRejections } from '../log-unhandled-rejections.ts';
 import { waitForStopSignal } from '../wait-for-stop-signal.ts';
 import { describeWelcome } from '../welcome.ts';
 import { serveMetrics } from '../../assembly/telemetry/serve-metrics.ts';
-import { createHandOver, type HandOver } from './hand-over.ts';
+import { createConnectionDispatcher, type ConnectionDispatcher } from './connection-dispatcher.ts';
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts';
 import { WorkerFailedError } from './worker-process.ts';
 
 const workersMax = 128;
 
-/** Reads how many workers there shall be: a number, or `auto` for one for each processor that this process may use. @throws StartError */
+/**
+ * Reads the number of workers: a number, or `auto` for one per processor that this process may use.
+ * @throws StartError
+ */
 export function readWorkerCount(text: string): number {
   if (text === 'auto') return availableParallelism();
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= workersMax) return Number(text);
@@ -29,8 +32,9 @@ export function readWorkerCount(text: string): number {
 }
 
 /**
- * Runs the gateway as several processes that share a port. This one takes connections and hands each to a worker, counts limits for all, restarts workers that die, and
- * replaces all of them on SIGUSR2. It never sees a call. Serves until a signal comes, drains and returns.
+ * Runs the gateway as several processes that share a port. This one accepts connections and sends each to a worker,
+ * counts limits for all, restarts dead workers, and replaces all workers on SIGUSR2. It never sees a call. Serves until
+ * a signal, drains and returns.
  */
 export async function runPrimary(environment: Environment, workers: number): Promise<void> {
   const logger = createLogger({ level: environment.logLevel, destination: createLogDestination({ isTerminal: process.stderr.isTTY }) });
@@ -38,11 +42,11 @@ export async function runPrimary(environment: Environment, workers: number): Pro
   const stopSignal = waitForStopSignal(logger, opened);
   logUnhandledRejections(logger, opened);
 
-  // Taking the directory, migrations and first credentials come before any worker.
+  // The lock of the directory, migrations and first credentials come before any worker.
   const store = await openDataDirectory({ environment, logger, exclusive: true, opened });
   const credentials = await ensureFirstCredentials({ store, environment, clock: systemClock });
-  const handOver = createHandOver();
-  const listening = await listen(environment, handOver);
+  const dispatcher = createConnectionDispatcher();
+  const listening = await listen(environment, dispatcher);
   opened.defer(() => listening.close());
   const pool = createWorkerPool({
     count: workers,
@@ -50,17 +54,17 @@ export async function runPrimary(environment: Environment, workers: number): Pro
     configPath: environment.configPath,
     port: listening.port,
     limiter: createLimiter({ clock: systemClock }),
-    handOver,
+    dispatcher,
     logger,
   });
-  // However this process ends by itself, its workers end too; when it is killed, they let their calls finish.
+  // When this process exits by itself, its workers end too. When it is killed, they finish their calls.
   process.on('exit', pool.kill);
   const ready = await pool.start().catch((error: unknown) => {
     throw error instanceof WorkerFailedError ? new StartError(error.message, { cause: error }) : error;
   });
   const metricsUrl = await serveMetricsOf(pool, { environment, logger, opened });
   watchLoop(environment, logger, opened);
-  // Before anybody knows that it is ready: until then these signals would end it.
+  // Handlers are set before the ready line, because a signal before them would end the process at once.
   process.on('SIGHUP', pool.reload);
   process.on('SIGUSR2', () => void pool.replaceAll());
   console.log(
@@ -82,7 +86,7 @@ export async function runPrimary(environment: Environment, workers: number): Pro
   await pool.drain({ graceMs: times.graceMs, idle: delayMs > 0 ? 'close' : 'sweep' });
 }
 
-/** Serves the metrics of all workers together, where they have an address. */
+/** Serves the merged metrics of all workers, if they have an address. */
 async function serveMetricsOf(
   pool: WorkerPool,
   { environment, logger, opened }: { readonly environment: Environment; readonly logger: Logger; readonly opened: AsyncDisposableStack },
@@ -95,10 +99,10 @@ async function serveMetricsOf(
 
 type Listening = { readonly host: string; readonly port: number; readonly close: () => void };
 
-/** Takes connections, unread, from now on: before there is a worker they wait. */
-function listen({ host, port }: Environment, handOver: HandOver): Promise<Listening> {
-  const server = createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true }, handOver.take);
-  // Not waited for: its callback would wait for connections that live on in workers.
+/** Accepts connections without reading them. They wait until there is a worker. */
+function listen({ host, port }: Environment, dispatcher: ConnectionDispatcher): Promise<Listening> {
+  const server = createServer({ pauseOnConnect: true, noDelay: true, allowHalfOpen: true }, dispatcher.take);
+  // Not awaited, because the callback would wait for connections that stay open in workers.
   const close = (): void => void server.close();
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, 'WEIR_PORT', host, port) as Error));

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import type { Store } from '../../../store/store.ts';
-import { type AskOthers, createCoalesced, shareStore } from './share-store.ts';
+import { type BroadcastToWorkers, createCoalesced, shareStore } from './share-store.ts';
 
-/** A store whose rows come into it when the others are asked to write them. */
+/** A store that gets its rows when a worker requests the others to write them. */
 function setUp(held: Record<string, string>, complete = true) {
   const rows = new Map<string, string>();
   const asked: string[] = [];
@@ -13,7 +13,7 @@ function setUp(held: Record<string, string>, complete = true) {
     findProofs: async ({ lookups }: { lookups: readonly string[] }) =>
       lookups.flatMap((lookup) => (rows.has(lookup) ? [{ lookup, sealed: rows.get(lookup) ?? '', expiresAtMs: 1 }] : [])),
   } as unknown as Store;
-  const askOthers: AskOthers = async (topic) => {
+  const askOthers: BroadcastToWorkers = async (topic) => {
     asked.push(topic);
     for (const [name, value] of Object.entries(held)) rows.set(name, value);
     return complete;
@@ -22,7 +22,7 @@ function setUp(held: Record<string, string>, complete = true) {
 }
 
 describe('the store as a worker reads it', () => {
-  test('what is there costs no question', async () => {
+  test('an existing row causes no request to other workers', async () => {
     const { shared, rows, asked } = setUp({});
     rows.set('resp_1', 'ann');
     assert.equal(await shared.findReplyOwner('resp_1'), 'ann');
@@ -30,22 +30,22 @@ describe('the store as a worker reads it', () => {
     assert.deepEqual(asked, []);
   });
 
-  test('what another worker has not written yet is found', async () => {
+  test('a row that another worker has not written yet is found', async () => {
     const { shared, asked } = setUp({ resp_2: 'ann', proof: 'sealed' });
     assert.equal(await shared.findReplyOwner('resp_2'), 'ann');
     assert.equal((await shared.findProofs({ lookups: ['proof', 'other'], nowMs: 0, bytesMax: 1 })).length, 1);
     assert.deepEqual(asked, ['ship-journal', 'write-proofs']);
   });
 
-  test('a reply is unknown only when everybody has said so', async () => {
+  test('a reply is unknown only after every worker has answered', async () => {
     assert.equal(await setUp({}).shared.findReplyOwner('resp_3'), undefined);
     await assert.rejects(async () => await setUp({}, false).shared.findReplyOwner('resp_3'), /Not all workers/);
-    // Proofs are never worth a failed call.
+    // A missing proof must not fail a call.
     assert.deepEqual(await setUp({}, false).shared.findProofs({ lookups: ['x'], nowMs: 0, bytesMax: 1 }), []);
   });
 });
 
-test('who asks while others are asked gets an answer that was begun after his question', async () => {
+test('a caller during a run gets the result of the next run', async () => {
   const runs: PromiseWithResolvers<number>[] = [];
   const ask = createCoalesced(() => {
     const run = Promise.withResolvers<number>();

@@ -1,14 +1,15 @@
 import type { Store } from '../../../store/store.ts';
 import { StoreError } from '../../../store/store-error.ts';
 
-/** Asks the other workers to put into the store what they still hold. Resolves with whether all of them did. Never rejects. */
-export type AskOthers = (topic: 'ship-journal' | 'write-proofs') => Promise<boolean>;
+/** Asks the other workers to write their pending rows to the store. Resolves with whether all did. Never rejects. */
+export type BroadcastToWorkers = (topic: 'ship-journal' | 'write-proofs') => Promise<boolean>;
 
 /**
- * The store as a worker reads it. A worker keeps what its calls made in memory until it is in the store; another that is asked for the same a moment later finds it nowhere. So what
- * the store does not have is looked for a second time, after the others have written what they hold. Only what is not there costs that.
+ * The store as a worker reads it. Rows of a worker are in its memory until they are written, so another worker may not
+ * find them in the store. Therefore a row that is not found is read a second time, after the other workers have written
+ * theirs. Existing rows cost nothing extra.
  */
-export function shareStore(store: Store, askOthers: AskOthers): Store {
+export function shareStore(store: Store, askOthers: BroadcastToWorkers): Store {
   return {
     ...store,
     findReplyOwner: async (replyId) => {
@@ -16,7 +17,7 @@ export function shareStore(store: Store, askOthers: AskOthers): Store {
       if (owner !== undefined) return owner;
       const complete = await askOthers('ship-journal');
       const shipped = await store.findReplyOwner(replyId);
-      // A worker may have died with the row in its journal: until that is recovered nobody can say that the reply is unknown.
+      // A worker may have died with the row in its journal. Until that is recovered, the reply may exist.
       if (shipped === undefined && !complete) throw new StoreError('unavailable', 'Not all workers could say what they hold.');
       return shipped;
     },
@@ -29,7 +30,7 @@ export function shareStore(store: Store, askOthers: AskOthers): Store {
   };
 }
 
-/** Runs `ask` once at a time. Who comes while it runs gets the result of the next run, which begins after he came. */
+/** Runs `ask` once at a time. A caller during a run gets the result of the next run, which begins after the call. */
 export function createCoalesced<Result>(ask: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined;
   let next: Promise<Result> | undefined;

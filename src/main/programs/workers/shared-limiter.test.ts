@@ -14,7 +14,7 @@ import { createWorkerReservations } from './worker-reservations.ts';
 type Nothing = Record<never, never>;
 type Limited = Pick<PrimaryTopics, 'reserve' | 'end-reservation'>;
 
-/** One limiter and workers that ask it, each over a channel of its own. */
+/** A limiter and its workers, each with its own channel. */
 function setUp(workers: number, clock = { monotonicMs: () => 0 }) {
   const limiter = createLimiter({ clock });
   return {
@@ -39,17 +39,17 @@ function setUp(workers: number, clock = { monotonicMs: () => 0 }) {
 }
 
 const key = (limits: LimitedSubject['limits']): LimitedSubject => ({ scope: 'key', id: 'k', limits });
-/** Lets every message arrive that is on its way, and what is answered to it. */
+/** Delivers all pending messages and their answers. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('limits across workers', () => {
-  // Nobody is given up for being slow, unless a test says so.
+  // No process counts as dead for being slow, unless a test says so.
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
   afterEach(() => mock.timers.reset());
 
-  test('whatever workers do and whenever they die, no limit is exceeded, and what is free can be had', async () => {
+  test('no limit is exceeded and free slots are usable, whatever workers do and whenever they die', async () => {
     const step = fc.record({
       worker: fc.nat(2),
       tokens: fc.integer({ min: 1, max: 40 }),
@@ -90,7 +90,7 @@ describe('limits across workers', () => {
           }),
         );
         for (const each of workers) each.die();
-        // All slots are free again; what was used still counts.
+        // All slots are free again; used tokens still count.
         const last = limiter.reserve([subject], 1);
         assert.ok(last.admitted || last.of === 'requests', 'no slot is lost');
       }),
@@ -98,7 +98,7 @@ describe('limits across workers', () => {
     );
   });
 
-  test('a dead worker gives its slots back, and keeps what it used', async () => {
+  test('the slots of a dead worker are released, and its usage still counts', async () => {
     const { limiter, workers } = setUp(2);
     const [first, second] = workers;
     assert.ok(first !== undefined && second !== undefined);
@@ -113,18 +113,18 @@ describe('limits across workers', () => {
     assert.equal(limiter.size(), 1);
   });
 
-  test('a wait without end survives the way', async () => {
+  test('an endless wait is transmitted', async () => {
     const { workers } = setUp(1);
     const refused = await workers[0]?.limiter.reserve([key({ tokensPerMinute: 10 })], 11);
     assert.ok(refused?.admitted === false && refused.waitMs === Infinity);
   });
 
-  test('without an answer a limited call is refused as 503, and what was granted too late is given back', async () => {
+  test('without an answer a limited call is refused as 503, and a late grant is released', async () => {
     const { ends } = createChannelPair();
     const limiter = createLimiter({ clock: { monotonicMs: () => 0 } });
     const reservations = createWorkerReservations({ limiter });
     const held: (() => void)[] = [];
-    // A primary that answers only when it is let.
+    // A primary whose answers the test controls.
     createIpc<Nothing, Limited>({
       channel: ends[1],
       onFailure: () => {},

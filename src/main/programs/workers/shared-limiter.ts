@@ -3,12 +3,13 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Ipc } from './ipc.ts';
 import type { PrimaryTopics } from './protocol.ts';
 
-/** How long a call with limits waits for the primary. */
+/** The limit of a request to the primary. */
 const answerMsMax = 1000;
 
 /**
- * The limiter of a worker: it asks the one limiter that all workers share, so that limits hold for all of them together. A call without limits never gets here. While there is
- * no answer, a call with limits is refused as `accounts_unavailable` (503): a share for each worker would refuse calls that are within their limit, or let too many pass.
+ * The limiter of a worker. It asks the shared limiter of all workers, so that limits apply to all together. Calls
+ * without limits do not use it. Without an answer, a call with limits is refused as `accounts_unavailable` (503),
+ * because a share for each worker would refuse calls within their limit, or accept too many.
  */
 export function createSharedLimiter({ primary }: { readonly primary: Pick<Ipc<PrimaryTopics>, 'ask' | 'tell'> }): SharedLimiter {
   let lastId = 0;
@@ -32,7 +33,7 @@ export function createSharedLimiter({ primary }: { readonly primary: Pick<Ipc<Pr
           finish: () => end('unknown'),
         };
       } catch (cause) {
-        // It may have been granted all the same: messages keep their order, so this comes after it.
+        // It may have been granted nevertheless. Messages keep their order, so this one comes after it.
         end('given-back');
         throw new GatewayError('accounts_unavailable', 'limits cannot be checked at the moment; try again', {
           retryAfterSeconds: 1,

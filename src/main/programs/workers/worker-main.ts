@@ -17,16 +17,19 @@ import { receiveConnections } from './receive-connections.ts';
 import { createCoalesced, shareStore } from './share-store.ts';
 import { createSharedLimiter } from './shared-limiter.ts';
 
-/** How long all the others together may take to write what they hold. */
+/** The limit for all other workers to write their pending rows. */
 const gatherMsMax = 700;
 
-/** The program of a worker. The primary starts it and tells it everything; signals are the primary's business, which a terminal or a service manager sends to all. */
+/**
+ * The program of a worker. The primary starts and controls it. A worker ignores stop signals, which a terminal or a
+ * service manager sends to all processes, because the primary handles them.
+ */
 const environment = readEnvironment(process.env);
 const logDestination = createLogDestination({ isTerminal: process.stderr.isTTY });
 const logger = createLogger({ level: environment.logLevel, destination: logDestination });
 const opened = new AsyncDisposableStack();
 const gateway = Promise.withResolvers<RunningGateway>();
-// Waited for by whoever is told to do something; nobody may be.
+// The handlers await it; possibly none runs.
 gateway.promise.catch(() => {});
 let ending: Promise<void> | undefined;
 
@@ -34,7 +37,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) proces
 process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled promise rejection (bug)'));
 
 const channel = {
-  // Without a primary there is nobody to tell; the callback keeps a channel that closes at this moment from being an error.
+  // Without a primary the message is dropped. The callback prevents an error if the channel closes at this moment.
   send: (message: unknown) => void (process.connected && process.send?.(message, undefined, {}, () => {})),
   onMessage: (listener: (message: unknown) => void) => void process.on('message', listener),
 };
@@ -107,7 +110,7 @@ async function assemble(order: WorkerStart): Promise<RunningGateway> {
   });
 }
 
-/** Ends once; a later plan hastens it. */
+/** Shuts down once; a later plan shortens it. */
 function end(running: RunningGateway, plan: DrainPlan): Promise<void> {
   if (ending !== undefined)
     running.drain(plan).catch((error: unknown) => logger.error({ err: error }, 'shortening the drain of a worker failed'));
@@ -124,7 +127,7 @@ function end(running: RunningGateway, plan: DrainPlan): Promise<void> {
   return ending;
 }
 
-/** The primary was killed. Running calls may finish as ever; a signal is now meant for this process. */
+/** The primary was killed. Running calls may finish, and this process now handles signals. */
 async function endAsOrphan(): Promise<void> {
   primary.end();
   if (ending !== undefined || process.exitCode !== undefined) return;
@@ -135,7 +138,7 @@ async function endAsOrphan(): Promise<void> {
     const { graceMs } = running.leave();
     await end(running, { graceMs, idle: 'close' });
   } catch {
-    // It had not even begun.
+    // The worker had not started yet.
     process.exit(1);
   }
 }

@@ -7,25 +7,28 @@ import type { Logger } from '../../../platform/log.ts';
 import type { MetricsSnapshot } from '../../../platform/metrics/metrics-snapshot.ts';
 import type { ConfigFiles } from '../../config/load-config.ts';
 import type { DrainTimes } from '../drain-times.ts';
-import type { HandOver } from './hand-over.ts';
+import type { ConnectionDispatcher } from './connection-dispatcher.ts';
 import { chooseSlot, createSlotRecovery, hasSegments, type SlotRecovery } from './journal-slots.ts';
-import type { Gathered, GatherTopics, WorkerReady } from './protocol.ts';
+import type { GatheredAnswers, GatherTopics, WorkerReady } from './protocol.ts';
 import { startWorkerProcess, type WorkerEnd, type WorkerProcess } from './worker-process.ts';
 
 /** The workers of a primary. */
 export type WorkerPool = {
-  /** Starts all. Rejects with the first WorkerFailedError, all of them ended. */
+  /** Starts all. Rejects with the first WorkerFailedError, after all have ended. */
   readonly start: () => Promise<WorkerReady>;
   readonly reload: () => void;
-  /** Puts a new worker in each one's place, one after the other: the new one takes calls before the old one stops. */
+  /** Replaces the workers one by one. Each new one accepts calls before the old one stops. */
   readonly replaceAll: () => Promise<void>;
-  /** All are not ready from now on, and ask their clients to leave. Resolves with how long the end may take. */
+  /**
+   * All report not ready from now on, and ask their clients to disconnect. Resolves with how long the shutdown may
+   * take.
+   */
   readonly leave: () => Promise<DrainTimes>;
-  /** Ends all. Resolves when the last is gone. */
+  /** Shuts all down. Resolves when the last has ended. */
   readonly drain: (plan: DrainPlan) => Promise<void>;
-  /** Ends all at once. */
+  /** Ends all processes at once, with SIGKILL. */
   readonly kill: () => void;
-  /** How the metrics of each worker stand that says so in time. */
+  /** The current metrics of the workers that answer in time. */
   readonly readMetrics: () => Promise<readonly MetricsSnapshot[]>;
 };
 
@@ -35,19 +38,19 @@ export type WorkerPoolOptions = {
   readonly configPath: string | undefined;
   readonly port: number;
   readonly limiter: Limiter;
-  readonly handOver: HandOver;
+  readonly dispatcher: ConnectionDispatcher;
   readonly logger: Logger;
 };
 
 const askMsMax = 5000;
-/** How long the others may take to write what they hold, within what an asking worker waits. */
+/** The limit for other workers to write their pending rows, shorter than the limit of the asking worker. */
 const gatherMsMax = 500;
 const recoverMsMax = 60_000;
-/** A scrape waits for no worker that is stuck; its figures are missing then. */
+/** A scrape waits this long; the figures of a blocked worker are then missing. */
 const metricsMsMax = 2000;
-/** A worker that dies again and again is restarted more and more slowly. One that lived for so long has a clean record. */
+/** Pauses before restarts of a worker that dies repeatedly, and the lifetime after which they start again. */
 const backoffMs = { first: 100, last: 10_000, forgottenAfter: 30_000 };
-/** After the grace: the last words of the calls, shipping, closing. */
+/** The time after the grace period: last bytes of calls, shipping, closing. */
 const endMsMax = 20_000;
 
 export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
@@ -67,10 +70,10 @@ class Workers {
   readonly #options: WorkerPoolOptions;
   readonly #processes = new Set<WorkerProcess>();
   readonly #starting = new Set<WorkerProcess>();
-  /** Those that take connections; a worker's successor replaces it here. */
+  /** Workers that accept connections. A successor replaces its worker here. */
   readonly #serving = new Map<number, WorkerProcess>();
   readonly #recovering = new Set<string>();
-  /** Slots whose holder is gone and whose calls may not be in the store yet. */
+  /** Slots whose holder has died and whose calls may not be in the store yet. */
   readonly #unrecovered = new Set<string>();
   readonly #failures = new Map<number, number>();
   readonly #recovery: SlotRecovery;
@@ -118,7 +121,7 @@ class Workers {
   async leave(): Promise<DrainTimes> {
     this.#stopping = true;
     this.#recovery.close();
-    // One that has not begun has nothing to end.
+    // A worker that has not started has nothing to drain.
     for (const each of this.#starting) each.kill();
     const answers = await Promise.allSettled([...this.#serving.values()].map(({ ipc }) => ipc.ask('leave', undefined, askMsMax)));
     const times = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
@@ -129,8 +132,8 @@ class Workers {
   }
 
   async drain(plan: DrainPlan): Promise<void> {
-    const { handOver, logger } = this.#options;
-    handOver.close();
+    const { dispatcher, logger } = this.#options;
+    dispatcher.close();
     for (const each of this.#processes) {
       each.stopHandingOver();
       each.ipc.ask('drain', plan, askMsMax).catch((error: unknown) => {
@@ -163,7 +166,7 @@ class Workers {
     return new Set([...this.#recovering, ...[...this.#processes].map(({ journalSlot }) => journalSlot)]);
   }
 
-  /** Starts a worker in a slot that is free. Resolves when it takes connections, in the place of its predecessor if it has one. */
+  /** Starts a worker in a free slot. Resolves when it accepts connections, and has replaced its predecessor. */
   async #launch(worker: number): Promise<WorkerReady> {
     const { dataDirectory, port, configPath } = this.#options;
     const journalSlot = chooseSlot(dataDirectory, this.#takenSlots());
@@ -223,23 +226,23 @@ class Workers {
 
   async #replace(worker: number): Promise<void> {
     const old = this.#serving.get(worker);
-    // One that has died is being started again, which is all that is wanted.
+    // A dead worker is being restarted anyway, so it needs no replacement.
     if (old === undefined || this.#stopping) return;
     await this.#launch(worker);
     old.stopHandingOver();
     const { graceMs } = await old.ipc.ask('leave', undefined, askMsMax);
-    // Connections that are idle live out the time that their clients were promised: nobody waits for them.
+    // Idle connections stay open for the announced time; the replacement does not wait for them.
     await old.ipc.ask('drain', { graceMs, idle: 'expire' }, askMsMax);
   }
 
-  async #gather(topic: keyof GatherTopics, asker: WorkerProcess): Promise<Gathered> {
+  async #gather(topic: keyof GatherTopics, asker: WorkerProcess): Promise<GatheredAnswers> {
     const others = [...this.#processes].filter((other) => other !== asker && !this.#starting.has(other));
     const answers = await Promise.allSettled(others.map(({ ipc }) => ipc.ask(topic, undefined, gatherMsMax)));
     const given = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     return { answers: given, complete: given.length === others.length && this.#unrecovered.size === 0 };
   }
 
-  /** Has one of the workers recover a slot that somebody left. */
+  /** Lets one of the workers recover an abandoned slot. */
   async #recover(slot: string): Promise<boolean> {
     const [someone] = this.#serving.values();
     if (someone === undefined) return false;

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import type { Limiter } from '../../../gateway/admission/limits/limiter.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { ConfigFiles } from '../../config/load-config.ts';
-import type { HandOver, Place } from './hand-over.ts';
+import type { ConnectionDispatcher, DispatcherSlot } from './connection-dispatcher.ts';
 import { createIpc, type Ipc } from './ipc.ts';
-import type { Gathered, GatherTopics, PrimaryTopics, WorkerReady, WorkerStart, WorkerTopics } from './protocol.ts';
+import type { GatheredAnswers, GatherTopics, PrimaryTopics, WorkerReady, WorkerStart, WorkerTopics } from './protocol.ts';
 import type { Delivery } from './receive-connections.ts';
 import { createWorkerReservations } from './worker-reservations.ts';
 
@@ -20,11 +20,14 @@ export type WorkerProcess = {
   readonly journalSlot: string;
   readonly pid: number | undefined;
   readonly ipc: Ipc<WorkerTopics>;
-  /** Resolves when it takes connections. Rejects with a WorkerFailedError in the worker's words, or when it ends before. */
+  /**
+   * Resolves when it accepts connections. Rejects with a WorkerFailedError that has the worker's message, or if it ends
+   * before.
+   */
   readonly ready: Promise<WorkerReady>;
-  /** Resolves when it is gone and all it had taken is given back. */
+  /** Resolves when it has ended and its reservations are released. */
   readonly ended: Promise<WorkerEnd>;
-  /** No new connections go there. */
+  /** Stops sending new connections to it. */
   readonly stopHandingOver: () => void;
   readonly kill: () => void;
 };
@@ -40,21 +43,21 @@ export class WorkerFailedError extends Error {
 export type WorkerProcessOptions = {
   readonly start: WorkerStart;
   readonly limiter: Limiter;
-  readonly handOver: HandOver;
+  readonly dispatcher: ConnectionDispatcher;
   readonly onConfigInForce: (files: ConfigFiles) => void;
-  readonly gather: (topic: keyof GatherTopics, asker: WorkerProcess) => Promise<Gathered>;
+  readonly gather: (topic: keyof GatherTopics, asker: WorkerProcess) => Promise<GatheredAnswers>;
   readonly logger: Logger;
 };
 
 const program = fileURLToPath(new URL('./worker-main.ts', import.meta.url));
-/** Opening the database and recovering a journal may take their time. */
+/** The limit of a start, which opens the database and recovers a journal. */
 const readyMsMax = 60_000;
-/** How long what a dead worker had sent may take to be read. */
+/** The limit for reading the last messages of a dead worker. */
 const disconnectMsMax = 1000;
 
-/** Starts a worker. */
+/** Starts the process of a worker, and connects it with the shared limiter and the dispatcher. */
 export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
-  const { start, limiter, handOver, logger } = options;
+  const { start, limiter, dispatcher, logger } = options;
   const startedMs = performance.now();
   const child = fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const reservations = createWorkerReservations({ limiter });
@@ -64,14 +67,14 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
     logger.error({ worker: start.worker, pid: child.pid }, 'worker start timed out');
     child.kill('SIGKILL');
   }, readyMsMax);
-  let place: Place | undefined;
+  let place: DispatcherSlot | undefined;
   const ipc: Ipc<WorkerTopics> = createIpc<WorkerTopics, PrimaryTopics>({
     channel: channelOf(child),
     onFailure: (topic, error) => logger.error({ topic, err: error }, 'handling a message from a worker failed'),
     handlers: {
       ready: (what) => {
         clearTimeout(timer);
-        place = handOver.join({
+        place = dispatcher.join({
           send: (id, socket) => void child.send({ delivery: id } satisfies Delivery, socket, { keepOpen: true }, () => {}),
         });
         ready.resolve(what);
@@ -109,13 +112,16 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
 
 function channelOf(child: ChildProcess) {
   return {
-    // A message to a worker that ends at this moment is lost with it; its end is told otherwise.
+    // A message to a worker that ends at this moment is lost. Its end is reported by other events.
     send: (message: unknown) => void (child.connected && child.send(message as object, () => {})),
     onMessage: (listener: (message: unknown) => void) => void child.on('message', listener),
   };
 }
 
-/** When the process is gone and everything it had sent was read: only then is it known which connections had arrived there. */
+/**
+ * Resolves when the process has ended and all its messages were read. Only then is it known which connections had
+ * arrived.
+ */
 async function waitForEnd(child: ChildProcess): Promise<Pick<WorkerEnd, 'code' | 'signal'>> {
   const exited = new Promise<Pick<WorkerEnd, 'code' | 'signal'>>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code: code ?? undefined, signal: signal ?? undefined }));
@@ -125,7 +131,7 @@ async function waitForEnd(child: ChildProcess): Promise<Pick<WorkerEnd, 'code' |
   });
   const disconnected = child.pid === undefined ? undefined : new Promise<void>((resolve) => child.once('disconnect', () => resolve()));
   const how = await exited;
-  // The channel of a process that was killed is not always told to have closed: nobody may wait for that for good.
+  // The channel of a killed process does not always report its close, so the wait is limited.
   await Promise.race([disconnected, delay(disconnectMsMax, undefined, { ref: false })]);
   return how;
 }

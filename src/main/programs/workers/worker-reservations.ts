@@ -1,7 +1,7 @@
 import type { LimitedSubject, Limiter, Reservation } from '../../../gateway/admission/limits/limiter.ts';
 import type { PrimaryTopics, ReserveAnswer } from './protocol.ts';
 
-/** What the calls of one worker have taken of the limits that all workers share. */
+/** The reservations of one worker's calls in the shared limits. */
 export type WorkerReservations = {
   readonly reserve: (asked: {
     readonly id: number;
@@ -9,7 +9,7 @@ export type WorkerReservations = {
     readonly tokens: number;
   }) => ReserveAnswer;
   readonly end: (ended: PrimaryTopics['end-reservation']['ask']) => void;
-  /** The worker is gone, and its calls with it: their slots are free, and their tokens count as estimated. */
+  /** The worker has died with its calls: their slots are released, and their tokens count as estimated. */
   readonly endAll: () => void;
 };
 

@@ -1,6 +1,9 @@
 import type { Channel } from '../ipc.ts';
 
-/** The two ends of a channel in memory. What is sent arrives later, in order, as JSON leaves it; `cut` drops everything from then on. */
+/**
+ * The two ends of a channel in memory. Messages arrive later, in order, after a JSON round trip; `cut` drops all
+ * further ones.
+ */
 export function createChannelPair(): { readonly ends: readonly [Channel, Channel]; readonly cut: () => void } {
   const listeners: ((message: unknown) => void)[][] = [[], []];
   let isCut = false;

@@ -1,28 +1,28 @@
 import type { Socket } from 'node:net';
 
-/** A worker as the one who hands out connections sees it. */
+/** A worker, as the dispatcher sees it. */
 type Receiver = {
-  /** Sends a connection there, with the number by which its arrival is told. */
+  /** Sends a connection to the worker, with the number by which the worker confirms it. */
   readonly send: (id: number, socket: Socket) => void;
 };
 
-/** A worker's place among those that take connections. */
-export type Place = {
-  /** The worker has the connection, and so many in all. */
+/** A worker in the dispatcher. */
+export type DispatcherSlot = {
+  /** The worker has received the connection, and has `open` connections now. */
   readonly taken: (id: number, open: number) => void;
-  /** How many connections the worker has now. */
+  /** Updates the number of the worker's connections. */
   readonly counted: (open: number) => void;
-  /** No more connections go there; those that have not arrived are still expected to. */
+  /** Sends no more connections to the worker; sent ones may still arrive. */
   readonly leave: () => void;
-  /** The worker is gone: what had not arrived there goes to the others. */
+  /** The worker has ended: connections that had not arrived go to the others. */
   readonly lost: () => void;
 };
 
-/** Hands connections to workers: each to the one with the fewest. */
-export type HandOver = {
-  readonly join: (receiver: Receiver) => Place;
+/** Dispatches connections to workers: each to the worker with the fewest. */
+export type ConnectionDispatcher = {
+  readonly join: (receiver: Receiver) => DispatcherSlot;
   readonly take: (socket: Socket) => void;
-  /** Gives up what waits for a worker, and everything that comes. */
+  /** Closes waiting connections, and all new ones. */
   readonly close: () => void;
 };
 
@@ -32,7 +32,7 @@ type Member = { readonly receiver: Receiver; readonly underWay: Map<number, Sock
 const waitingMax = 1024;
 const waitMsMax = 30_000;
 
-/** Connections for which there is no worker at the moment. Those that come when it is full, and those that waited too long, are given up. */
+/** Connections that wait for a worker. A connection beyond the limits of number or time is closed. */
 function createWaitingRoom() {
   const waiting = new Map<Socket, NodeJS.Timeout>();
   const takeAll = (): readonly Socket[] => {
@@ -55,17 +55,17 @@ function createWaitingRoom() {
 }
 
 /**
- * A connection stays open here until its worker has said that it arrived, so that none is lost with a worker that dies before it could look at it. (Node's own cluster module
- * forgets such a connection, and its client waits for ever.)
+ * A connection stays open here until its worker has confirmed it, so that none is lost with a worker that dies before
+ * it has read the message. (Node's cluster module forgets such a connection, and its client waits forever.)
  */
-export function createHandOver(): HandOver {
+export function createConnectionDispatcher(): ConnectionDispatcher {
   let members: readonly Member[] = [];
   const room = createWaitingRoom();
   let lastId = 0;
   let turn = 0;
   let closed = false;
 
-  /** Those with equally many get their turns one after the other. */
+  /** Workers with equally many connections are chosen in turn. */
   const choose = (): Member | undefined => {
     let best: Member | undefined;
     turn += 1;
@@ -112,7 +112,7 @@ export function createHandOver(): HandOver {
       };
     },
     take: (socket) => {
-      // A client that resets before anybody serves it is nobody's failure.
+      // A client may reset a connection that waits; this is not an error.
       socket.on('error', () => socket.destroy());
       give(socket);
     },
