@@ -2,25 +2,25 @@ import { encodeCreatedVideo, encodeVideoTask, type VideoTaskView } from '../../.
 import type { VideoTask } from '../../../tasks/video-task.ts';
 import { statusOf, type VideoAnswer, type VideoContext } from './video-context.ts';
 
-/** How soon it is worth asking again, for clients that listen: about as often as the upstream is asked. */
+/** The `retry-after` of an open task: about the interval at which the upstream is polled. */
 const pollAfterSeconds = 5;
 const openHeaders = { 'retry-after': String(pollAfterSeconds), 'openai-poll-after-ms': String(pollAfterSeconds * 1000) };
 
 const toSeconds = (ms: number): number => Math.floor(ms / 1000);
 
-/** The length as it was asked for, or as it came out where that is another one: a video of 5.04 seconds is one of 5. */
+/** The requested duration, or the actual one if it differs: a video of 5.04 seconds is one of 5. */
 function shownSeconds(askedSeconds: number | undefined, durationMs: number | undefined): number | undefined {
   if (durationMs === undefined) return askedSeconds;
   const seconds = durationMs / 1000;
   return askedSeconds !== undefined && Math.abs(seconds - askedSeconds) < 0.5 ? askedSeconds : Math.round(seconds * 10) / 10;
 }
 
-/** What of a request it takes to show a task. */
+/** The parts of a request that a shown task needs. */
 type ViewContext = Pick<VideoContext, 'gateway' | 'videos' | 'settings' | 'baseUrl'>;
 
 /**
- * Where the file of a video is to be had: with a key of its owner, or by a link that works without one for a day. Clients of xAI's interface get such a link always, because
- * the vendor's is one and they download it as it is.
+ * The URL of the file: it requires a key of the owner, or is a link that works for a day without one. Clients of xAI's
+ * interface always get a link, because they download the URL without a key.
  */
 function contentUrl({ gateway, videos, settings, baseUrl }: ViewContext, task: VideoTask): string {
   const url = `${baseUrl}/v1/videos/${task.id}/content`;
@@ -28,7 +28,7 @@ function contentUrl({ gateway, videos, settings, baseUrl }: ViewContext, task: V
   return isLinked ? `${url}?${videos.links.sign(task, gateway.clock.nowMs())}` : url;
 }
 
-/** A task as its clients see it. @throws GatewayError where what was asked for cannot be read */
+/** A task in the form of its client. @throws GatewayError if the stored request cannot be read */
 export function viewTask(context: ViewContext, task: VideoTask): VideoTaskView {
   const { videos } = context;
   const request = videos.tasks.openRequest(task);
@@ -54,14 +54,14 @@ export function viewTask(context: ViewContext, task: VideoTask): VideoTaskView {
   };
 }
 
-/** The answer to a question for a task, in the form in which it was asked to be made. */
+/** The answer to `GET` of a task, in the form of the request that created it. */
 export function encodeTask(context: ViewContext, task: VideoTask): VideoAnswer {
   const { status, body } = encodeVideoTask(viewTask(context, task));
   const isOpen = task.phase !== 'completed' && task.phase !== 'failed';
   return { status, text: body.toString('utf8'), headers: { 'cache-control': 'no-store', ...(isOpen ? openHeaders : {}) } };
 }
 
-/** The answer to the request that made a task. */
+/** The answer to the request that created a task. */
 export function encodeCreated(context: ViewContext, task: VideoTask): VideoAnswer {
   const { status, body } = encodeCreatedVideo(viewTask(context, task));
   return { status, text: body.toString('utf8'), headers: { 'cache-control': 'no-store', ...openHeaders } };

@@ -12,15 +12,15 @@ const headers = {
 };
 const heartbeat = Buffer.from(': heartbeat\n\n');
 
-/** An event that says how a task stands: its object, and the number of the event. */
+/** An event with the state of a task: its object and the number of the event. */
 function encodeEvent(status: string, text: string, sequence: number): Buffer {
-  // The object is kept as it was written, digit by digit; the number is its last member.
+  // The JSON text of the object is unchanged; the number is its last member.
   return encodeSse({ event: `video.${status}`, data: `${text.slice(0, -1)},"sequence":${sequence}}` });
 }
 
 /**
- * `GET /v1/videos/{id}/events`: how a task stands, at once and after every change, until it is over or the gateway leaves. A client that comes back is told the newest state
- * first, so that it has missed nothing.
+ * `GET /v1/videos/{id}/events`: the state of a task, at once and after every change, until the task or the gateway
+ * ends. A client that reconnects gets the newest state first, so that it misses nothing.
  */
 export const followVideo: VideoHandler = async (context, id) => {
   const { request, response, callId } = context;
@@ -37,10 +37,10 @@ export const followVideo: VideoHandler = async (context, id) => {
 class Follower {
   readonly #context: VideoContext;
   readonly #task: VideoTask;
-  /** Ends the watching: the client has left, does not read, or has been served for as long as a call may last, or the gateway leaves. */
+  /** Aborts if the client leaves or does not read, at the longest time of a call, or when the gateway ends. */
   readonly #over = new AbortController();
   #sequence = 0;
-  #said = '';
+  #lastText = '';
   #writtenMs: number;
 
   constructor(context: VideoContext, task: VideoTask) {
@@ -63,12 +63,11 @@ class Follower {
       for await (const task of videos.tasks.watch(caller.userName, this.#task.id, this.#over.signal))
         if (await this.#tell(task)) return void response.end();
       if (leaving.aborted) return void response.end();
-      // Deleted, given up, or at the end of its time: it is not over, and must not look so.
+      // The stream ends before the video, and must not look complete.
       response.destroy();
     } catch (error) {
       response.destroy();
-      if (!this.#over.signal.aborted)
-        gateway.logger.warn({ callId, err: error }, 'the events of a video could not be followed to their end');
+      if (!this.#over.signal.aborted) gateway.logger.warn({ callId, err: error }, 'video event stream failed');
     } finally {
       clearInterval(beat);
       clearTimeout(total);
@@ -77,13 +76,13 @@ class Follower {
     }
   }
 
-  /** Writes how the task stands, where that is news. True after the last event. */
+  /** Writes the state of the task if it changed. True after the last event. */
   async #tell(task: VideoTask): Promise<boolean> {
     const status = statusOf(task);
     const { text } = encodeTask(this.#context, task);
     const isOver = status === 'completed' || status === 'failed';
-    if (text === this.#said) return isOver;
-    this.#said = text;
+    if (text === this.#lastText) return isOver;
+    this.#lastText = text;
     await this.#write(encodeEvent(status, text, this.#sequence));
     this.#sequence += 1;
     return isOver;

@@ -16,14 +16,14 @@ test('a key holds for a day, for its API key', () => {
   assert.equal(read({ 'x-idempotency-key': 'abc' })?.key, 'abc');
 });
 
-test('what was asked for is compared: another wish is another hash', () => {
+test('different requests have different hashes', () => {
   const hash = (more: Parameters<typeof fakeRequest>[0]) => read({ 'idempotency-key': 'a' }, fakeRequest(more))?.bodyHash;
   assert.equal(hash({}), hash({}));
   for (const more of [{ prompt: 'a dog' }, { metadata: '{"seed":1}' }, { metadata: '{"seed":1.0}' }, { durationSeconds: 5 }])
     assert.notEqual(hash(more), hash({}), JSON.stringify(more));
 });
 
-test('what cannot stand in a header is no key', () => {
+test('a value that a header cannot contain is not a valid key', () => {
   for (const key of ['a\u0001b', 'ä', 'x'.repeat(256)])
     assert.throws(
       () => read({ 'idempotency-key': key }),

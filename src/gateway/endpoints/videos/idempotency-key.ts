@@ -6,13 +6,12 @@ import type { VideoRequest } from '../../../inference/video.ts';
 import type { Idempotency } from '../../../tasks/task-store.ts';
 import { readIdempotencyKey } from '../../admission/read-idempotency-key.ts';
 
-const keptMs = 24 * 3600 * 1000;
+const retentionMs = 24 * 3600 * 1000;
 
 /**
- * The client's name for this one wish, by which a repetition of it is known for 24 hours among those of its API key.
- *
- * What was asked for is compared, and not the bytes: forms are written anew each time, with other boundaries.
- * @throws GatewayError `invalid_value` for what is no such key
+ * The idempotency key of a request. For 24 hours, a repetition with the same API key gets the same task. The decoded
+ * requests are compared and not their bytes, because forms have different boundaries each time.
+ * @throws GatewayError `invalid_value` if it is not a valid key
  */
 export function readIdempotency(
   headers: IncomingHttpHeaders,
@@ -21,5 +20,5 @@ export function readIdempotency(
   const key = readIdempotencyKey(headers);
   if (key === undefined) return undefined;
   const bodyHash = createHash('sha256').update(JSON.stringify(request)).digest('hex');
-  return { keyId: caller.id, key, bodyHash, untilMs: nowMs + keptMs };
+  return { keyId: caller.id, key, bodyHash, untilMs: nowMs + retentionMs };
 }

@@ -8,7 +8,7 @@ import type { Target } from '../../attempts/routing/target.ts';
 import { contractModel, routedName } from './create/rank-video-targets.ts';
 import type { VideoHandler } from './video-context.ts';
 
-/** What can be asked for through an upstream interface. Sources: video.md, sections 2 and 3. */
+/** The options of an upstream interface. Sources: video.md, sections 2 and 3. */
 type Abilities = {
   readonly modes: readonly VideoMode[];
   readonly durations: { readonly min: number; readonly max: number; readonly default: number; readonly values?: readonly number[] };
@@ -37,12 +37,12 @@ const abilities: Readonly<Record<VideoProtocolId, Abilities>> = {
   },
 };
 
-/** Resolutions that a price book may list. */
+/** Resolutions that price books contain. */
 const knownResolutions = ['360p', '480p', '540p', '720p', '1024p', '1080p', '1440p', '2160p'];
 
 type VideoModel = { readonly id: string; readonly target: Target; readonly protocol: VideoProtocolId };
 
-/** The models that make videos: those whose first such target is priced by the second, or is known to the operator alone. */
+/** The video models: those whose first video target has a price per second, or that only the operator knows. */
 function findVideoModels(table: RoutingTable, priceBook: PriceBook, nowMs: number): readonly VideoModel[] {
   const names = [...new Set([contractModel, ...table.models.map(({ id }) => id)])];
   return names.flatMap((id): readonly VideoModel[] => {
@@ -50,7 +50,8 @@ function findVideoModels(table: RoutingTable, priceBook: PriceBook, nowMs: numbe
       const protocol = target.upstream.services.videos;
       if (protocol === undefined) continue;
       const isPriced = priceOfSecond(priceBook, { id, target, nowMs }, undefined) !== undefined;
-      // A vendor's list names chat models beside those that make videos; a compatible server's video interface is used for what is named for it.
+      // A vendor's list contains chat models too; the video interface of a compatible server serves configured models
+      // only.
       const isListed = priceBook.lists(target.upstream.vendor.id, target.upstreamModel);
       return isPriced || (!isListed && protocol === 'video-generations') ? [{ id, target, protocol }] : [];
     }
@@ -72,7 +73,7 @@ function linesOf(
     .lines;
 }
 
-/** USD per second; undefined where the price book has no price of its own for the resolution. */
+/** USD per second; undefined if the price book has no price for the resolution. */
 function priceOfSecond(priceBook: PriceBook, priced: Priced, resolution: string | undefined): string | undefined {
   const line = linesOf(priceBook, priced, { outputVideoMs: 1000 }, resolution).find(({ meter }) => meter.startsWith('video_ms:'));
   return line !== undefined && (resolution === undefined || line.meter === `video_ms:${resolution}`) ? line.unitPrice : undefined;
@@ -99,7 +100,7 @@ function encodeModel({ id, target, protocol }: VideoModel, priceBook: PriceBook,
   };
 }
 
-/** `GET /v1/videos/models`: the models that the caller may have videos made by, with what can be asked of each and what it costs. */
+/** `GET /v1/videos/models`: the video models that the caller may use, with their options and prices. */
 export const listVideoModels: VideoHandler = (context) => {
   const { settings, caller, gateway } = context;
   const { routing } = settings;

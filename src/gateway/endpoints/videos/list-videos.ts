@@ -4,10 +4,10 @@ import { readPage } from '../shared/read-fields.ts';
 import { encodeTask, viewTask } from './encode-task.ts';
 import { unknownVideo, type VideoHandler } from './video-context.ts';
 
-/** As OpenAI's interface has it. */
+/** The default of OpenAI's interface. */
 const limits = { limitMax: 100, fallback: 20 };
 
-/** `GET /v1/videos`: the caller's videos, newest first unless told otherwise. */
+/** `GET /v1/videos`: the caller's videos, newest first by default. */
 export const listVideos: VideoHandler = async (context) => {
   const { videos, caller, query } = context;
   const { shown, order, after } = readPage(query, limits);
@@ -23,7 +23,7 @@ export const showVideo: VideoHandler = async (context, id) => {
   return encodeTask(context, task);
 };
 
-/** `DELETE /v1/videos/{id}`: forgets a video that is over, and its file. One that is being made cannot be stopped at its vendor, and stays. */
+/** `DELETE /v1/videos/{id}`: deletes a finished video and its file. An open video cannot be stopped at its vendor. */
 export const deleteVideo: VideoHandler = async ({ videos, caller }, id) => {
   const outcome = await videos.tasks.delete(caller.userName, id);
   if (outcome === 'unknown') throw unknownVideo(id);

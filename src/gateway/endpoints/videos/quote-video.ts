@@ -14,21 +14,20 @@ import { unknownVideo } from './video-context.ts';
 import { type QuoteTarget, type QuotedCall, type QuotedTarget, fitTargets } from '../shared/quoted-call.ts';
 
 /**
- * What stands for a file of ours that would be sent within the request: what a video costs does not depend on its
- * bytes.
+ * Replaces a file of the gateway that would be sent inline. The cost of a video does not depend on its bytes.
  */
-const standIn = 'https://video.invalid/';
+const placeholderUrl = 'https://video.invalid/';
 
 /**
- * Reads a request for a video as a call of it would be read. What it costs is read from the body that would be sent.
+ * Quotes a video request. The cost is read from the body that would be sent.
  * @param remixed the video in the path of a remix
  * @throws GatewayError
  */
-export async function quoteVideo(asked: QuoteTarget<VideoServices>, path: CreationPath, remixed: string | undefined): Promise<QuotedCall> {
-  const { gateway, settings, caller, bytes, body } = asked;
+export async function quoteVideo(query: QuoteTarget<VideoServices>, path: CreationPath, remixed: string | undefined): Promise<QuotedCall> {
+  const { gateway, settings, caller, bytes, body } = query;
   const { videos } = gateway;
-  if (videos === undefined) throw new GatewayError('route_not_found', 'videos are not made by this gateway');
-  const remixedTask = remixed === undefined ? undefined : await findTask(asked, videos, remixed);
+  if (videos === undefined) throw new GatewayError('route_not_found', 'this gateway makes no videos');
+  const remixedTask = remixed === undefined ? undefined : await findTask(query, videos, remixed);
   const form = formOf(path, body, false);
   const source = remixedTask === undefined ? {} : { source: { taskId: remixedTask.id, model: remixedTask.requestedModel } };
   const { request } = readVideoRequest(
@@ -37,11 +36,11 @@ export async function quoteVideo(asked: QuoteTarget<VideoServices>, path: Creati
   );
   const { requestedModel, video, prompt } = request;
   if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, settings.routing, (model) => mayCall(caller, model));
-  const task = video?.kind === 'task' ? (remixedTask ?? (await findTask(asked, videos, video.taskId))) : undefined;
+  const task = video?.kind === 'task' ? (remixedTask ?? (await findTask(query, videos, video.taskId))) : undefined;
   if (task !== undefined) mediaOf(task);
   const facts = { requestedModel, stream: false, inputCharacters: prompt.length, needs: [], outputTokensMax: 0 };
   const steady = { ...settings, retries: { ...settings.retries, avoidFailing: false } };
-  const targets = rankVideoTargets({ gateway, settings: steady, caller, request: { headers: asked.headers } }, facts, undefined);
+  const targets = rankVideoTargets({ gateway, settings: steady, caller, request: { headers: query.headers } }, facts, undefined);
   return {
     dialect: form,
     requestedModel,
@@ -59,19 +58,19 @@ async function findTask({ caller }: QuoteTarget, { tasks }: VideoService, id: st
 /** What the body costs that a target would be sent. */
 function quoteTarget({ protocols }: VideoService, target: Target, request: VideoRequest, task: VideoTask | undefined): QuotedTarget {
   const { upstream, upstreamModel } = target;
-  if (upstream.services.videos === undefined) throw new Error(`${upstream.id} makes no videos and was chosen for one`);
+  if (upstream.services.videos === undefined) throw new Error(`${upstream.id} was chosen for a video and has no video interface`);
   const { billing, body } = protocols[upstream.services.videos].encodeSubmission(withSource(request, task, target), upstreamModel);
   const { usage, parameters } = billing;
   return { target, usage: { expected: usage, most: usage }, pricingParameters: parameters, sent: body };
 }
 
 /**
- * The request as a target is told of a video of ours: by its id where the target keeps it, and as long and large as
- * that is; else by the file.
+ * The request with a video of the gateway for a target: by its id and with its form if the target stores it, otherwise
+ * by its file.
  */
 function withSource(request: VideoRequest, task: VideoTask | undefined, { upstream }: Target): VideoRequest {
   if (task === undefined) return request;
-  if (!isKept(task, upstream.id, upstream.services.videos)) return { ...request, video: { kind: 'url', url: standIn } };
+  if (!isKept(task, upstream.id, upstream.services.videos)) return { ...request, video: { kind: 'url', url: placeholderUrl } };
   const { durationMs, pricingParameters, upstreamTaskId = '' } = task;
   const { resolution } = pricingParameters;
   return {

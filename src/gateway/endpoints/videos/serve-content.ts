@@ -4,10 +4,10 @@ import type { StoredMedia, VideoTask } from '../../../tasks/video-task.ts';
 import { serveFile, videoContent } from '../shared/content/serve-file.ts';
 import { type ContentContext, statusOf, unknownVideo } from './video-context.ts';
 
-/** A file that is there by what is known of it. @throws GatewayError where the task has none */
+/** The stored file of a task. @throws GatewayError if it has none */
 function mediaOf(task: VideoTask, nowMs: number): StoredMedia {
   const status = statusOf(task);
-  // A video that failed has no content, and never will have: there is nothing at this address.
+  // A failed video never gets content.
   if (status === 'failed') {
     const { code, message } = task.error ?? { code: 'upstream_failed', message: 'no reason is known' };
     throw new GatewayError('result_unavailable', `This video failed and has no content. ${code}: ${message}`, { status: 404 });
@@ -23,7 +23,7 @@ function mediaOf(task: VideoTask, nowMs: number): StoredMedia {
   return task.media;
 }
 
-/** The task, or why there is none: what was deleted is known to its user by the books. */
+/** The task. If it was deleted, the books still show it to its user. @throws GatewayError */
 async function findContentTask(context: ContentContext, id: string): Promise<VideoTask> {
   const { videos, caller } = context;
   const task = await videos.tasks.find(caller.userName, id);
@@ -39,12 +39,12 @@ async function findContentTask(context: ContentContext, id: string): Promise<Vid
 function checkVariant(query: URLSearchParams): void {
   const variant = query.get('variant');
   if (variant === null || variant === 'video') return;
-  throw new GatewayError('invalid_value', `variant: there is only "video" here, not ${JSON.stringify(variant.slice(0, 40))}`, {
+  throw new GatewayError('invalid_value', `variant: must be "video", not ${JSON.stringify(variant.slice(0, 40))}`, {
     param: 'variant',
   });
 }
 
-/** Answers with the file of a video, or the part of it that is asked for, at the pace at which it is read. */
+/** Sends the file of a video, or the requested range, at the client's pace. */
 export async function serveContent(context: ContentContext, id: string): Promise<undefined> {
   const { gateway, videos, settings, query } = context;
   const task = await findContentTask(context, id);

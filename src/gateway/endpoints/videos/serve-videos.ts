@@ -45,9 +45,8 @@ type Http = {
 };
 
 /**
- * Serves the routes of videos. Nothing is done for a caller who is not known, and nothing is found that is not the
- * caller's own.
- * @param id of the video in the path; empty where there is none
+ * Serves the routes of videos for an authenticated caller, who only finds videos of the own user.
+ * @param id of the video in the path; empty if there is none
  * @param report of a request that makes a video
  * @throws GatewayError
  */
@@ -67,7 +66,7 @@ export async function serveVideos(
   const { caller, admission } = entered;
   const settings = gateway.settings();
   const { videos } = gateway;
-  if (videos === undefined) throw new GatewayError('route_not_found', 'videos are not made by this gateway');
+  if (videos === undefined) throw new GatewayError('route_not_found', 'this gateway makes no videos');
   const signal = disconnectSignal(response);
   const baseUrl = publicBaseUrl(request, { publicUrl: settings.videos.publicUrl, isProxy: settings.isProxy });
   const { query } = target;
@@ -79,8 +78,7 @@ export async function serveVideos(
 }
 
 /**
- * Whose file it is that a link opens. Undefined without a link that was signed for it and has not expired: then a key
- * is needed.
+ * The owner of the file that a link opens. Undefined without a valid link: then a key is required.
  */
 async function findLinkedOwner({ videos, clock }: VideoServices, { query }: RequestTarget, id: string): Promise<string | undefined> {
   const link = videos?.links.read(id, query, clock.nowMs());
@@ -92,8 +90,7 @@ async function findLinkedOwner({ videos, clock }: VideoServices, { query }: Requ
 }
 
 /**
- * Sends a file to somebody who has a link to it. Those share the place of one tenant for each owner, beside the owner's
- * own.
+ * Sends a file by its link. For the fair gate, all links of a user are one tenant, separate from the user's own calls.
  */
 async function serveLinked(
   gateway: VideoServices,
@@ -112,9 +109,9 @@ async function serveLinked(
   );
 }
 
-/** Who comes with a link that opens nothing needs no key: the link is what is wrong. */
+/** The error names the link, because a client with an invalid link does not need a key. */
 function describeRefusal(error: unknown, action: VideoAction, { query }: RequestTarget): unknown {
   const isLink = action === 'content' && query.has('signature');
   if (!isLink || !(error instanceof GatewayError) || error.code !== 'missing_api_key') return error;
-  return new GatewayError('invalid_api_key', 'This link has expired or is not right. Ask for the video again, or send an API key.');
+  return new GatewayError('invalid_api_key', 'This link is invalid or has expired. Request the video again, or send an API key.');
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { VideoTask } from '../../../tasks/video-task.ts';
 import { findTask, statusOf, type VideoHandler } from './video-context.ts';
 
-/** What became of the hold: it lies there, was turned into a charge, or was given back. */
+/** The state of the hold: held, charged, or released. */
 function stateOf({ phase, chargedNanoUsd }: VideoTask): 'held' | 'settled' | 'released' {
   if (phase !== 'completed' && phase !== 'failed') return 'held';
   return phase === 'completed' || (chargedNanoUsd ?? 0n) > 0n ? 'settled' : 'released';
@@ -17,7 +17,7 @@ function encodeLine({ meter, quantity, unitPrice, per, multipliers }: ChargeLine
   return { meter, quantity, unit_price_usd: unitPrice, per, ...(multipliers === undefined ? {} : { multipliers: { ...multipliers } }) };
 }
 
-/** `GET /v1/videos/{id}/receipt`: what was held and what was charged, so that both can be recomputed. */
+/** `GET /v1/videos/{id}/receipt`: the hold and the charge, so that both can be recomputed. */
 export const showReceipt: VideoHandler = async (context, id) => {
   const task = await findTask(context, id);
   const state = stateOf(task);

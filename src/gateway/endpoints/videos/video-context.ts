@@ -9,11 +9,11 @@ import type { VideoServices } from './video-services.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 
-/** A request about videos, of a known caller. */
+/** A request about videos, of an authenticated caller. */
 export type VideoContext = {
   readonly gateway: VideoServices;
   readonly videos: VideoService;
-  /** As they were when the request came. */
+  /** The settings at the time of the request. */
   readonly settings: GatewaySettings;
   readonly caller: ApiKey;
   readonly admission: Admission;
@@ -21,15 +21,15 @@ export type VideoContext = {
   readonly response: ServerResponse;
   readonly callId: string;
   readonly query: URLSearchParams;
-  /** Under which clients reach the gateway. */
+  /** The scheme and host by which clients reach the gateway. */
   readonly baseUrl: string;
-  /** Aborts when the client has left. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Of a request that makes a video. */
+  /** Set for a request that makes a video. */
   readonly report: CallReport | undefined;
 };
 
-/** A request for a file. Its caller is known by a key, or by a link that stands for the file's owner. */
+/** A request for a file. Its caller has a key, or a link of the file's owner. */
 export type ContentContext = Pick<
   VideoContext,
   'gateway' | 'videos' | 'settings' | 'request' | 'response' | 'callId' | 'query' | 'signal'
@@ -37,13 +37,13 @@ export type ContentContext = Pick<
   readonly caller: Pick<ApiKey, 'userName'>;
 };
 
-/** An answer ready to be written, as JSON unless its headers say otherwise. */
+/** An answer: JSON unless its headers have another type. */
 export type VideoAnswer = { readonly status: number; readonly text: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** Answers a request; undefined where the answer is written already. */
+/** Answers a request; undefined if the answer is written already. */
 export type VideoHandler = (context: VideoContext, id: string) => Promise<VideoAnswer | undefined>;
 
-/** What belongs to another user, and what there is not: the same words for both. */
+/** The same message for unknown videos and those of other users. */
 export function unknownVideo(id: string): GatewayError {
   return new GatewayError('object_not_found', `No such video: ${JSON.stringify(id.slice(0, 80))}.`, { param: 'id' });
 }
@@ -55,7 +55,7 @@ export async function findTask({ videos, caller }: Pick<ContentContext, 'videos'
   return task;
 }
 
-/** The status of a task in the words of the interface. */
+/** The status of a task in the interface. */
 export function statusOf({ phase }: Pick<VideoTask, 'phase'>): 'queued' | 'in_progress' | 'completed' | 'failed' {
   if (phase === 'submitting') return 'queued';
   return phase === 'storing' ? 'in_progress' : phase;

@@ -1,4 +1,4 @@
-/** What can be asked about videos. */
+/** The actions of the routes. */
 export type VideoAction =
   | 'create'
   | 'create-by-content'
@@ -14,7 +14,6 @@ export type VideoAction =
   | 'events'
   | 'receipt';
 
-/** Every route of videos, for the route table. */
 export const videoRoutes: readonly { readonly method: 'GET' | 'POST' | 'DELETE'; readonly path: string; readonly action: VideoAction }[] = [
   { method: 'POST', path: '/v1/video/generations', action: 'create' },
   { method: 'GET', path: '/v1/video/generations/:id', action: 'show' },
@@ -32,25 +31,24 @@ export const videoRoutes: readonly { readonly method: 'GET' | 'POST' | 'DELETE';
   { method: 'GET', path: '/v1/videos/:id/receipt', action: 'receipt' },
 ];
 
-/** In a few words, for the OpenAPI document. */
+/** Summaries for the OpenAPI document. */
 export const videoSummaries: Readonly<Record<VideoAction, string>> = {
-  create: 'Has a video made, from words, from pictures or from another video',
-  'create-by-content':
-    "The same in OpenAI's form, or in that of /v1/video/generations where the body has duration, image, images or metadata",
-  'xai-generate': "Has a video made, in xAI's form",
-  'xai-edit': "Has a video changed, in xAI's form",
-  'xai-extend': "Has a video lengthened, in xAI's form",
-  remix: "Has one of the caller's videos changed",
+  create: 'Make a video from text, images or another video',
+  'create-by-content': "The same in OpenAI's form, or in that of /v1/video/generations if the body has duration, image, images or metadata",
+  'xai-generate': 'Make a video (xAI)',
+  'xai-edit': 'Edit a video (xAI)',
+  'xai-extend': 'Extend a video (xAI)',
+  remix: "Edit one of the caller's videos",
   list: "The caller's videos",
-  models: 'The models that make videos: modes, durations, resolutions, ratios and prices',
+  models: 'The video models with modes, durations, resolutions, aspect ratios and prices',
   show: 'How a video stands',
-  delete: 'Deletes a video that is completed or has failed, and its file',
-  content: 'The file of a completed video; ranges, HEAD and conditions as in RFC 9110',
-  events: 'How a video stands, as server-sent events until it is over',
-  receipt: 'What was held for a video and what was charged, line by line',
+  delete: 'Delete a completed or failed video and its file',
+  content: 'The file of a completed video; ranges, HEAD and conditions of RFC 9110',
+  events: 'The state of a video, as server-sent events until its end',
+  receipt: 'The hold and the charge of a video, line by line',
 };
 
-/** Whether an action makes a video, so that it is followed as a call. */
+/** Whether an action makes a video, so that it is a call. */
 export function makesVideo(action: VideoAction): boolean {
   return action.startsWith('create') || action.startsWith('xai-') || action === 'remix';
 }

@@ -5,7 +5,6 @@ import type { TaskStore } from '../../../tasks/task-store.ts';
 import type { SignedLinks } from '../shared/content/signed-links.ts';
 import type { VideoProtocols } from './upstream/find-task-upstream.ts';
 
-/** What the routes of videos work with. */
 export type VideoService = {
   readonly tasks: Pick<
     VideoTasks,
@@ -13,13 +12,15 @@ export type VideoService = {
   >;
   readonly store: Pick<TaskStore, 'mediaBytes' | 'findTaskOwner'>;
   readonly storage: Pick<MediaStorage, 'open'>;
-  /** Opens files to those who have a link. */
+  /** Signs and checks links of files. */
   readonly links: SignedLinks;
-  /** What was charged, line by line. */
+  /** The charges, line by line. */
   readonly ledger: Pick<LedgerStore, 'findEntry'>;
   readonly protocols: VideoProtocols;
-  /** How many tasks there are, and how they stand. */
+  /** Counts of tasks by state. */
   readonly gauges: VideoTasks['gauges'];
-  /** Aborts when the gateway begins to go. Who follows a video may wait for as long as it takes, and misses nothing by asking the next gateway: nothing waits for them. */
+  /**
+   * Aborts when the gateway starts to drain. Event streams end then, because clients can reconnect to another gateway.
+   */
   readonly leaving: AbortController;
 };

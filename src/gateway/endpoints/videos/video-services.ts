@@ -3,11 +3,10 @@ import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import type { VideoService } from './video-service.ts';
 
-/** What videos work with, besides what every call does. */
 export type VideoServices = AdmissionServices &
   AttemptServices & {
-    /** Video tasks and their files; absent where none are kept. */
+    /** Video tasks and their files; absent if the gateway stores none. */
     readonly videos?: VideoService | undefined;
-    /** Sends what has ended to the addresses that were given for it. Absent where nothing is sent. */
+    /** Sends callbacks of finished tasks. Absent if the gateway sends none. */
     readonly callbacks?: Callbacks;
   };

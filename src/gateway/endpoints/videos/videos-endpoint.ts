@@ -12,7 +12,7 @@ import { videoVoice } from './video-voice.ts';
 
 const label = 'video-tasks';
 
-/** What the paths by which videos are made say of a request. */
+/** The interface of each path that makes videos. */
 const creationPaths: Readonly<Partial<Record<VideoAction, CreationPath>>> = {
   create: { form: 'video-generations' },
   'create-by-content': { form: 'by-content' },
@@ -26,7 +26,7 @@ function quote(action: VideoAction, path: CreationPath, { params }: PathMatch): 
   return (asked) => quoteVideo(asked, path, action === 'remix' ? (params['id'] ?? '') : undefined);
 }
 
-/** Keys of repeated requests are its own concern: they live as long as the tasks. */
+/** Videos have idempotency keys of their own, in the store of tasks. */
 function route({ method, path, action }: (typeof videoRoutes)[number]): EndpointRoute<VideoServices> {
   const created = creationPaths[action];
   return {
@@ -41,7 +41,7 @@ function route({ method, path, action }: (typeof videoRoutes)[number]): Endpoint
   };
 }
 
-/** Videos, which are tasks: they go on when the request that asked for them is over. */
+/** Videos. They are tasks, which continue after the request. */
 export const videosEndpoint: Endpoint<VideoServices> = {
   name: 'videos',
   routes: videoRoutes.map(route),

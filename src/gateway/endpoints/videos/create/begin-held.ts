@@ -3,9 +3,9 @@ import type { BeginResult, NewVideoTask } from '../../../../tasks/submit-task.ts
 import { takeCredit } from '../../../admission/credits/call-credit.ts';
 
 /**
- * Holds what a video may cost until its task is recorded, which holds it from then on.
- * @param record records the task; after it was tried, only `idempotency_conflict` says for certain that it was not
- * @throws GatewayError as `takeCredit` does, and what `record` throws
+ * Holds the highest cost of a video until its task is recorded; then the task holds it.
+ * @param record records the task; of its errors, only `idempotency_conflict` proves that nothing was recorded
+ * @throws GatewayError the errors of `takeCredit` and of `record`
  */
 export async function beginHeld(
   desk: Parameters<typeof takeCredit>[0],
@@ -23,7 +23,7 @@ export async function beginHeld(
     if (begun.type === 'begun') charge();
     return begun;
   } catch (error) {
-    // A store that did not say may have recorded it all the same.
+    // A store that failed to answer may have recorded it.
     if (!(error instanceof GatewayError) || error.code !== 'idempotency_conflict') charge();
     throw error;
   } finally {

@@ -14,19 +14,19 @@ import { readIdempotency } from '../idempotency-key.ts';
 import { findTask, type VideoContext, type VideoHandler } from '../video-context.ts';
 import { rankVideoTargets } from './rank-video-targets.ts';
 import { type CreationPath, readCreation } from './read-creation.ts';
-import { type MadeTask, VideoAttempts } from './video-attempts.ts';
+import { type SubmittedTask, VideoAttempts } from './video-attempts.ts';
 import { findSource, type VideoSource } from './video-source.ts';
 
-/** The header that names fields which were left out of account. */
+/** The header that names ignored fields. */
 const ignoredHeader = 'x-weir-ignored-fields';
 const ignoredMax = 32;
 
-/** Answers requests to make a video, sent to a path of this meaning. */
+/** Creates the handler of a path that makes videos. */
 export function createVideo(path: CreationPath): VideoHandler {
   return (context) => create(context, path);
 }
 
-/** Answers `POST /v1/videos/{id}/remix`. A video that is not the caller's is not found, whatever the body says. */
+/** Answers `POST /v1/videos/{id}/remix`. A video of another user is not found, whatever the body contains. */
 export const remixVideo: VideoHandler = async (context, id) => {
   const { requestedModel } = await findTask(context, id);
   return await create(context, { form: 'openai-videos', source: { taskId: id, model: requestedModel } });
@@ -52,17 +52,17 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
   const taken = await takeLimits(context, facts, targets[0]);
   report?.exchanging();
   try {
-    const made = await new VideoAttempts(context, { request, source, idempotency, acceptedAtMs }).run(targets);
+    const submitted = await new VideoAttempts(context, { request, source, idempotency, acceptedAtMs }).run(targets);
     report?.ended('finished', undefined);
-    const repeated = made.isRepeated === true ? { [replayedHeader]: 'true' } : {};
-    return answer(context, made, { ...taken?.headers, ...nameIgnored([...ignored, ...made.ignored]), ...repeated });
+    const repeated = submitted.isRepeated === true ? { [replayedHeader]: 'true' } : {};
+    return answer(context, submitted, { ...taken?.headers, ...nameIgnored([...ignored, ...submitted.ignored]), ...repeated });
   } finally {
-    // What making the video costs is known when it is finished; it has no tokens.
+    // The usage has no tokens. The cost is known at the end of the task.
     taken?.reservation.settle(0);
   }
 }
 
-/** A repetition gets the task as it stands, whatever its caller could still pay for: it counts as a request of its limits, and that is all. */
+/** Answers a repetition with the current task. It counts as a request for the rate limits and needs no credit. */
 async function answerRepeated(
   context: VideoContext,
   facts: CallFacts,
@@ -72,23 +72,23 @@ async function answerRepeated(
   const taken = await takeLimits(context, facts, undefined);
   taken?.reservation.settle(0);
   context.report?.ended('finished', undefined);
-  const made = { task, ignored: [], isRepeated: true } as const;
-  return answer(context, made, { ...taken?.headers, ...nameIgnored(ignored), [replayedHeader]: 'true' });
+  const submitted = { task, ignored: [], isRepeated: true } as const;
+  return answer(context, submitted, { ...taken?.headers, ...nameIgnored(ignored), [replayedHeader]: 'true' });
 }
 
-/** Where somebody is to be told of the end must be a place that may be told. @throws GatewayError `invalid_value` */
+/** Checks the URL of the callback. @throws GatewayError `invalid_value` */
 function checkCallback({ gateway }: VideoContext, request: VideoRequest): VideoRequest {
   const { callbackUrl } = request;
   if (callbackUrl === undefined || gateway.callbacks === undefined) return request;
   return { ...request, callbackUrl: gateway.callbacks.readUrl(callbackUrl, 'callback_url') };
 }
 
-/** The vendor fetches what a request names. @throws GatewayError `invalid_value` for a picture or video in a private network */
+/** Vendors fetch media URLs. @throws GatewayError `invalid_value` for a URL in a private network */
 function checkMedia({ settings }: VideoContext, { images, video }: VideoRequest, source: VideoSource | undefined): void {
   if (settings.allowsPrivateMedia === true) return;
   for (const [index, image] of images.entries())
     if (image.kind === 'url') checkAddress(image.url, images.length === 1 ? 'image' : `images[${index}]`);
-  // A video of ours is named by the gateway's own address, which is not sent on.
+  // The gateway's own URL of a video is not forwarded, so it may be private.
   if (source === undefined && video?.kind === 'url') checkAddress(video.url, 'video');
 }
 
@@ -102,13 +102,13 @@ function takeLimits(
   return reserveCall({ limiter, clock, voice, caller, perKey: settings.perKey, facts, model: target?.model });
 }
 
-/** Names come from the request: only what can stand in a header is repeated. */
+/** The names come from the request, so only those that a header can contain are repeated. */
 function nameIgnored(ignored: readonly string[]): Readonly<Record<string, string>> {
   const names = [...new Set(ignored)].filter((name) => /^[\w.[\]-]{1,80}$/.test(name)).slice(0, ignoredMax);
   return names.length === 0 ? {} : { [ignoredHeader]: names.join(', ') };
 }
 
-function answer(context: VideoContext, { task }: MadeTask, headers: Readonly<Record<string, string>>): ReturnType<VideoHandler> {
+function answer(context: VideoContext, { task }: SubmittedTask, headers: Readonly<Record<string, string>>): ReturnType<VideoHandler> {
   const encoded = encodeCreated(context, task);
   const receipt = { [receiptHeader]: `/v1/videos/${task.id}/receipt` };
   return Promise.resolve({ ...encoded, headers: { ...encoded.headers, ...headers, ...receipt } });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { formOf } from './read-creation.ts';
 import { ownVideoId } from './video-source.ts';
 
-test('the path decides, and where two interfaces share it the content', () => {
+test('the path decides the interface, and the content if two interfaces share the path', () => {
   assert.equal(formOf({ form: 'xai-videos' }, { image: 'x' }, false), 'xai-videos');
   assert.equal(formOf({ form: 'video-generations' }, { seconds: '4' }, true), 'video-generations');
   for (const [body, isMultipart, form] of [
@@ -19,7 +19,7 @@ test('the path decides, and where two interfaces share it the content', () => {
     assert.equal(formOf({ form: 'by-content' }, body, isMultipart), form, JSON.stringify(body));
 });
 
-test('only addresses that the gateway handed out name a video of its own', () => {
+test('only URLs of the gateway name one of its videos', () => {
   const base = 'https://weir.example';
   assert.equal(ownVideoId('https://weir.example/v1/videos/task_1/content', base), 'task_1');
   assert.equal(ownVideoId('https://weir.example/v1/videos/task_1/content?x=1', base), 'task_1');

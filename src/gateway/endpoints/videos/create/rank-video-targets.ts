@@ -7,17 +7,17 @@ import type { Target } from '../../../attempts/routing/target.ts';
 import type { VideoContext } from '../video-context.ts';
 import { isKept, type VideoSource } from './video-source.ts';
 
-/** The contract's one model name, and the vendor's model that is behind it where the configuration gives the name no other meaning. */
+/** The contract's only model name, and the vendor's model that it stands for unless the configuration has the name. */
 export const contractModel = 'vendor-imagine-video';
 const contractModelMeans = 'grok-imagine-video';
 
-/** The name under which a model is looked up. */
+/** The name by which routing finds a model. */
 export function routedName(table: Pick<RoutingTable, 'routeOf'>, requestedModel: string): string {
   return requestedModel === contractModel && table.routeOf(requestedModel) === undefined ? contractModelMeans : requestedModel;
 }
 
 /**
- * The targets that can make a video, best first; before all others those that keep the video which is to be changed.
+ * The targets that can make a video, best first. Targets that store the source video come before all others.
  * @throws GatewayError
  */
 export function rankVideoTargets(
@@ -49,7 +49,7 @@ export function rankVideoTargets(
   return [...targets.filter(keeps), ...targets.filter((target) => !keeps(target))];
 }
 
-/** Errors name the model as the client did. */
+/** Errors use the client's name of the model. */
 function rank(
   { requestedModel, table, caller }: Pick<RankedCall, 'table' | 'caller'> & { readonly requestedModel: string },
   work: () => readonly Target[],

@@ -6,7 +6,7 @@ import { readJsonObject, readRequest, type ReadRequest } from '../../../admissio
 import type { VideoContext } from '../video-context.ts';
 import { isForm, readForm } from './read-form.ts';
 
-/** What a path says of the request that is sent to it. */
+/** The interface of a path. */
 export type CreationPath = {
   /** `by-content`: the path is an alias of two interfaces. */
   readonly form: VideoForm | 'by-content';
@@ -18,8 +18,8 @@ export type CreationPath = {
 const contractFields = ['duration', 'image', 'images', 'metadata'] as const;
 
 /**
- * The interface that a request to `POST /v1/videos` speaks. The path is OpenAI's, whose clients send forms, and an alias of the contract's: JSON with any of the fields that
- * only the contract has is the contract's.
+ * The interface of a request to `POST /v1/videos`. The path is OpenAI's, whose clients send forms, and an alias of the
+ * contract's. JSON with a field that only the contract has is the contract's.
  */
 export function formOf(path: CreationPath, body: JsonObject, isMultipart: boolean): VideoForm {
   if (path.form !== 'by-content') return path.form;
@@ -27,7 +27,7 @@ export function formOf(path: CreationPath, body: JsonObject, isMultipart: boolea
 }
 
 /**
- * Reads a request for a video, as JSON or as a form.
+ * Reads a video request, in JSON or as a form.
  * @throws GatewayError
  */
 export async function readCreation(context: VideoContext, path: CreationPath): Promise<ReadVideo> {

@@ -6,10 +6,10 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { followDeclaredTypes } from '../../../../platform/http/declared-types.ts';
 import type { Admission } from '../../../admission/overload/fair-gate.ts';
 
-/** A file of a form, whole: it becomes a part of what is sent upstream. */
+/** A complete file of a form. It becomes a part of the upstream request. */
 type FormFile = { readonly name: string; readonly mediaType: string; readonly bytes: Buffer };
 
-/** A form as it came, texts in their order. */
+/** A received form, its texts in order. */
 export type FormBody = {
   readonly fields: readonly { readonly name: string; readonly value: string }[];
   readonly files: readonly FormFile[];
@@ -23,7 +23,7 @@ export function isForm(contentType: string | undefined): boolean {
   return contentType !== undefined && /^multipart\/form-data\b/i.test(contentType);
 }
 
-/** What has been taken in so far, bounded by what one request may hold and by what all requests may. */
+/** Counts received bytes, within the limits of one request and of all requests. */
 class HeldBytes {
   #bytes = 0;
   readonly #admission: Pick<Admission, 'holdBytes'>;
@@ -69,8 +69,8 @@ export async function readForm(
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   const parser = createParser(request.headers, bytesMax);
   const declaredOf = followDeclaredTypes(parser);
-  parser.on('file', (name, stream, _filename, _encoding, toldType) => {
-    const reading = readFile({ name, mediaType: declaredOf(toldType) ?? '' }, stream, held);
+  parser.on('file', (name, stream, _filename, _encoding, declaredType) => {
+    const reading = readFile({ name, mediaType: declaredOf(declaredType) ?? '' }, stream, held);
     reading.catch(reject);
     files.push(reading);
   });
@@ -95,7 +95,7 @@ function tooLong(name: string): GatewayError {
   return new GatewayError('request_too_large', `${name.slice(0, 80)} is too long`, { param: name.slice(0, 80) });
 }
 
-/** Waits for the form's end, and lets go of the request whatever happens. */
+/** Waits for the end of the form, and detaches from the request in every case. */
 async function pipe(
   request: IncomingMessage,
   parser: InstanceType<typeof Busboy>,
@@ -114,7 +114,7 @@ async function pipe(
     await promise;
   } catch (error) {
     request.unpipe(parser);
-    // What still comes is thrown away, so that the client can read the answer.
+    // The rest of the body is discarded, so that the client can read the answer.
     request.resume();
     parser.destroy();
     throw error;

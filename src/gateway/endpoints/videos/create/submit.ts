@@ -9,32 +9,32 @@ import type { GatewayTimeouts } from '../../../settings/limits.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 
 /**
- * What a failure says about the video. `failed`: nothing was taken, and another target may be asked. `refused`: the
- * upstream will not make it. `unclear`: the upstream may have taken it. Sending it again, anywhere, could make and bill a
- * second video.
+ * The meaning of a failed submission. `failed`: the upstream did not accept it, so another target may get it.
+ * `refused`: the upstream rejects the request. `unclear`: the upstream may have accepted it, so sending it again could
+ * make and bill a second video.
  */
 type Fate = 'failed' | 'refused' | 'unclear';
 
 const fates = new WeakMap<GatewayError, Fate>();
 
-/** A receipt for a submission has a few hundred bytes. */
+/** The answer to a submission has a few hundred bytes. */
 const replyBytesMax = 1024 * 1024;
-/** An upstream only notes down what it is to make; a client that waits for longer than this has left. */
+/** An upstream only queues a submission. A client that waits longer than this has left. */
 const answerMsMax = 120_000;
 
-/** The settings of a submission. */
+/** Settings of submissions. */
 export function limitSubmission(settings: GatewaySettings): GatewaySettings {
   const { limits } = settings;
   return { ...settings, limits: { ...limits, replyBytesMax: Math.min(limits.replyBytesMax, replyBytesMax) } };
 }
 
-/** The waits of a submission, whatever its target is given for others. */
+/** The timeouts of a submission, instead of those of its target. */
 export function limitTimes(timeouts: GatewayTimeouts): GatewayTimeouts {
   const { firstByteMs, totalMs } = timeouts;
   return { ...timeouts, firstByteMs: Math.min(firstByteMs, answerMsMax), totalMs: Math.min(totalMs, 2 * answerMsMax) };
 }
 
-/** Failures before anything could be sent: there was no connection, or not the right one. */
+/** Failures before anything was sent: no connection, or an untrusted one. */
 const neverSent = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -58,15 +58,15 @@ function wasNeverSent({ cause }: GatewayError): boolean {
   return typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' && neverSent.has(cause.code);
 }
 
-/** What a failed submission came to. */
+/** The meaning of a failed submission. */
 export function fateOf(error: GatewayError): Fate {
   return fates.get(error) ?? (wasNeverSent(error) ? 'failed' : 'unclear');
 }
 
-/** The upstream's receipt for a submission. */
+/** The upstream's acceptance of a submission. */
 export type Acceptance = Extract<SubmissionAnswer, { readonly type: 'accepted' }>;
 
-/** Reads the answer to a submission, of which the client sees nothing. @param accepted hears of the receipt */
+/** Reads the answer to a submission. The client does not see it. @param accepted called with the acceptance */
 export function createSubmissionRelay(protocol: VideoProtocol, target: Target, accepted: (said: Acceptance) => void): ReplyRelay {
   return {
     upstreamFraming: undefined,
@@ -80,7 +80,7 @@ export function createSubmissionRelay(protocol: VideoProtocol, target: Target, a
     readReply: () => ({ outputCharacters: 0 }),
     writeReply: () => Buffer.alloc(0),
     openStream: () => {
-      throw new Error('a submission is never answered by a stream');
+      throw new Error('the answer to a submission is never a stream');
     },
     readError: () => undefined,
     readRefusal: (answer) => describeFailure(protocol, answer, target),
@@ -96,7 +96,7 @@ function describeFailure(protocol: VideoProtocol, answer: WholeReply, target: Ta
 
 function describeAnswer(said: SubmissionAnswer, target: Target): GatewayError {
   if (said.type === 'refused') return withFate('refused', describeRefusal(said, target));
-  return unclear(target, said.type === 'unclear' ? said.reason : 'its status contradicts its words');
+  return unclear(target, said.type === 'unclear' ? said.reason : 'its status contradicts its body');
 }
 
 function withFate(fate: Fate, error: GatewayError): GatewayError {
@@ -104,12 +104,12 @@ function withFate(fate: Fate, error: GatewayError): GatewayError {
   return error;
 }
 
-/** A protocol meets bytes of strangers; what it cannot take tells nothing. */
+/** Reads untrusted bytes. An answer that cannot be read proves nothing. */
 function readAnswer(protocol: VideoProtocol, answer: WholeReply): SubmissionAnswer {
   try {
     return protocol.readSubmission(answer);
   } catch {
-    // Not the client's fault, and not known to be nobody's work: the lifecycle finds out.
+    // The upstream may have accepted it, so the task stays open and is polled.
     return { type: 'unclear', reason: 'its answer cannot be read' };
   }
 }
@@ -122,7 +122,7 @@ function unclear({ upstream }: Target, reason: string): GatewayError {
 
 const wordsMax = 2000;
 
-/** Answers that are not about this request but about the operator's account or the upstream's state: nothing was taken. */
+/** Answers about the operator's account or the upstream's state. They prove that nothing was accepted. */
 function describeRejection({ status, body }: WholeReply, { upstream }: Target): GatewayError | undefined {
   const internal = `${upstream.id} answered ${status}`;
   const said = readError(body);
@@ -131,7 +131,7 @@ function describeRejection({ status, body }: WholeReply, { upstream }: Target): 
     case 401:
     case 403:
     case 407: {
-      // What the vendor does not want to make is the client's business, and goes the way of refusals.
+      // A moderation is a refusal of the request.
       if (isModeration({ status, message: said.message, words: [] })) return undefined;
       const message = "the model service rejects the gateway's credential; the operator must renew it";
       return new GatewayError('upstream_credentials_rejected', message, { internal });
@@ -144,7 +144,8 @@ function describeRejection({ status, body }: WholeReply, { upstream }: Target): 
     }
     case 503:
     case 529:
-      // Only the vendor itself can say that it took nothing. A balancer on the way answers so as well when it has lost the connection behind it.
+      // Only the vendor can prove that nothing was accepted. A load balancer sends the same status if it lost the
+      // connection.
       if (!said.isVendors) return undefined;
       return new GatewayError('upstream_overloaded', words === '' ? 'the model service is overloaded' : words, { internal });
     default:
@@ -153,8 +154,8 @@ function describeRejection({ status, body }: WholeReply, { upstream }: Target): 
 }
 
 /**
- * The words of an error in any of the shapes that such interfaces have: `{error: {message}}`, `{error: "…"}`, `{code, message}`. `isVendors`: it has such a shape; a mere
- * `{message}` is what balancers and proxies write.
+ * The message of an error in the forms of video interfaces: `{error: {message}}`, `{error: "…"}`, `{code, message}`.
+ * `isVendors`: it has such a form. Load balancers and proxies send a plain `{message}`.
  */
 function readError(body: Buffer): { readonly message: string; readonly isVendors: boolean } {
   const parsed = parseJsonObject(body);
@@ -171,7 +172,7 @@ function readError(body: Buffer): { readonly message: string; readonly isVendors
   };
 }
 
-/** The upstream's refusal in its own words: they are about the request. */
+/** The upstream's refusal with its own message, which is about the request. */
 function describeRefusal(said: Extract<SubmissionAnswer, { type: 'refused' }>, { upstream }: Target): GatewayError {
   const message = scrubText(said.message, upstream.apiKey).slice(0, wordsMax);
   const options = { internal: `${upstream.id} answered ${said.status}`, ...(said.param === undefined ? {} : { param: said.param }) };

@@ -3,16 +3,16 @@ import { test } from 'node:test';
 
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { createFakeVideos, type FakeAnswer, fakeRequest, type FakeVideos } from '../testing/fake-videos.ts';
-import { type MadeTask, VideoAttempts } from './video-attempts.ts';
+import { type SubmittedTask, VideoAttempts } from './video-attempts.ts';
 
 const accepted: FakeAnswer = { status: 200, body: { request_id: 'up_1' } };
 const refused = (status: number): FakeAnswer => ({ status, body: { error: { message: `no: ${status}` } } });
 
 const idempotency = { keyId: 'k', key: 'once', bodyHash: 'hash', untilMs: Number.MAX_SAFE_INTEGER };
 
-function run(videos: FakeVideos, key?: typeof idempotency): Promise<MadeTask> {
-  const wish = { request: fakeRequest(), source: undefined, idempotency: key, acceptedAtMs: videos.context.gateway.clock.nowMs() };
-  return new VideoAttempts(videos.context, wish).run(videos.targets);
+function run(videos: FakeVideos, key?: typeof idempotency): Promise<SubmittedTask> {
+  const order = { request: fakeRequest(), source: undefined, idempotency: key, acceptedAtMs: videos.context.gateway.clock.nowMs() };
+  return new VideoAttempts(videos.context, order).run(videos.targets);
 }
 
 const start = (...answers: readonly FakeAnswer[]) =>
@@ -20,14 +20,14 @@ const start = (...answers: readonly FakeAnswer[]) =>
 
 const to = ({ sent }: FakeVideos): string => sent.map((one) => one.to).join('');
 
-/** Open tasks, once what was refused is written down. */
+/** The open tasks, after refusals are recorded. */
 async function openTasks({ store }: FakeVideos): Promise<readonly string[]> {
   await new Promise(setImmediate);
   const tasks = await store.listTasks({ userName: 'user', limit: 10, order: 'asc' });
   return tasks.map(({ phase }) => phase);
 }
 
-test('an accepted submission is a task with what is held for it', async () => {
+test('an accepted submission is a task with its hold', async () => {
   const videos = start(accepted);
   const { task } = await run(videos);
   assert.equal(task.upstreamTaskId, 'up_1');
@@ -42,7 +42,7 @@ const movesOn: readonly (readonly [what: string, answer: FakeAnswer])[] = [
   ['no connection', 'ECONNREFUSED'],
   ['no such host', 'ENOTFOUND'],
   ['no connection in time', 'CONNECT_TIMEOUT'],
-  ['a certificate that is no good', 'CERT_HAS_EXPIRED'],
+  ['an invalid certificate', 'CERT_HAS_EXPIRED'],
   ['429', refused(429)],
   ['401', refused(401)],
   ['403', refused(403)],
@@ -53,12 +53,12 @@ const movesOn: readonly (readonly [what: string, answer: FakeAnswer])[] = [
 ];
 
 for (const [what, answer] of movesOn) {
-  test(`${what}: nothing was taken, and the next target is asked`, async () => {
+  test(`${what}: nothing was accepted, and the next target gets the request`, async () => {
     const videos = start(answer, accepted);
     const { task } = await run(videos);
     assert.deepEqual([to(videos), task.upstream], ['ab', 'b']);
     assert.deepEqual(await openTasks(videos), ['queued']);
-    // The first attempt is in the books, free of charge, under an id of its own.
+    // The first attempt is in the books with an id of its own, at no charge.
     const row = await videos.store.findEntry('req_client');
     assert.deepEqual([row?.end, row?.upstream, row?.charge.amountNanoUsd], ['failed', 'a', 0n]);
     assert.notEqual(task.callId, 'req_client');
@@ -77,7 +77,7 @@ const staysUnclear: readonly (readonly [what: string, answer: FakeAnswer])[] = [
 ];
 
 for (const [what, answer] of staysUnclear) {
-  test(`${what}: it may have been taken, and nobody else is asked`, async () => {
+  test(`${what}: it may have been accepted, and no other target gets the request`, async () => {
     const videos = start(answer, accepted);
     const { task } = await run(videos);
     assert.equal(to(videos), 'a');
@@ -87,7 +87,7 @@ for (const [what, answer] of staysUnclear) {
 }
 
 for (const status of [400, 422, 413]) {
-  test(`${status}: the upstream's refusal goes to the client in its words`, async () => {
+  test(`${status}: the client gets the upstream's refusal and its message`, async () => {
     const videos = start(refused(status), accepted);
     await assert.rejects(run(videos), (error) => {
       assert.ok(error instanceof GatewayError);
@@ -100,7 +100,7 @@ for (const status of [400, 422, 413]) {
   });
 }
 
-test('what is refused for its content is the client’s refusal, and not a matter of the credential', async () => {
+test('a refusal of the content is not treated as a refused credential', async () => {
   const videos = start({ status: 403, body: { code: 'permission', error: 'Content violates usage guidelines.' } }, accepted);
   await assert.rejects(run(videos), (error) => {
     assert.ok(error instanceof GatewayError);
@@ -111,7 +111,7 @@ test('what is refused for its content is the client’s refusal, and not a matte
   assert.deepEqual(await openTasks(videos), []);
 });
 
-test('an upstream that says that it takes nothing, without another one, is an honest 503 and no task', async () => {
+test('an upstream that is overloaded, without another target, results in a 503 and no task', async () => {
   const videos = start(refused(503));
   await assert.rejects(run(videos), (error) => {
     assert.ok(error instanceof GatewayError);
@@ -123,14 +123,14 @@ test('an upstream that says that it takes nothing, without another one, is an ho
   assert.deepEqual([row?.end, row?.charge.amountNanoUsd], ['failed', 0n]);
 });
 
-test('where no target takes it the last failure is told, and nothing is left open', async () => {
+test('if no target accepts it, the client gets the last failure and no task stays open', async () => {
   const videos = start(refused(429), 'ECONNREFUSED', refused(401), accepted);
   await assert.rejects(run(videos), (error) => error instanceof GatewayError && error.code === 'upstream_credentials_rejected');
   assert.equal(to(videos), 'abc');
   assert.deepEqual(await openTasks(videos), []);
 });
 
-test('a repetition is answered with the task of the first, and not sent', async () => {
+test('a repetition gets the task of the first request and is not sent', async () => {
   const videos = createFakeVideos([{ id: 'a', answers: [accepted, accepted] }]);
   const first = await run(videos, idempotency);
   const second = await run(videos, idempotency);
@@ -142,24 +142,24 @@ test('a repetition is answered with the task of the first, and not sent', async 
   );
 });
 
-test('a key is free again where the first target took nothing', async () => {
+test('a key is free again if the first target accepted nothing', async () => {
   const videos = start('ECONNREFUSED', accepted);
   const { task } = await run(videos, idempotency);
   assert.deepEqual([to(videos), task.upstream], ['ab', 'b']);
 });
 
-test('a target whose interface cannot say it is left out', async () => {
+test('a target whose interface cannot express the request is skipped', async () => {
   const videos = createFakeVideos([
     { id: 'a', protocol: 'openai-videos', answers: [accepted] },
     { id: 'b', answers: [accepted] },
   ]);
   // OpenAI's interface makes no videos of five seconds.
-  const wish = { request: fakeRequest({ durationSeconds: 5 }), source: undefined, idempotency: undefined, acceptedAtMs: 0 };
-  const { task } = await new VideoAttempts(videos.context, wish).run(videos.targets);
+  const order = { request: fakeRequest({ durationSeconds: 5 }), source: undefined, idempotency: undefined, acceptedAtMs: 0 };
+  const { task } = await new VideoAttempts(videos.context, order).run(videos.targets);
   assert.deepEqual([to(videos), task.upstream], ['b', 'b']);
 });
 
-test('the submission is kept only for an upstream that makes nothing twice', async () => {
+test('the submission is stored only for an upstream that supports idempotency keys', async () => {
   for (const [protocol, isKept] of [
     ['xai-videos', false],
     ['video-generations', true],
@@ -170,13 +170,13 @@ test('the submission is kept only for an upstream that makes nothing twice', asy
   }
 });
 
-test('where the next attempt cannot be recorded, the client is told why, and nothing is left open', async () => {
+test('if the next attempt cannot be recorded, the client gets the reason and no task stays open', async () => {
   const videos = start(refused(429), accepted);
   const { context, tasks } = videos;
   let begun = 0;
   const begin: typeof tasks.begin = (intent, key) => {
     begun += 1;
-    return begun === 1 ? tasks.begin(intent, key) : Promise.reject(new GatewayError('tasks_unavailable', 'the store is away'));
+    return begun === 1 ? tasks.begin(intent, key) : Promise.reject(new GatewayError('tasks_unavailable', 'the store is unavailable'));
   };
   const broken = { ...videos, context: { ...context, videos: { ...context.videos, tasks: { ...tasks, begin } } } };
   await assert.rejects(run(broken), (error) => error instanceof GatewayError && error.code === 'tasks_unavailable');
@@ -184,7 +184,7 @@ test('where the next attempt cannot be recorded, the client is told why, and not
   assert.deepEqual(await openTasks(videos), []);
 });
 
-test('a submission that breaks in our hands is left unclear', async () => {
+test('a submission that fails by an internal error stays unclear', async () => {
   const videos = start(accepted);
   const { context, tasks } = videos;
   const unclear: string[] = [];
@@ -193,7 +193,7 @@ test('a submission that breaks in our hands is left unclear', async () => {
     return tasks.leaveUnclear(task);
   };
   const send = (): never => {
-    throw new TypeError('a defect');
+    throw new TypeError('a bug');
   };
   const targets = videos.targets.map(({ upstream, ...target }) => ({
     ...target,

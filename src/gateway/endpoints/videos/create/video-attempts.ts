@@ -26,35 +26,35 @@ import { beginHeld } from './begin-held.ts';
 import { type Acceptance, createSubmissionRelay, fateOf, limitSubmission, limitTimes } from './submit.ts';
 import type { VideoSource } from './video-source.ts';
 
-/** What is to be made. */
-export type VideoWish = {
+/** The video that a task will make. */
+export type VideoOrder = {
   readonly request: VideoRequest;
   readonly source: VideoSource | undefined;
   readonly idempotency: Idempotency | undefined;
   readonly acceptedAtMs: number;
 };
 
-export type MadeTask = {
+export type SubmittedTask = {
   readonly task: VideoTask;
-  /** Fields that the upstream's interface has no place for. */
+  /** Fields that the upstream's interface does not support. */
   readonly ignored: readonly string[];
-  /** It was asked for before, under the same key. */
+  /** Set if an earlier request with the same key created the task. */
   readonly isRepeated?: true;
 };
 
-/** A request as one target is to get it. */
+/** A request for one target. */
 type SubmissionPlan = AttemptPlan & {
   /** The id of the attempt in the books. */
   readonly rowId: string;
   readonly protocol: VideoProtocol;
   readonly submission: VideoSubmission;
-  /** What the task tells of the video to come, which is as long and large as its source where the target keeps that. */
+  /** The form of the video. It is that of the source if the target stores the source. */
   readonly shape: Pick<VideoRequest, 'durationSeconds' | 'resolution' | 'aspectRatio'>;
-  /** The upstream's receipt, when it has come. */
+  /** The upstream's acceptance, if it has arrived. */
   readonly accepted: () => Acceptance | undefined;
 };
 
-/** What is known of an attempt that is being made. */
+/** A running attempt. */
 type SentAttempt = {
   readonly task: VideoTask;
   readonly plan: SubmissionPlan;
@@ -62,42 +62,42 @@ type SentAttempt = {
   readonly status: number | undefined;
 };
 
-/** A withdrawn intent leaves the store a moment later; its idempotency key is free then. */
+/** The store removes a withdrawn task a moment later, which frees its idempotency key. */
 const withdrawalWaits = { everyMs: 20, most: 100 } as const;
 
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof GatewayError)) throw error;
 }
 
-/** What never leaves and never reads slowly: whether its upstream has taken a submission would not be known then. */
+/** A client that never leaves: otherwise it would be unknown whether the upstream accepted the submission. */
 const patient = new AbortController().signal;
 
 /**
- * The attempts to have a video made: at one target after the other, as long as it is certain that none has taken it. Each of them is a task, which is its books: what is held for it,
- * and the row that it ends as.
+ * The attempts of a video request, at one target after another, while it is certain that none accepted it. Each attempt
+ * is a task: the task has the hold, and its end is a ledger row.
  */
 export class VideoAttempts implements CallJob<SubmissionPlan> {
   readonly isFree = true;
   readonly limitTimes = limitTimes;
   readonly #context: VideoContext;
-  readonly #wish: VideoWish;
+  readonly #order: VideoOrder;
   readonly #withdrawn = new Set<string>();
   #planned = 0;
-  /** What the last attempt came to. */
-  #made: Promise<MadeTask> | undefined;
-  /** An attempt that is recorded and has not ended. */
+  /** The result of the last attempt. */
+  #submitted: Promise<SubmittedTask> | undefined;
+  /** The attempt that is recorded and has not ended. */
   #open: VideoTask | undefined;
   #answer: (() => void) | undefined;
 
-  constructor(context: VideoContext, wish: VideoWish) {
+  constructor(context: VideoContext, order: VideoOrder) {
     this.#context = context;
-    this.#wish = wish;
+    this.#order = order;
   }
 
-  /** @throws GatewayError where no target takes it; then nothing is open and nothing is charged */
-  async run(targets: readonly Target[]): Promise<MadeTask> {
+  /** @throws GatewayError if no target accepts it; then no task is open and nothing is charged */
+  async run(targets: readonly Target[]): Promise<SubmittedTask> {
     const { gateway, settings, caller, callId, report, videos } = this.#context;
-    const { request, acceptedAtMs } = this.#wish;
+    const { request, acceptedAtMs } = this.#order;
     const inputCharacters = request.prompt.length;
     const call = {
       callId,
@@ -120,15 +120,15 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
         return new CallAttempts(gateway, call, this, sink).start();
       });
     } finally {
-      // A defect of ours: nobody knows how far it came.
+      // A bug: it is unknown whether the upstream got the submission.
       if (this.#open !== undefined) await videos.tasks.leaveUnclear(this.#open);
     }
-    if (this.#made === undefined) throw new Error('a request for a video was answered without an attempt');
-    return await this.#made;
+    if (this.#submitted === undefined) throw new Error('a video request ended without an attempt');
+    return await this.#submitted;
   }
 
   digest(): string {
-    const { prompt, mode, requestedModel, metadata } = this.#wish.request;
+    const { prompt, mode, requestedModel, metadata } = this.#order.request;
     return digestRequest(Buffer.from(JSON.stringify({ prompt, mode, requestedModel, metadata })));
   }
 
@@ -140,12 +140,12 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
     throw new Error('a submission has no usage');
   }
 
-  /** The request in the target's own interface. @throws GatewayError where it cannot be said there */
+  /** Encodes the request for the target's interface. @throws GatewayError if the interface cannot express it */
   async plan(target: Target): Promise<SubmissionPlan> {
     const { upstream, upstreamModel } = target;
     const { gateway, videos, callId } = this.#context;
-    const { request, source } = this.#wish;
-    if (upstream.services.videos === undefined) throw new Error(`${upstream.id} makes no videos and was chosen for one`);
+    const { request, source } = this.#order;
+    if (upstream.services.videos === undefined) throw new Error(`${upstream.id} was chosen for a video and has no video interface`);
     const protocol = videos.protocols[upstream.services.videos];
     const shape = source === undefined ? request : await source.fit(request, target);
     const submission = protocol.encodeSubmission(shape, upstreamModel);
@@ -176,23 +176,23 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
     };
   }
 
-  /** Always another target, and only where nothing was taken: the same is not asked twice for one video. */
+  /** The next attempt goes to another target, and only if nothing was accepted. */
   mayFollow(error: GatewayError, failed: Target, next: Target): boolean {
     return fateOf(error) === 'failed' && next !== failed;
   }
 
   async record({ target, plan }: { readonly target: Target; readonly plan: SubmissionPlan }): Promise<ExchangeObserver | LocalAnswer> {
-    // What the attempt before came to is settled, and nothing of it is left open.
-    await this.#made?.catch(ignoreRefusal);
+    // The attempt before is settled and closed.
+    await this.#submitted?.catch(ignoreRefusal);
     const { task, type } = await this.#begin(target, plan).catch((error: unknown) => this.#endUnrecorded(error));
     if (type === 'existing') {
-      this.#made = Promise.resolve({ task, ignored: [], isRepeated: true });
+      this.#submitted = Promise.resolve({ task, ignored: [], isRepeated: true });
       return { kind: 'local', answer: () => this.#answer?.() };
     }
     this.#open = task;
     const startedMs = this.#context.gateway.clock.monotonicMs();
     let status: number | undefined;
-    let ended: Promise<MadeTask> | undefined;
+    let ended: Promise<SubmittedTask> | undefined;
     return {
       head: (told) => (status = told),
       firstContent: () => {},
@@ -200,7 +200,7 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
       settled: (outcome, then = () => {}) => {
         if (ended === undefined) {
           ended = this.#conclude(outcome, { task, plan, startedMs, status });
-          this.#made = ended;
+          this.#submitted = ended;
           this.#open = undefined;
         }
         void ended.then(then, then);
@@ -208,15 +208,15 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
     };
   }
 
-  /** The client is told why an attempt could not be recorded, also where that was to follow a refused one. */
+  /** Ends the request because an attempt could not be recorded, also after a refused one. */
   #endUnrecorded(error: unknown): never {
-    const made = Promise.reject(error);
-    made.catch(() => {});
-    this.#made = made;
+    const submitted = Promise.reject(error);
+    submitted.catch(() => {});
+    this.#submitted = submitted;
     throw error;
   }
 
-  async #conclude({ error, end }: Outcome, { task, plan, startedMs, status }: SentAttempt): Promise<MadeTask> {
+  async #conclude({ error, end }: Outcome, { task, plan, startedMs, status }: SentAttempt): Promise<SubmittedTask> {
     const { gateway, videos, callId } = this.#context;
     const { ignored } = plan.submission;
     const receipt = plan.accepted();
@@ -224,10 +224,10 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
       return { task: await videos.tasks.accept(task, receipt.upstreamTaskId, toReading(receipt.video)), ignored };
     if (error !== undefined && fateOf(error) === 'unclear') {
       const facts = { callId, task: task.id, upstream: task.upstream, reason: error.internal };
-      gateway.logger.warn(facts, 'it is not clear whether an upstream took a video');
+      gateway.logger.warn(facts, 'video submission unclear');
       return { task: await videos.tasks.leaveUnclear(task), ignored };
     }
-    const refusal = error ?? new GatewayError('request_timeout', 'the request was given up before it was sent');
+    const refusal = error ?? new GatewayError('request_timeout', 'the request was cancelled before it was sent');
     const durationMs = Math.round(gateway.clock.monotonicMs() - startedMs);
     this.#withdrawn.add(task.id);
     const upstreamStatus = status === undefined ? {} : { upstreamStatus: status };
@@ -235,11 +235,11 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
     throw refusal;
   }
 
-  /** Records what is about to be asked for. */
+  /** Records the task before its submission. */
   async #begin(target: Target, fitted: SubmissionPlan): Promise<{ readonly type: 'begun' | 'existing'; readonly task: VideoTask }> {
     const { gateway, settings, caller } = this.#context;
     const { protocol, submission, rowId } = fitted;
-    const { request, source, acceptedAtMs } = this.#wish;
+    const { request, source, acceptedAtMs } = this.#order;
     const { upstream, upstreamModel } = target;
     const { priceBook } = settings.routing;
     const { usage } = submission.billing;
@@ -274,7 +274,7 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
 
   async #record(intent: NewVideoTask): ReturnType<VideoTasks['begin']> {
     const { videos } = this.#context;
-    const { idempotency } = this.#wish;
+    const { idempotency } = this.#order;
     for (let waits = 0; ; waits += 1) {
       const begun = await videos.tasks.begin(intent, idempotency);
       if (begun.type === 'begun' || !this.#withdrawn.has(begun.task.id) || waits === withdrawalWaits.most) return begun;
@@ -283,7 +283,7 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
   }
 }
 
-/** What is kept of a request, sealed. Length and resolution are those that were sent, where the client left them open. */
+/** The stored request, encrypted. Omitted durations and resolutions are those that were sent. */
 function toSealed(request: VideoRequest, { shape, submission, protocol }: SubmissionPlan): SealedVideoRequest {
   const { prompt, metadata, mode, user, callbackUrl } = request;
   const { aspectRatio } = shape;
@@ -306,7 +306,7 @@ function toSealed(request: VideoRequest, { shape, submission, protocol }: Submis
   };
 }
 
-/** For how long the file is to be kept, where the caller's key or user has a word in it: the shorter time of both. */
+/** The shorter retention of the caller's key and user; undefined if neither has one. */
 function retentionOf({ limits, userLimits }: ApiKey): Pick<SealedVideoRequest, 'retentionDays'> {
   const days = [limits, userLimits].flatMap((each) => each?.mediaRetentionDays ?? []);
   return days.length === 0 ? {} : { retentionDays: Math.min(...days) };

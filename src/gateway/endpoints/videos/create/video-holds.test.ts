@@ -4,31 +4,31 @@ import { test } from 'node:test';
 import { FakeDesk } from '../../../admission/credits/testing/fake-desk.ts';
 import { createFakeVideos, type FakeAnswer, fakeRequest, type FakeVideos } from '../testing/fake-videos.ts';
 import type { VideoContext } from '../video-context.ts';
-import { type MadeTask, VideoAttempts } from './video-attempts.ts';
+import { type SubmittedTask, VideoAttempts } from './video-attempts.ts';
 
 const accepted: FakeAnswer = { status: 200, body: { request_id: 'up_1' } };
 const refused: FakeAnswer = { status: 429, body: { error: { message: 'no' } } };
 
-/** Asks for a video with a key that may spend only so much. */
-function run(videos: FakeVideos, desk: FakeDesk): Promise<MadeTask> {
+/** Requests a video with a key that has a spend limit. */
+function run(videos: FakeVideos, desk: FakeDesk): Promise<SubmittedTask> {
   const { gateway, caller } = videos.context;
   const context: VideoContext = {
     ...videos.context,
     gateway: { ...gateway, credits: desk },
     caller: { ...caller, limits: { spendPerDay: '1' } },
   };
-  const wish = { request: fakeRequest(), source: undefined, idempotency: undefined, acceptedAtMs: gateway.clock.nowMs() };
-  return new VideoAttempts(context, wish).run(videos.targets);
+  const order = { request: fakeRequest(), source: undefined, idempotency: undefined, acceptedAtMs: gateway.clock.nowMs() };
+  return new VideoAttempts(context, order).run(videos.targets);
 }
 
-test('a video is held for until its task is recorded, which holds it from then on', async () => {
+test('the hold of a video passes to its task when the task is recorded', async () => {
   const desk = new FakeDesk(10n ** 12n);
   const { task } = await run(createFakeVideos([{ id: 'a', answers: [accepted] }]), desk);
   assert.ok(task.heldNanoUsd > 0n);
   assert.deepEqual([desk.chargedNanoUsd, desk.open, desk.endedAgain], [task.heldNanoUsd, 0, 0]);
 });
 
-test('each attempt is held for by itself', async () => {
+test('each attempt has a hold of its own', async () => {
   const desk = new FakeDesk(10n ** 12n);
   const videos = createFakeVideos([
     { id: 'a', answers: [refused] },
@@ -38,7 +38,7 @@ test('each attempt is held for by itself', async () => {
   assert.deepEqual([desk.holds, desk.open], [2, 0]);
 });
 
-test('one that is not covered is asked of nobody, and leaves no task', async () => {
+test('a video that is not covered goes to no upstream and leaves no task', async () => {
   const videos = createFakeVideos([{ id: 'a', answers: [accepted] }]);
   await assert.rejects(run(videos, new FakeDesk(1n)), { code: 'insufficient_credit' });
   assert.equal(videos.sent.length, 0);

@@ -7,17 +7,17 @@ import type { StoredMedia, VideoTask } from '../../../../tasks/video-task.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { findTask, statusOf, type VideoContext } from '../video-context.ts';
 
-/** A file larger than this cannot be sent within a request: vendors take so much, and it is held in memory. */
+/** The largest file within a request: vendors accept this much, and it is held in memory. */
 const inlineBytesMax = 20 * 1024 * 1024;
 
-/** A video of the gateway's own that a request changes or lengthens. */
+/** A video of the gateway that a request changes or extends. */
 export type VideoSource = {
   readonly task: VideoTask;
-  /** The request as a target is to be told of it. @throws GatewayError */
+  /** Prepares the request for a target. @throws GatewayError */
   readonly fit: (request: VideoRequest, target: Target) => Promise<VideoRequest>;
 };
 
-/** The id in an address that the gateway handed out for the file of a video; no vendor could fetch it, because it asks for a key. */
+/** The id in the gateway's URL of a video file. No vendor could fetch that URL, because it requires a key. */
 export function ownVideoId(url: string, baseUrl: string): string | undefined {
   const parsed = URL.parse(url);
   if (parsed === null || parsed.origin !== URL.parse(baseUrl)?.origin) return undefined;
@@ -30,8 +30,8 @@ function sourceId(video: VideoInput | undefined, baseUrl: string): string | unde
 }
 
 /**
- * Finds the video of the gateway's own that a request is about, by its id or by its address. Undefined where it is about none.
- * @throws GatewayError where it is not the caller's, is not finished or is no longer there
+ * Finds the gateway's video that a request names by id or URL. Undefined if it names none.
+ * @throws GatewayError if it is another user's, not finished, or deleted
  */
 export async function findSource(context: VideoContext, { video }: VideoRequest): Promise<VideoSource | undefined> {
   const id = sourceId(video, context.baseUrl);
@@ -51,14 +51,14 @@ export async function findSource(context: VideoContext, { video }: VideoRequest)
   };
 }
 
-/** An address that only the gateway's own clients can use is not forwarded: it is replaced by the video. */
+/** Replaces the gateway's own URL by the video, because only clients of the gateway can use it. */
 function withoutVideo(metadata: string): string {
   const members = listTextMembers(metadata);
   const others = members.filter(({ key }) => fieldOf(key) !== 'video');
   return others.length === members.length ? metadata : writeTextObject(others);
 }
 
-/** How long and large a remix becomes that its upstream makes of what it keeps: as its source is. */
+/** The form of a remix at the upstream that stores the source: that of the source. */
 function sizeOfSource({ videos }: VideoContext, task: VideoTask): Pick<VideoRequest, 'durationSeconds' | 'resolution' | 'aspectRatio'> {
   const { durationMs, pricingParameters } = task;
   const { resolution } = pricingParameters;
@@ -70,17 +70,17 @@ function sizeOfSource({ videos }: VideoContext, task: VideoTask): Pick<VideoRequ
   };
 }
 
-/** Whether the upstream has the video itself and can be told of it by its id there. */
+/** Whether the upstream stores the video, so that its id there can be sent. */
 export function isKept(task: VideoTask, upstreamId: string, protocol: VideoProtocolId | undefined): boolean {
   const isSame = task.upstream === upstreamId && protocol === task.protocol;
   return isSame && protocol === 'openai-videos' && task.upstreamTaskId !== undefined;
 }
 
-/** The file of a video that is to be changed. @throws GatewayError where it is not finished or is no longer there */
+/** The file of a source video. @throws GatewayError if it is not finished or deleted */
 export function mediaOf(task: VideoTask): StoredMedia {
   const status = statusOf(task);
   if (status !== 'completed')
-    throw new GatewayError('task_not_finished', `The video that is to be changed is not completed; its status is ${status}.`, {
+    throw new GatewayError('task_not_finished', `The source video is not completed; its status is ${status}.`, {
       param: 'video',
     });
   if (task.media === undefined) throw gone();
@@ -88,7 +88,7 @@ export function mediaOf(task: VideoTask): StoredMedia {
 }
 
 function gone(): GatewayError {
-  return new GatewayError('result_unavailable', 'The file of the video that is to be changed is no longer there.', {
+  return new GatewayError('result_unavailable', 'The file of the source video was deleted.', {
     status: 410,
     param: 'video',
   });
@@ -96,10 +96,10 @@ function gone(): GatewayError {
 
 async function loadInline({ videos, signal, admission }: VideoContext, media: StoredMedia): Promise<VideoInput> {
   if (media.bytes > inlineBytesMax) {
-    const message = `The video that is to be changed has ${media.bytes} bytes, and at most ${inlineBytesMax} can be sent to a model service that does not keep it.`;
+    const message = `The source video has ${media.bytes} bytes, and at most ${inlineBytesMax} can be sent to a model service that does not store it.`;
     throw new GatewayError('invalid_media', message, { param: 'video' });
   }
-  // The file, and the text that it becomes.
+  // The file and its base64 text.
   if (!admission.holdBytes(media.bytes * 3))
     throw new GatewayError('overloaded', 'The gateway has no room for this video at the moment. Please try again in 1s.', {
       retryAfterSeconds: 1,

@@ -5,12 +5,12 @@ const creating = [400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503, 50
 const reading = [401, 403, 404, 500, 503];
 
 const createdHeaders = {
-  'x-weir-ignored-fields': { description: 'Fields that were left out of account, where there are any.', schema: { type: 'string' } },
-  'retry-after': { description: 'Seconds after which asking again is worth it.', schema: { type: 'integer' } },
+  'x-weir-ignored-fields': { description: 'Ignored fields, if there are any.', schema: { type: 'string' } },
+  'retry-after': { description: 'Seconds until the next useful request.', schema: { type: 'integer' } },
 };
 
 function created(schema: Schema, statusOfErrors = 'VideoProblem'): object {
-  const description = 'The video is noted down, and goes on by itself.';
+  const description = 'The video task is created.';
   return {
     200: { description, headers: createdHeaders, content: content('application/json', schema) },
     ...refusals(creating, statusOfErrors),
@@ -20,7 +20,7 @@ function created(schema: Schema, statusOfErrors = 'VideoProblem'): object {
 function creation(request: Schema, schema: Schema, options: { readonly forms?: boolean; readonly problem?: string } = {}): object {
   const form = options.forms === true ? content('multipart/form-data', request) : {};
   return {
-    parameters: [idempotencyKey('the same wish is the same video')],
+    parameters: [idempotencyKey('a repetition gets the same video')],
     requestBody: { required: true, content: { ...content('application/json', request), ...form } },
     responses: created(schema, options.problem),
   };
@@ -47,7 +47,7 @@ const requestHeader = (name: string, description: string): object => ({ name, in
 /** The file; HEAD has the same headers and no body. */
 function contentOperation(hasBody: boolean): object {
   const body = hasBody ? { content: file } : {};
-  const contentRange = { 'Content-Range': header('Which bytes these are, and of how many.') };
+  const contentRange = { 'Content-Range': header('The range, and the size of the file.') };
   const notThere = refusals([400, 401, 403, 404, 410, 500, 502, 503], 'VideoProblem');
   const beyond = { ...refusals([416], 'VideoProblem') } as Record<number, object>;
   return {
@@ -55,18 +55,18 @@ function contentOperation(hasBody: boolean): object {
       {
         name: 'expires',
         in: 'query',
-        description: 'Of a signed link, which needs no key: when it ends. Unix seconds.',
+        description: 'The end of a signed link in Unix seconds. A link needs no key.',
         schema: { type: 'integer' },
       },
       { name: 'signature', in: 'query', description: 'Of a signed link.', schema: { type: 'string' } },
       { name: 'variant', in: 'query', description: 'There is no other.', schema: { type: 'string', enum: ['video'], default: 'video' } },
-      requestHeader('Range', 'One range of bytes, such as bytes=0-1023. Several are answered with the whole file.'),
-      requestHeader('If-Range', 'An ETag: the range is of the same file, or the whole file comes.'),
+      requestHeader('Range', 'One range of bytes, such as bytes=0-1023. Several ranges get the whole file.'),
+      requestHeader('If-Range', 'An ETag. If the file differs, the whole file is sent.'),
       requestHeader('If-None-Match', 'ETags that the client has.'),
     ],
     responses: {
       200: { description: 'The file.', headers: fileHeaders, ...body },
-      206: { description: 'The part that was asked for.', headers: { ...fileHeaders, ...contentRange }, ...body },
+      206: { description: 'The requested range.', headers: { ...fileHeaders, ...contentRange }, ...body },
       304: { description: 'The client has it.', headers: cacheHeaders },
       416: { ...beyond[416], headers: contentRange },
       ...notThere,
@@ -79,12 +79,12 @@ const anyVideo: Schema = { anyOf: [ref('Video'), ref('OpenaiVideo'), ref('XaiVid
 const listParameters = [
   { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
   { name: 'order', in: 'query', description: 'By time of creation.', schema: { type: 'string', enum: ['asc', 'desc'], default: 'desc' } },
-  { name: 'after', in: 'query', description: 'The id behind which the page begins.', schema: { type: 'string' } },
+  { name: 'after', in: 'query', description: 'The id after which the page begins.', schema: { type: 'string' } },
 ];
 
 const eventStream = {
   description:
-    'At once and after each change an event `video.queued`, `video.in_progress`, `video.completed` or `video.failed`, whose data is a VideoEvent. The stream ends with the video; one that merely ends does not say that it is over.',
+    'An event at once and after each change: `video.queued`, `video.in_progress`, `video.completed` or `video.failed`, with a VideoEvent as data. The last two are the end; a stream that ends without them was interrupted.',
   content: { 'text/event-stream': { schema: text('Server-sent events.'), 'x-event-data': ref('VideoEvent') } },
 };
 
@@ -105,13 +105,13 @@ const operations: Readonly<Record<VideoAction, object>> = {
     responses: {
       200: { description: 'How it stands.', content: content('application/json', anyVideo) },
       202: {
-        description: "The same, of one that came in xAI's form and is not over.",
+        description: "The same, for an open video of xAI's interface.",
         content: content('application/json', ref('XaiVideo')),
       },
       ...refusals(reading, 'VideoProblem'),
     },
   },
-  delete: answer('It is forgotten, and its file with it.', ref('VideoDeleted'), [400, ...reading]),
+  delete: answer('The video and its file are deleted.', ref('VideoDeleted'), [400, ...reading]),
   content: contentOperation(true),
   events: { responses: { 200: eventStream, ...refusals(reading, 'VideoProblem') } },
   receipt: answer('What it costs.', ref('VideoReceipt')),
@@ -122,7 +122,7 @@ export function videoOperation(action: VideoAction): object {
   return { summary: videoSummaries[action], security: action === 'content' ? [...carriers, {}] : carriers, ...operations[action] };
 }
 
-/** HEAD of the file, which clients ask for its length by. */
+/** HEAD of the file. */
 export function videoHeadOperation(): object {
   return { summary: 'The headers of the file of a completed video', security: [...carriers, {}], ...contentOperation(false) };
 }

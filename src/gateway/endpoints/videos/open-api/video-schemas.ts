@@ -3,7 +3,7 @@ import { imagesMax } from '../../../../dialects/video-tasks/read-media.ts';
 import { count, object, orNull, ref, type Schema, type Schemas, text, unixSeconds } from '../../shared/open-api-parts.ts';
 
 const medium = (kind: 'image' | 'video'): Schema => ({
-  description: `An https: or http: address, or a data URL of the form data:${kind}/...;base64,...; as a text or as an object with it in \`url\`. An address of this gateway (\`metadata.url\` of a video) stands for the video itself.`,
+  description: `An https: or http: address, or a data URL of the form data:${kind}/...;base64,...; as a text or as an object with it in \`url\`. A URL of this gateway (\`metadata.url\` of a video) names that video.`,
   anyOf: [
     { type: 'string' },
     object({ url: { type: 'string' } }, ['url']),
@@ -11,20 +11,20 @@ const medium = (kind: 'image' | 'video'): Schema => ({
   ],
 });
 
-const model = text('A name out of GET /v1/videos/models.', { minLength: 1, maxLength: 256, examples: ['vendor-imagine-video'] });
+const model = text('A name in GET /v1/videos/models.', { minLength: 1, maxLength: 256, examples: ['vendor-imagine-video'] });
 const prompt = text('What the video shows.', { minLength: 1 });
 const user = text('The end user, for the vendor.', { maxLength: 256 });
-const callbackUrl = text('Where to post the event that tells of the end; see docs/guide/callbacks.md.', {
+const callbackUrl = text('The URL that gets the event of the end; see docs/guide/callbacks.md.', {
   format: 'uri',
   maxLength: 2048,
 });
-const callbacks = { callback_url: callbackUrl, webhook_url: { ...callbackUrl, description: 'The same under another name.' } };
-const resolution = text('Lines of the video. Source: contract A 2.2; other resolutions pass where the model has them.', {
+const callbacks = { callback_url: callbackUrl, webhook_url: { ...callbackUrl, description: 'The same, with another name.' } };
+const resolution = text('The resolution. Source: contract A 2.2; other resolutions pass if the model supports them.', {
   enum: [...documentedResolutions],
   default: '480p',
 });
 const aspectRatio = (documented: readonly string[]): Schema =>
-  text('Width to height. Left out with a picture, the ratio is that of the picture. Source: contract A 2.2.', {
+  text('The aspect ratio. Default with an image: that of the image. Source: contract A 2.2.', {
     enum: [...documented],
     default: '16:9',
   });
@@ -33,32 +33,32 @@ const duration: Schema = {
   minimum: 1,
   maximum: 15,
   default: 5,
-  description: 'Seconds. Not for changing a video, which keeps its length, at most 8.7 s. A text of digits is accepted too.',
+  description: 'Seconds. Not for a change of a video, which keeps its duration of at most 8.7 s. A string of digits is accepted too.',
 };
 
-/** What is asked for, in the three forms. */
+/** Requests, in the three forms. */
 const requests: Schemas = {
   VideoCreation: object(
     {
       model,
       prompt,
       duration,
-      image: { ...medium('image'), description: 'The first picture. Either this or `images`.' },
+      image: { ...medium('image'), description: 'The first frame. Either this or `images`.' },
       images: {
         type: 'array',
         minItems: 1,
         maxItems: imagesMax,
         items: medium('image'),
-        description: 'One is the first picture; several are what is to be seen in the video.',
+        description: 'One image is the first frame; several are references for the content.',
       },
       metadata: {
         type: 'object',
         description:
-          'Goes to the vendor as it was written, digit by digit, is kept with the video and comes back with it. `model`, `prompt` and `user` in it are left out, and named in `x-weir-ignored-fields`.',
+          'Passes to the vendor unchanged, and is stored and returned with the video. Its members `model`, `prompt` and `user` are ignored and named in `x-weir-ignored-fields`.',
         properties: {
           resolution,
           aspect_ratio: aspectRatio(documentedRatios),
-          video: { ...medium('video'), description: 'The video that is to be changed. With it, length, resolution and ratio are its own.' },
+          video: { ...medium('video'), description: 'The source video, which decides duration, resolution and aspect ratio.' },
         },
         additionalProperties: true,
       },
@@ -72,11 +72,11 @@ const requests: Schemas = {
     {
       model: { ...model, default: 'sora-2' },
       prompt: { ...prompt, maxLength: 32_000 },
-      seconds: text('Seconds, as a text of digits: 1 to 20, of which models make some. OpenAI makes 4, 8 and 12.', {
+      seconds: text('Seconds as a string of digits, 1 to 20. Models support some of these; OpenAI supports 4, 8 and 12.', {
         pattern: '^\\d{1,2}$',
       }),
       size: text('Width and height in pixels.', { enum: [...sizes] }),
-      input_reference: { ...medium('image'), description: 'The first picture: a file in a form, an address or data URL in JSON.' },
+      input_reference: { ...medium('image'), description: 'The first frame: a file in a form, a URL or data URL in JSON.' },
       user,
       ...callbacks,
     },
@@ -84,7 +84,7 @@ const requests: Schemas = {
     { description: "OpenAI's form. Source: its CreateVideoBody, August 2026." },
   ),
   VideoRemix: object({ prompt: { ...prompt, maxLength: 32_000 }, ...callbacks }, ['prompt'], {
-    description: 'How one of your videos is to be changed.',
+    description: 'The change of one of your videos.',
   }),
   XaiVideoCreation: object(
     {
@@ -129,7 +129,7 @@ const failure = object(
   ['code', 'message'],
 );
 
-const status = text('Goes forward only; `completed` and `failed` are the end. Source: contract A 3.', {
+const status = text('Never goes back; `completed` and `failed` are final. Source: contract A 3.', {
   enum: ['queued', 'in_progress', 'completed', 'failed'],
 });
 const always: Schemas = {
@@ -142,16 +142,16 @@ const always: Schemas = {
   prompt: { type: 'string' },
   metadata: {
     type: 'object',
-    description: 'As it was sent; when completed also with `url`.',
-    properties: { url: text('Where the file is, until `expires_at`.') },
+    description: 'As it was sent, and with `url` when the video is completed.',
+    properties: { url: text('The URL of the file until `expires_at`.') },
     additionalProperties: true,
   },
 };
 const later: Schemas = {
-  completed_at: unixSeconds('When it was over, completed or failed.'),
-  expires_at: unixSeconds('When the file is deleted.'),
-  seconds: text('The length in seconds: as asked for, and then as it is.'),
-  size: text('Width and height in pixels, where both are known.'),
+  completed_at: unixSeconds('Time of the end, completed or failed.'),
+  expires_at: unixSeconds('Time at which the file is deleted.'),
+  seconds: text('The duration in seconds: the requested, then the actual one.'),
+  size: text('Width and height in pixels, if both are known.'),
   remixed_from_video_id: { type: 'string' },
   error: failure,
 };
@@ -161,14 +161,14 @@ const ofStatus = (statuses: readonly string[], properties: Schemas, more: Schema
   ...more,
   properties: { ...properties, status: { enum: [...statuses] } },
 });
-/** A completed video has an address. */
+/** A completed video has a URL. */
 const whenOver: Schema = {
   anyOf: [
     ofStatus(['completed'], { progress: { const: 100 }, metadata: { required: ['url'] } }),
     ofStatus(['queued', 'in_progress', 'failed'], { progress: { maximum: 99 } }),
   ],
 };
-/** Only a failed one has an error: OpenAI's object says null for the others, the contract's leaves it out. */
+/** Only a failed video has an error. For others, OpenAI's object has null, and the contract's omits it. */
 const errorWhenFailed = (hasNull: boolean): Schema => ({
   anyOf: [
     ofStatus(['failed'], { error: { type: 'object' } }, { required: ['error'] }),
@@ -178,18 +178,17 @@ const errorWhenFailed = (hasNull: boolean): Schema => ({
   ],
 });
 
-/** What is answered. */
+/** Replies. */
 const tasks: Schemas = {
   Video: object({ ...always, task_id: taskId, ...later }, [...names, 'task_id'], {
-    description: 'A video and how it stands. Source: contract A 2.1.',
+    description: 'A video and its state. Source: contract A 2.1.',
     allOf: [whenOver, errorWhenFailed(false)],
   }),
   OpenaiVideo: object(
     { ...always, ...Object.fromEntries(Object.entries(later).map(([name, schema]) => [name, orNull(schema)])) },
     [...names, ...Object.keys(later)],
     {
-      description:
-        "A video that came in OpenAI's form, and every video in a list: all members are there, null where there is nothing to say.",
+      description: "A video of OpenAI's interface, and every video in a list. All members are present; absent values are null.",
       allOf: [whenOver, errorWhenFailed(true)],
     },
   ),
@@ -200,7 +199,7 @@ const tasks: Schemas = {
       model: { type: 'string' },
       video: object(
         {
-          url: text('Empty where moderation withheld the video.'),
+          url: text('Empty if moderation withheld the video.'),
           duration: { type: 'number', exclusiveMinimum: 0, description: 'Seconds.' },
           respect_moderation: { type: 'boolean' },
         },
@@ -209,11 +208,11 @@ const tasks: Schemas = {
       error: failure,
     },
     ['status', 'model'],
-    { description: "A video that came in xAI's form." },
+    { description: "A video of xAI's interface." },
   ),
   XaiVideoCreated: object({ request_id: text('The id of the video.') }, ['request_id']),
   VideoEvent: {
-    description: 'The data of an event: the video, in the form in which it was asked for, and the number of the event in its stream.',
+    description: 'The data of an event: the video in the form of its request, and the number of the event in its stream.',
     allOf: [{ anyOf: [ref('Video'), ref('OpenaiVideo'), ref('XaiVideo')] }, object({ sequence: count('From 0.') }, ['sequence'])],
   },
   VideoList: object(
@@ -221,7 +220,7 @@ const tasks: Schemas = {
       object: { const: 'list' },
       data: { type: 'array', items: ref('OpenaiVideo') },
       first_id: orNull({ type: 'string' }),
-      last_id: orNull(text('Give it as `after` for the next page.')),
+      last_id: orNull(text('The `after` of the next page.')),
       has_more: { type: 'boolean' },
     },
     ['object', 'data', 'first_id', 'last_id', 'has_more'],
@@ -233,26 +232,26 @@ const tasks: Schemas = {
   ]),
 };
 
-const usd = text('USD, a decimal number with all its digits.', { pattern: '^\\d+(\\.\\d+)?$' });
+const usd = text('USD as an exact decimal number.', { pattern: '^\\d+(\\.\\d+)?$' });
 const usage: Schema = {
   type: 'object',
   additionalProperties: { type: 'integer', minimum: 0 },
-  description: 'What is counted: `outputVideoMs` in milliseconds, `inputImages` in pictures.',
+  description: 'Meters: `outputVideoMs` in milliseconds, `inputImages` in images.',
 };
-const credits = text('The same in the unit of the operator; only where `credit_unit` names one.');
-const held = object({ amount_usd: usd, credits, usage }, ['amount_usd', 'usage'], { description: 'The most that it could come to.' });
+const credits = text('The same in the unit of the operator, if `credit_unit` names one.');
+const held = object({ amount_usd: usd, credits, usage }, ['amount_usd', 'usage'], { description: 'The highest cost.' });
 const line = object(
   {
-    meter: text('What is counted, such as `video_ms:480p`.'),
+    meter: text('The meter, such as `video_ms:480p`.'),
     quantity: { type: 'number', minimum: 0 },
     unit_price_usd: usd,
-    per: { type: 'number', exclusiveMinimum: 0, description: 'How many of the meter the price is for.' },
+    per: { type: 'number', exclusiveMinimum: 0, description: 'The quantity that the price is for.' },
     multipliers: { type: 'object', additionalProperties: { type: 'string' } },
   },
   ['meter', 'quantity', 'unit_price_usd', 'per'],
 );
 
-/** What it costs. */
+/** Receipts. */
 const prices: Schemas = {
   VideoReceipt: object(
     {
@@ -261,14 +260,14 @@ const prices: Schemas = {
       request_id: text('The id of the request, and of the row in the ledger.'),
       model: { type: 'string' },
       status,
-      state: text('What became of the hold.', { enum: ['held', 'settled', 'released'] }),
+      state: text('The state of the hold.', { enum: ['held', 'settled', 'released'] }),
       created_at: unixSeconds('When it was asked for.'),
       settled_at: orNull(unixSeconds('When it was over.')),
-      price_version: text('Of the price book that holds for it.'),
+      price_version: text('The version of its price book.'),
       pricing_parameters: {
         type: 'object',
         additionalProperties: { type: 'string' },
-        description: 'What the price depends on: `resolution`.',
+        description: 'Parameters of the price: `resolution`.',
       },
       held,
       charged: orNull(
@@ -276,9 +275,9 @@ const prices: Schemas = {
           {
             amount_usd: usd,
             credits,
-            price_id: orNull(text('The entry of the price book; null where nothing was priced.')),
+            price_id: orNull(text('The entry of the price book; null if nothing has a price.')),
             usage,
-            estimated: { type: 'boolean', description: 'Whether the length of the video had to be taken from what was asked for.' },
+            estimated: { type: 'boolean', description: 'Whether the duration was taken from the request.' },
             lines: { type: 'array', items: line },
           },
           ['amount_usd', 'price_id', 'usage', 'estimated', 'lines'],
@@ -319,7 +318,7 @@ const prices: Schemas = {
                 min: count('Seconds.'),
                 max: count('Seconds.'),
                 default: count('Seconds.'),
-                values: { type: 'array', items: count('Seconds.'), description: 'Where only some lengths are made.' },
+                values: { type: 'array', items: count('Seconds.'), description: 'The supported durations, if only some are.' },
               },
               ['min', 'max', 'default'],
             ),
@@ -347,7 +346,7 @@ const problem = object(
   {
     message: { type: 'string' },
     type: { type: 'string' },
-    param: orNull(text('The path of the field that is wrong.')),
+    param: orNull(text('The path of the invalid field.')),
     code: { type: 'string' },
   },
   ['message', 'type', 'param', 'code'],
@@ -358,7 +357,7 @@ export const videoSchemas: Schemas = {
   ...tasks,
   ...prices,
   VideoProblem: object({ error: problem, code: { type: 'string' }, message: { type: 'string' } }, ['error', 'code', 'message'], {
-    description: 'An error; code and message also at the top, where clients of other gateways look for them.',
+    description: 'An error. Code and message are also at the top level, where clients of other gateways expect them.',
   }),
   XaiVideoProblem: object({ code: { type: 'string' }, error: text('The message.') }, ['code', 'error']),
 };

@@ -24,7 +24,7 @@ import { createSignedLinks } from '../../shared/content/signed-links.ts';
 import type { VideoContext } from '../video-context.ts';
 import { defaultVideoSettings } from '../../../settings/call-settings.ts';
 
-/** What an upstream answers with, or the code of the error that it ends with. */
+/** An upstream's answer, or the code of its error. */
 export type FakeAnswer = { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } | string;
 
 export type FakeVideoUpstream = { readonly id: string; readonly protocol?: VideoProtocolId; readonly answers: FakeAnswer[] };
@@ -51,7 +51,7 @@ const fakeCaller: ApiKey = {
 };
 
 function createTarget({ id, protocol = 'xai-videos', answers }: FakeVideoUpstream, sent: SentToUpstream[]): Target {
-  const made = createFakeUpstream(
+  const submitted = createFakeUpstream(
     { vendor: 'xai' },
     {
       send: (request, handler) => {
@@ -69,7 +69,7 @@ function createTarget({ id, protocol = 'xai-videos', answers }: FakeVideoUpstrea
       close: () => Promise.resolve(),
     },
   );
-  return { upstream: { ...made, id, credentialId: id, services: { videos: protocol } }, upstreamModel: 'grok-imagine-video' };
+  return { upstream: { ...submitted, id, credentialId: id, services: { videos: protocol } }, upstreamModel: 'grok-imagine-video' };
 }
 
 /** A storage in memory. */
@@ -107,7 +107,7 @@ const fakeSettings = {
   videos: defaultVideoSettings,
 } as const;
 
-/** A request for a video by a known caller, at upstreams that answer as they are told, with tasks in memory. */
+/** A video request at scripted upstreams, with tasks in memory. */
 export function createFakeVideos(upstreams: readonly FakeVideoUpstream[]): FakeVideos {
   const sent: SentToUpstream[] = [];
   const targets = upstreams.map((upstream) => createTarget(upstream, sent));
@@ -171,7 +171,7 @@ export function createFakeVideos(upstreams: readonly FakeVideoUpstream[]): FakeV
   return { context, targets, sent, store, tasks, files };
 }
 
-/** What a client asks for, unless told otherwise: a video from words. */
+/** A request for a video from text, with changes. */
 export function fakeRequest(more: Partial<VideoRequest> = {}): VideoRequest {
   return { form: 'video-generations', mode: 'text', requestedModel: 'm', prompt: 'a cat', images: [], metadata: '{}', ...more };
 }

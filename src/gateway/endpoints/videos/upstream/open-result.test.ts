@@ -68,20 +68,20 @@ async function read({ content }: OpenedResult): Promise<string> {
   return text;
 }
 
-test('a path below the base address is asked for with the credential', async () => {
+test('a path below the base URL is fetched with the credential', async () => {
   await using own = await serving(file);
   const opened = await open(own, { kind: 'path', path: '/videos/v_1/content' });
   assert.deepEqual([opened.mediaType, opened.bytes, await read(opened)], ['video/mp4', 5, 'video']);
   assert.deepEqual([own.seen[0]?.url, own.seen[0]?.headers.authorization], ['/v1/videos/v_1/content', `Bearer ${key}`]);
 });
 
-test('an address of the same origin is asked for with it too', async () => {
+test('a URL of the same origin is fetched with it too', async () => {
   await using own = await serving(file);
   assert.equal(await read(await open(own, { kind: 'url', url: `${own.origin}/files/1.mp4?sig=a%20b` })), 'video');
   assert.deepEqual([own.seen[0]?.url, own.seen[0]?.headers.authorization], ['/files/1.mp4?sig=a%20b', `Bearer ${key}`]);
 });
 
-test('the credential goes to no other origin, also not after a redirect', async () => {
+test('the credential never goes to another origin, even after a redirect', async () => {
   await using other = await serving(file);
   await using own = await serving(redirect(`${other.origin}/elsewhere`));
   for (const result of [
@@ -96,7 +96,7 @@ test('the credential goes to no other origin, also not after a redirect', async 
   }
 });
 
-test('an address inside that nobody has configured is never connected to', async () => {
+test('a private address that is not configured is never connected to', async () => {
   await using inside = await serving(file);
   await using own = await serving(redirect(`${inside.origin}/secret`));
   await assert.rejects(open(own, { kind: 'url', url: `${inside.origin}/secret` }));
@@ -104,7 +104,7 @@ test('an address inside that nobody has configured is never connected to', async
   assert.equal(inside.seen.length, 0);
 });
 
-test('redirects that do not end are left', async () => {
+test('endless redirects are abandoned', async () => {
   await using own = await serving(redirect('/again'));
   await assert.rejects(open(own, { kind: 'path', path: '/videos/v_1/content' }), /redirects more than 3 times/);
   assert.equal(own.seen.length, 4);
@@ -117,7 +117,7 @@ for (const [status, isGone] of [
   [500, false],
   [204, false],
 ] as const) {
-  test(`${status} is ${isGone ? 'the last word' : 'worth another attempt'}`, async () => {
+  test(`${status} is ${isGone ? 'final' : 'retried'}`, async () => {
     await using own = await serving((_, response) => {
       response.writeHead(status);
       response.end();
@@ -129,7 +129,7 @@ for (const [status, isGone] of [
   });
 }
 
-test('results are kept as texts, and what is none is refused', () => {
+test('results are stored as text, and other text is refused', () => {
   for (const result of [
     { kind: 'url', url: 'https://a.example/b' },
     { kind: 'path', path: '/c' },

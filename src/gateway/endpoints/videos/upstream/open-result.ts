@@ -6,7 +6,7 @@ import { discard, streamUpstream, type StreamTimeouts } from './stream-upstream.
 import { createVideoRequest, credentialOf } from './video-request.ts';
 
 /**
- * Opens a file at an address that an upstream chose, without any credential, where its host is of the public internet; redirects too.
+ * Opens a file at an untrusted URL, without any credential. Its host must be public, also after redirects.
  * @throws ResultError
  */
 export type OpenAddress = (url: string, signal: AbortSignal, isTrusted: (url: URL) => boolean) => Promise<OpenedResult>;
@@ -15,39 +15,39 @@ export type OpenResultOptions = {
   readonly upstream: Upstream;
   readonly timeouts: StreamTimeouts;
   readonly openAddress: OpenAddress;
-  /** Origins that the operator has named: files may lie there wherever they stand. They are asked without a credential. */
+  /** Origins that the operator configured. They may be private, and get no credential. */
   readonly isConfigured: (origin: string) => boolean;
   readonly signal: AbortSignal;
 };
 
 const redirectsMax = 3;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
-/** Statuses by which a server says that it has no such file, and never will again. */
+/** Statuses of a file that no longer exists. */
 const goneStatuses = new Set([404, 410]);
 
-/** A result as it is kept with its task. */
+/** A result in its stored form. */
 export function encodeResult(result: VideoResult): string {
   return JSON.stringify(result);
 }
 
-/** @throws ResultError for what is no result: nothing can be made of it */
+/** @throws ResultError if the text is not a result */
 export function decodeResult(text: string): VideoResult {
   let value: JsonValue | undefined;
   try {
     value = JSON.parse(text) as JsonValue;
   } catch {
-    // Told below, with what is no result for other reasons.
+    // The error below covers this case.
   }
   if (value !== undefined && isJsonObject(value)) {
     const { kind, url, path } = value;
     if (kind === 'url' && typeof url === 'string') return { kind, url };
     if (kind === 'path' && typeof path === 'string') return { kind, path };
   }
-  throw new ResultError('what is kept of the result names no file', { isGone: true });
+  throw new ResultError('the stored result names no file', { isGone: true });
 }
 
 /**
- * Opens a finished file. What lies at the upstream's own origin is asked for with its credential, everything else without one, also after a redirect.
+ * Opens a finished file. Only URLs of the upstream's origin get its credential, also after redirects.
  * @throws ResultError
  */
 export async function openResult(result: VideoResult, options: OpenResultOptions): Promise<OpenedResult> {
@@ -55,17 +55,17 @@ export async function openResult(result: VideoResult, options: OpenResultOptions
   const base = `${upstream.origin}${upstream.basePath}`;
   let url = URL.parse(result.kind === 'path' ? `${base}${result.path}` : result.url);
   for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
-    if (url === null) throw new ResultError('the address of the result is not valid', { isGone: true });
+    if (url === null) throw new ResultError('the URL of the result is invalid', { isGone: true });
     if (url.origin !== upstream.origin)
       return await options.openAddress(url.href, options.signal, ({ origin }) => options.isConfigured(origin));
     const opened = await openOwn(url, options);
     if (!('location' in opened)) return opened;
     url = URL.parse(opened.location, url.href);
   }
-  throw new ResultError(`the address of the result redirects more than ${redirectsMax} times`, { isGone: false });
+  throw new ResultError(`the URL of the result redirects more than ${redirectsMax} times`, { isGone: false });
 }
 
-/** Opens a file at the upstream's own origin, or says where it sends us. */
+/** Opens a file at the upstream's origin, or returns the target of its redirect. */
 async function openOwn(url: URL, { upstream, timeouts, signal }: OpenResultOptions): Promise<OpenedResult | { readonly location: string }> {
   const headers = { accept: 'video/*, application/octet-stream', 'accept-encoding': 'identity', ...credentialOf(upstream) };
   const request = { ...createVideoRequest(upstream, { method: 'GET', path: '' }), path: `${url.pathname}${url.search}`, headers };
@@ -77,7 +77,7 @@ async function openOwn(url: URL, { upstream, timeouts, signal }: OpenResultOptio
   await discard(content);
   const { location } = answered;
   if (redirectStatuses.has(status) && typeof location === 'string') return { location };
-  throw new ResultError(`the upstream answers ${status} when asked for the result`, { isGone: goneStatuses.has(status) });
+  throw new ResultError(`the upstream answers ${status} to the request for the result`, { isGone: goneStatuses.has(status) });
 }
 
 function readType(field: string | readonly string[] | undefined): string {

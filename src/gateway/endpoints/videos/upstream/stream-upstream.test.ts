@@ -26,7 +26,7 @@ async function serving(listener: RequestListener): Promise<{ server: Server; ori
 const open = (origin: string, limits = timeouts, signal = new AbortController().signal) =>
   streamUpstream(createUpstreamClient({ origin, connectTimeoutMs: 20_000, headerBytesMax: 16_384 }), request, { timeouts: limits, signal });
 
-test('a large body arrives whole, and its sender waits for the reader', async () => {
+test('a large body arrives completely, with back-pressure on its sender', async () => {
   const size = 64 * 1024 * 1024;
   let sent = 0;
   await using upstream = await serving((_, response) => {
@@ -54,7 +54,7 @@ test('a large body arrives whole, and its sender waits for the reader', async ()
   assert.ok(ahead < 32 * 1024 * 1024, `the sender was ${ahead} bytes ahead`);
 });
 
-test('a body that stops coming ends the reading', async () => {
+test('a body that stalls ends the read', async () => {
   await using upstream = await serving((_, response) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('half');
@@ -62,10 +62,10 @@ test('a body that stops coming ends the reading', async () => {
   const { content } = await open(upstream.origin, { ...timeouts, idleMs: 50 });
   await assert.rejects(async () => {
     for await (const piece of content) assert.equal(piece.toString(), 'half');
-  }, /nothing came/);
+  }, /nothing arrived/);
 });
 
-test('a cut body is no whole one', async () => {
+test('a truncated body is an error', async () => {
   await using upstream = await serving((_, response) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('half', () => setImmediate(() => response.destroy()));
@@ -76,9 +76,9 @@ test('a cut body is no whole one', async () => {
   });
 });
 
-test('no answer, and an aborted signal, reject', async () => {
+test('a missing answer and an aborted signal reject', async () => {
   await using upstream = await serving(() => {});
-  await assert.rejects(open(upstream.origin, { firstByteMs: 30, idleMs: 30 }), /nothing came/);
+  await assert.rejects(open(upstream.origin, { firstByteMs: 30, idleMs: 30 }), /nothing arrived/);
   await assert.rejects(open(upstream.origin, timeouts, AbortSignal.abort()), /cut short/);
   const later = new AbortController();
   const opening = open(upstream.origin, timeouts, later.signal);
@@ -101,7 +101,7 @@ test('a reader that stops early ends the connection', async () => {
   await promise;
 });
 
-test('what is discarded ends its connection', async () => {
+test('a discarded answer ends its connection', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   await using upstream = await serving((_, response) => {
     response.writeHead(500);

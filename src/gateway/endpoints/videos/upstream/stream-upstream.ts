@@ -3,24 +3,24 @@ import type { ReplyHeaders } from '../../../../platform/http/reply-head.ts';
 import type { UpstreamClient, UpstreamController, UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 
 export type StreamTimeouts = {
-  /** To the status line, in milliseconds. */
+  /** Until the status line, in milliseconds. */
   readonly firstByteMs: number;
-  /** Between two pieces. */
+  /** Between two pieces, in milliseconds. */
   readonly idleMs: number;
 };
 
-/** An answer whose body is read as it is taken. */
+/** An answer with a body that is read on demand. */
 export type StreamedAnswer = {
   readonly status: number;
   readonly headers: ReplyHeaders;
-  /** To be read once. Ending it early ends the connection. */
+  /** Can be read once. Ending it early ends the connection. */
   readonly content: AsyncIterable<Buffer>;
 };
 
-/** Pieces that may lie unread before the upstream has to wait. */
+/** Unread pieces before the upstream must wait. */
 const queuedPiecesMax = 4;
 
-/** One exchange whose body somebody takes piece by piece. */
+/** An exchange with a body that is read piece by piece. */
 class StreamedBody implements AsyncIterable<Buffer> {
   readonly head = Promise.withResolvers<{ readonly status: number; readonly headers: ReplyHeaders }>();
   readonly #timeouts: StreamTimeouts;
@@ -57,10 +57,10 @@ class StreamedBody implements AsyncIterable<Buffer> {
 
   readonly #onAbort = (): void => this.#giveUp(new AskError('ABORTED', 'it was cut short', undefined));
 
-  /** Waits for the upstream, and not while it has to wait itself. */
+  /** Starts the timeout of the upstream; it does not run under back-pressure. */
   #expect(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#giveUp(new AskError('TIMEOUT', `nothing came for ${ms} ms`, undefined)), ms);
+    this.#timer = setTimeout(() => this.#giveUp(new AskError('TIMEOUT', `nothing arrived for ${ms} ms`, undefined)), ms);
   }
 
   #onPiece(piece: Buffer): void {
@@ -93,7 +93,7 @@ class StreamedBody implements AsyncIterable<Buffer> {
     return {
       next: () => reading.next(),
       return: () => {
-        // Not left to the generator: one that has not begun cleans up nothing, but the connection is there already.
+        // A generator that has not started would not clean up, and the connection exists already.
         this.#giveUp(new AskError('ABORTED', 'nobody reads on', undefined));
         return reading.return(undefined);
       },
@@ -125,8 +125,8 @@ class StreamedBody implements AsyncIterable<Buffer> {
 }
 
 /**
- * Sends a request and resolves with the answer when its head has come; the body is read at the pace of whoever takes it.
- * Rejects with AskError, or as the client does.
+ * Sends a request and resolves with the answer when its head arrives; the reader sets the pace of the body. Rejects
+ * with AskError, or as the client does.
  */
 export async function streamUpstream(
   client: UpstreamClient,
@@ -138,7 +138,7 @@ export async function streamUpstream(
   return { ...(await body.head.promise), content: body };
 }
 
-/** Reads nothing of an answer and frees its connection. */
+/** Discards an answer and frees its connection. */
 export async function discard(content: AsyncIterable<Buffer>): Promise<void> {
   await content[Symbol.asyncIterator]().return?.();
 }

@@ -2,8 +2,8 @@ import type { UpstreamRequest } from '../../../../platform/http/upstream-client.
 import type { Upstream } from '../../../attempts/routing/target.ts';
 
 /**
- * A request to the video interface of an upstream, with the operator's credential and nothing of the client.
- * @param path below the base address
+ * A request to the video interface of an upstream, with the operator's credential and no header of the client.
+ * @param path below the base URL
  */
 export function createVideoRequest(
   { basePath, vendor, apiKey }: Pick<Upstream, 'basePath' | 'vendor' | 'apiKey'>,
@@ -22,10 +22,10 @@ export function createVideoRequest(
   return { method, path: `${basePath}${path}`, headers: { ...plainHeaders, ...headers, ...credentialOf({ vendor, apiKey }) }, body };
 }
 
-// Replies are read as they are, so they must come uncompressed.
+// Replies are not decompressed.
 const plainHeaders = { accept: 'application/json', 'accept-encoding': 'identity' };
 
-/** The header that carries the operator's credential, in the form of OpenAI's interface, which all video interfaces have. */
+/** The header with the operator's credential. All video interfaces use the form of OpenAI's. */
 export function credentialOf({ vendor, apiKey }: Pick<Upstream, 'vendor' | 'apiKey'>): Readonly<Record<string, string>> {
   return apiKey === undefined ? {} : vendor.credentialHeaders(apiKey, 'openai-chat');
 }

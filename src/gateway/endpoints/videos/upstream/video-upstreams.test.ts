@@ -35,13 +35,13 @@ async function ask(
   return { reading, path: videos.sent[0]?.request.path };
 }
 
-test('a task is asked after by the id that the upstream gave it', async () => {
+test('a task is polled by the id of the upstream', async () => {
   const { reading, path } = await ask({ status: 202, body: { status: 'pending', progress: 40 } });
   assert.equal(path, '/base/videos/up%2F1');
   assert.deepEqual(reading, { status: 'in_progress', progress: 40 });
 });
 
-test('what is finished is named for its file', async () => {
+test('a finished task has the result of its file', async () => {
   const video = { url: 'https://files.example/1.mp4', duration: 5, respect_moderation: true };
   const { reading } = await ask({ status: 200, body: { status: 'done', video } });
   assert.equal(reading.status, 'completed');
@@ -57,13 +57,13 @@ const silences: readonly (readonly [what: string, answer: FakeAnswer, isOurs: bo
 ];
 
 for (const [what, answer, isOurs] of silences) {
-  test(`${what} says nothing of the task`, async () => {
+  test(`${what} proves nothing about the task`, async () => {
     const { reading } = await ask(answer);
     assert.ok(reading.status === 'unclear' && reading.isOurs === isOurs);
   });
 }
 
-test('a task whose upstream is gone, or configured otherwise, is the operator’s to mend', async () => {
+test('a task whose upstream is removed or reconfigured reports a problem for the operator', async () => {
   for (const changes of [{ upstream: 'gone' }, { protocol: 'openai-videos' }]) {
     const { reading, path } = await ask({ status: 200 }, changes);
     assert.ok(reading.status === 'unclear' && reading.isOurs);
@@ -71,7 +71,7 @@ test('a task whose upstream is gone, or configured otherwise, is the operator’
   }
 });
 
-test('another credential of the same upstream stands in for one that is gone', async () => {
+test('another credential of the upstream replaces one that was removed', async () => {
   const { reading } = await ask({ status: 202, body: { status: 'pending', progress: 1 } }, { credentialId: 'renewed' });
   assert.equal(reading.status, 'in_progress');
 });
@@ -83,7 +83,7 @@ const submission = {
 };
 const sealed = { prompt: 'p', metadata: '{}', submission };
 
-test('a submission is sent again, as it was and under its key, only where nothing is made twice', async () => {
+test('a submission is sent again, unchanged and with its key, only if the upstream supports idempotency keys', async () => {
   for (const [protocol, expected] of [
     ['video-generations', 'up_2'],
     ['xai-videos', undefined],
@@ -101,7 +101,7 @@ test('a submission is sent again, as it was and under its key, only where nothin
   }
 });
 
-test('a submission that fails again stays unclear, and a refusal is one', async () => {
+test('a submission that fails again stays unclear, and a refusal ends it', async () => {
   for (const [answer, expected] of [
     [{ status: 503 }, 'unclear'],
     [{ status: 401 }, 'unclear'],

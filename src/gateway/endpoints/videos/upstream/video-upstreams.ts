@@ -11,17 +11,17 @@ import type { StreamTimeouts } from './stream-upstream.ts';
 import { createVideoRequest } from './video-request.ts';
 
 export type VideoUpstreamsOptions = {
-  /** The table in force: asked each time, so that a renewed credential is used at once. */
+  /** The current routing table, so that a renewed credential is used at once. */
   readonly routing: () => Pick<RoutingTable, 'upstreams'>;
   readonly protocols: VideoProtocols;
   readonly openAddress: OpenAddress;
-  /** For the bodies of files. */
+  /** Timeouts of file bodies. */
   readonly timeouts: () => StreamTimeouts;
 };
 
-/** How a video stands is said in a few hundred bytes; an upstream that takes longer than this is asked again. */
+/** The timeout of a poll, whose answer has a few hundred bytes. The next poll follows. */
 const askTimeoutMs = 30_000;
-/** A submission may carry pictures. */
+/** A submission may contain images. */
 const submitTimeoutMs = 120_000;
 
 type Told = { readonly answer: Answer } | { readonly reading: TaskReport };
@@ -30,19 +30,19 @@ function unclear(reason: string, isOurs = false): TaskReport {
   return { status: 'unclear', reason, isOurs };
 }
 
-/** What an upstream said, as the lifecycle of tasks has it. */
+/** Converts an upstream's status into a report of the task. */
 export function toReading(video: UpstreamVideo): TaskReport {
   if (video.status === 'unclear') return unclear(video.reason);
   return video.status === 'completed' ? { ...video, result: encodeResult(video.result) } : video;
 }
 
-/** Whether a refusal is about what was asked for and not about who asks. */
+/** Whether a refusal is about the request and not about the caller. */
 function isAboutContent({ status, body }: Answer): boolean {
   return isModeration({ status, message: body.toString('utf8', 0, messageCharactersMax), words: [] });
 }
 
 /**
- * Asks, and tells what no protocol has to be asked about: the faults of the network, of the upstream's servers and of our credential say nothing of a task.
+ * Sends a request. Failures of the network, of the upstream's servers and of the credential prove nothing about a task.
  */
 async function tell(upstream: Upstream, request: UpstreamRequest, timeoutMs: number, signal: AbortSignal): Promise<Told> {
   try {
@@ -58,12 +58,12 @@ async function tell(upstream: Upstream, request: UpstreamRequest, timeoutMs: num
   }
 }
 
-/** A protocol meets bytes of strangers: whatever it cannot take must not become the fate of a task. */
+/** Reads untrusted bytes. An answer that cannot be read must not end a task. */
 function readSafely<Result>(read: () => Result, fallback: Result): Result {
   try {
     return read();
   } catch {
-    // Told as unclear: the task goes on, and an operator sees its alert.
+    // The report is unclear: the task continues, and an operator gets an alert.
     return fallback;
   }
 }
@@ -71,11 +71,11 @@ function readSafely<Result>(read: () => Result, fallback: Result): Result {
 function readStatus(protocol: VideoProtocol, answer: Answer, upstreamTaskId: string): TaskReport {
   return readSafely(
     () => toReading(protocol.readStatus(answer, upstreamTaskId)),
-    unclear('the upstream answers what cannot be read', true),
+    unclear('the answer of the upstream cannot be read', true),
   );
 }
 
-/** What the lifecycle of tasks asks of upstreams, over their own interfaces. Nothing of it is counted against clients, nor against the health of targets. */
+/** Polls and submits tasks. These requests do not count for the limits of clients or the health of targets. */
 export function createVideoUpstreams(options: VideoUpstreamsOptions): VideoUpstreams {
   const { routing, protocols, openAddress, timeouts } = options;
   return {
@@ -83,7 +83,7 @@ export function createVideoUpstreams(options: VideoUpstreamsOptions): VideoUpstr
       const found = findTaskUpstream(routing(), protocols, task);
       if ('problem' in found) return unclear(found.problem, true);
       const { upstreamTaskId } = task;
-      if (upstreamTaskId === undefined) return unclear('the upstream has told no id of the task', true);
+      if (upstreamTaskId === undefined) return unclear('the upstream gave no task id', true);
       const { upstream, protocol } = found;
       const request = createVideoRequest(upstream, { method: 'GET', path: protocol.statusPath(upstreamTaskId) });
       const told = await tell(upstream, request, askTimeoutMs, signal);
