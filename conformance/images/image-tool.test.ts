@@ -21,7 +21,7 @@ function imageOf({ output }: OpenAI.Responses.Response): OpenAI.Responses.Respon
   return found;
 }
 
-/** Chat models whose upstreams have no image tool, and one image model for all of them. */
+/** One image model for chat models whose upstreams have no image tool, as docs/guide/images.md shows. */
 describe('the image tool of Responses on upstreams without it', () => {
   let running: ImageWeir;
   before(async () => {
