@@ -5,7 +5,7 @@ import type { Environment } from '../environment.ts';
 
 type AddCommand = (program: Command, environment: Environment) => Promise<void>;
 
-/** What operators call, by its first word. Each is loaded with all that it needs: prices, the books, PostgreSQL. */
+/** The commands of operators, by their first word. Each loads its own modules: prices, the books, PostgreSQL. */
 const commands: Readonly<Record<string, AddCommand>> = {
   keys: async (...to) => (await import('./keys.ts')).addKeyCommands(...to),
   users: async (...to) => (await import('./users.ts')).addUserCommands(...to),
@@ -23,15 +23,15 @@ const commands: Readonly<Record<string, AddCommand>> = {
   doctor: async (...to) => (await import('./doctor.ts')).addDoctorCommand(...to),
 };
 
-/** Those are commands of the program itself. */
+/** Commands that the program adds itself. */
 const others: readonly (string | undefined)[] = ['start', 'gateway', 'monitor', 'config'];
 
 /**
- * Adds the command that `name` asks for, and all where it is none of them, for the help. A gateway that starts loads none: what all of them need is a tenth
- * of its modules.
+ * Adds the command `name`, or all commands for the help if there is no such command. A gateway that starts loads none,
+ * because their modules are a tenth of its own.
  */
 export async function addCommands(program: Command, environment: Environment, name: string | undefined): Promise<void> {
   if (others.includes(name)) return;
-  const asked = Object.entries(commands).filter(([command]) => command === name);
-  for (const [, add] of asked.length > 0 ? asked : Object.entries(commands)) await add(program, environment);
+  const named = Object.entries(commands).filter(([command]) => command === name);
+  for (const [, add] of named.length > 0 ? named : Object.entries(commands)) await add(program, environment);
 }

@@ -11,7 +11,10 @@ import { findUserName, printTable, withStore } from './with-accounts.ts';
 
 const listed = 50;
 
-/** Adds `weir callbacks …`: the secrets that sign a user's events, what was sent, and sending again. A running gateway sends what is due within a second. */
+/**
+ * Adds `weir callbacks …`: the secrets that sign a user's events, the list of events, and resending. A running gateway
+ * sends due events within a second.
+ */
 export function addCallbackCommands(program: Command, environment: Environment): void {
   const callbacks = program.command('callbacks').description('events that are sent to addresses which clients name');
   callbacks
@@ -69,7 +72,7 @@ async function withCallbacks<Result>(
   return await withStore(environment, async (store) => {
     const userName = await findUserName(store, user);
     const vault = createCallbackVault({ store, key: loadStoreKey(environment), randomBytes, clock: systemClock });
-    // Nothing is checked or sent here.
+    // This command sends nothing, so the check of addresses is never called.
     return await use(createCallbacks({ store, vault, clock: systemClock, allowPrivate: () => false }), userName);
   });
 }

@@ -4,7 +4,10 @@ import { createUpstreamClient } from '../../platform/http/upstream-client.ts';
 import { describeModels } from './describe-models.ts';
 import { type Environment, StartError } from '../environment.ts';
 
-/** `weir config check`: reads the configuration as a start would and prints what it comes to. Throws ConfigError naming every problem. */
+/**
+ * `weir config check`: reads the configuration as a start does and prints the upstreams and models.
+ * @throws ConfigError naming every problem
+ */
 export function checkConfig(environment: Environment): void {
   const { config, priceBookData } = loadConfig(environment.configPath, environment.variable);
   const source = findUpstreams(config, environment.variable, {});
@@ -21,16 +24,18 @@ export function checkConfig(environment: Environment): void {
     source,
     priceBookData,
     configuredAtMs: 0,
-    // Nothing is asked of any.
+    // No request is sent through these clients.
     pools: (origin, connectTimeoutMs) => createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 16_384 }),
   });
   console.log(`The configuration is good. Prices without those that the store has published: ${settings.routing.priceBook.version}.`);
   const s3 = config.mediaStorage?.s3;
   if (s3 !== undefined)
     console.log(`  videos are kept in bucket ${s3.bucket} at ${s3.endpoint}; weir doctor looks whether it can be written`);
-  const asked = new Set(findModelLists(config, source).map(({ upstreamId }) => upstreamId));
+  const queried = new Set(findModelLists(config, source).map(({ upstreamId }) => upstreamId));
   const listed = new Map(settings.routing.upstreams.map((upstream) => [upstream.id, upstream]));
   for (const { id, vendor, dialects } of listed.values())
-    console.log(`  upstream ${id}: ${vendor.title}, speaks ${dialects.join(', ')}${asked.has(id) ? '; will be asked for its models' : ''}`);
+    console.log(
+      `  upstream ${id}: ${vendor.title}, speaks ${dialects.join(', ')}${queried.has(id) ? '; will be asked for its models' : ''}`,
+    );
   for (const line of describeModels(settings.routing, config.models ?? {})) console.log(`  ${line}`);
 }

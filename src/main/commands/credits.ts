@@ -31,7 +31,7 @@ type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd'> & {
   readonly callId?: string;
 };
 
-/** Posts a transaction and says how the balance stands. The same reference again posts nothing. */
+/** Posts a transaction and prints the balance. A second transaction with the same reference posts nothing. */
 async function post(environment: Environment, { userName: name, note, reference, ...posting }: Posting): Promise<void> {
   await withStore(environment, async (store) => {
     const userName = await findUserName(store, name);
@@ -49,19 +49,19 @@ async function post(environment: Environment, { userName: name, note, reference,
     if (status === 'conflict')
       throw new StartError(`${transactionId} was posted before with another amount; weir credits history ${userName} shows it`);
     const unit = readCreditUnit(environment);
-    const what = status === 'known' ? 'was posted before' : 'posted';
+    const outcome = status === 'known' ? 'was posted before' : 'posted';
     console.error(
-      `${what}: ${inert(transactionId)}, ${inWords(posting.amountNanoUsd, unit)}; balance of ${userName}: ${inWords(balanceNanoUsd, unit)}`,
+      `${outcome}: ${inert(transactionId)}, ${describeAmount(posting.amountNanoUsd, unit)}; balance of ${userName}: ${describeAmount(balanceNanoUsd, unit)}`,
     );
   });
 }
 
-/** An amount in USD, and in the operator's own unit where there is one. */
-function inWords(nanoUsd: bigint, unit: CreditUnit | undefined): string {
+/** An amount in USD, and in the operator's own unit if one is configured. */
+function describeAmount(nanoUsd: bigint, unit: CreditUnit | undefined): string {
   return `${usdDecimal(nanoUsd)} USD${unit === undefined ? '' : ` (${inert(formatCredits(nanoUsd, unit))})`}`;
 }
 
-/** The column of amounts in the operator's own unit: none where there is none. */
+/** The column of amounts in the operator's own unit; no column if none is configured. */
 const unitTitle = (unit: CreditUnit | undefined): string[] => (unit === undefined ? [] : [inert(unit.name).toUpperCase()]);
 const unitCell = (nanoUsd: bigint, unit: CreditUnit | undefined): string[] => (unit === undefined ? [] : [creditsOf(nanoUsd, unit)]);
 
@@ -74,7 +74,10 @@ function readAmount(text: string, { mayBeNegative }: { readonly mayBeNegative: b
 
 type PostOptions = { readonly note?: string; readonly reference?: string };
 
-/** Adds `weir credits …`: balances, payments, and whether the books add up. A running gateway learns of what is posted within about a second. */
+/**
+ * Adds `weir credits …`: balances, payments, and whether the books add up. A running gateway notices postings within
+ * about a second.
+ */
 export function addCreditCommands(program: Command, environment: Environment): void {
   const credits = program.command('credits').description('balances of users, what was paid and charged, and whether the books add up');
   addPostCommands(credits, environment);

@@ -83,7 +83,7 @@ async function copy(environment: Environment, options: UrlOption): Promise<void>
   }
 }
 
-/** A gateway that runs would go on writing into what is copied. */
+/** Without the lock, a running gateway would write to the data while it is copied. */
 function lockForCopy(dataDirectory: string): ReturnType<typeof lockDataDirectory> {
   try {
     return lockDataDirectory(dataDirectory);

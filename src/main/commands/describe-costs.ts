@@ -4,23 +4,23 @@ import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { inert } from './usage/terminal-text.ts';
 import { alignColumns } from './with-accounts.ts';
 
-/** Vendors round their amounts: what differs by less than this, a hundred-thousandth of a dollar, is no difference. */
+/** Vendors round their amounts: differences of less than a hundred-thousandth of a dollar do not count. */
 const roundingNanoUsd = 10_000n;
 
 const sizeOf = (nanoUsd: bigint): bigint => (nanoUsd < 0n ? -nanoUsd : nanoUsd);
 
-/** What part of the greater of both amounts a difference is, in percent. */
+/** The difference in percent of the greater of both amounts. */
 function percentOf({ listNanoUsd, theirNanoUsd, differenceNanoUsd }: ComparedCost): number {
   const greater = sizeOf(listNanoUsd) > sizeOf(theirNanoUsd) ? sizeOf(listNanoUsd) : sizeOf(theirNanoUsd);
   return greater === 0n ? 0 : (Number(differenceNanoUsd) * 100) / Number(greater);
 }
 
-/** Whether a difference is more than what rounding makes, and than so many percent of the greater amount. */
+/** Whether a difference is greater than rounding explains, and than `tolerance` percent of the greater amount. */
 export function isCostOver(compared: ComparedCost, tolerance: number): boolean {
   return sizeOf(compared.differenceNanoUsd) >= roundingNanoUsd && Math.abs(percentOf(compared)) > tolerance;
 }
 
-/** What differs, as a table for people, and under it the sums of both sides. */
+/** A table of the differences for people, with the sums of both sides below. */
 export function describeCosts(reconciliation: CostReconciliation, theirs: VendorCosts, tolerance: number): string {
   const costs = reconciliation.costs();
   const differing = costs.filter(({ differenceNanoUsd }) => sizeOf(differenceNanoUsd) >= roundingNanoUsd);
@@ -50,7 +50,7 @@ function describeSums(costs: readonly ComparedCost[], charged: readonly ChargedD
   return `in all ${usdDecimal(list)} at list price, ${usdDecimal(their)} by the vendor, and users were charged ${usdDecimal(ours)}`;
 }
 
-/** Everything, as JSON. */
+/** The whole comparison as JSON. */
 export function writeCosts(reconciliation: CostReconciliation, theirs: VendorCosts, tolerance: number): string {
   const { timeZone, startMs, endMs, unread } = theirs;
   const report = {

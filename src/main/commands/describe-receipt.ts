@@ -2,7 +2,7 @@ import type { Receipt, ReceiptRow } from '../../billing/receipts/receipt.ts';
 import { inert } from './usage/terminal-text.ts';
 import { alignColumns } from './with-accounts.ts';
 
-/** A receipt for people: what was asked of whom, how it ended, each line of each row, and the total. */
+/** A receipt for people: the call, its end, each line of each row, and the total. */
 export function describeReceipt(receipt: Receipt): readonly string[] {
   const { requested_model: model, dialect, stream, held, total, credits } = receipt;
   return [

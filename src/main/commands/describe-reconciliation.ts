@@ -10,15 +10,15 @@ import type { VendorUsage } from '../../billing/reconciliation/vendor-usage.ts';
 import { inert } from './usage/terminal-text.ts';
 import { alignColumns } from './with-accounts.ts';
 
-/** What the export is about, and how many billed calls it cannot contain, by kind. */
+/** The export, and the number of billed calls that it cannot contain, by kind. */
 type Compared = VendorUsage & { readonly leftOut: ReturnType<Reconciliation['leftOut']> };
 
-/** Whether a difference is greater than so many percent of the greater count. */
+/** Whether a difference is greater than `tolerance` percent of the greater count. */
 export function isOver(compared: ComparedUsage, tolerance: number): boolean {
   return Math.abs(percentOf(compared)) > tolerance;
 }
 
-/** What differs, as a table for people, and what agrees in a number. */
+/** A table of the differences for people, and the number of cells that agree. */
 export function describeCells(cells: readonly ReconciledCell[], { timeZone, unread, leftOut }: Compared, tolerance: number): string {
   const rows = cells.flatMap((cell) =>
     cell.usage
@@ -47,7 +47,7 @@ export function describeCells(cells: readonly ReconciledCell[], { timeZone, unre
   ].join('\n');
 }
 
-/** Everything, as JSON. */
+/** The whole comparison as JSON. */
 export function writeCells(
   cells: readonly ReconciledCell[],
   { timeZone, startMs, endMs, unread, leftOut }: Compared,
@@ -114,7 +114,7 @@ export function writeCalls({ model, day, usage }: ReconciledCell, calls: readonl
 
 const signed = (value: number): string => (value > 0 ? `+${value}` : String(value));
 
-/** In hundredths of a percent; a difference is never shown as none. */
+/** Rounded to hundredths of a percent. A difference that is not 0 is never shown as 0. */
 function percentText(compared: ComparedUsage): string {
   const percent = percentOf(compared);
   const rounded = Math.round(percent * 100) / 100;

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { disconnectPolicies, isDisconnectPolicy, type KeyDisconnectPolicy } from '../../accounts/disconnect-policy.ts';
 import { StartError } from '../environment.ts';
 
-/** Adds the option that says what is done with a key's calls whose clients leave. */
+/** Adds the option that decides what happens to a key's calls when their clients disconnect. */
 export function addDisconnectOption(command: Command): Command {
   return command.option(
     '--disconnect <policy>',
@@ -11,7 +11,7 @@ export function addDisconnectOption(command: Command): Command {
   );
 }
 
-/** Undefined policy: as configured for all. Throws StartError for what is none. */
+/** Undefined policy: the configured default. @throws StartError if the text is not a policy */
 export function parseDisconnect(text: string): { readonly policy: KeyDisconnectPolicy | undefined } {
   if (text === 'default') return { policy: undefined };
   if (isDisconnectPolicy(text)) return { policy: text };

@@ -15,7 +15,7 @@ type WrittenOptions = {
 };
 
 const defaultTimeoutSeconds = 30;
-/** Where the output goes to no terminal, and a terminal that does not say. */
+/** For output that does not go to a terminal, and for a terminal that does not report its width. */
 const defaultWidth = 120;
 const narrowest = 40;
 
@@ -31,7 +31,7 @@ function addCheck(text: string, before: readonly CheckName[]): readonly CheckNam
   return [...before, check];
 }
 
-/** Adds `weir doctor`, which ends with 0 when nothing is bad, 1 when something is, and 130 when it was cut short. */
+/** Adds `weir doctor`. Its exit code is 0 if nothing is bad, 1 if something is, and 130 if it was interrupted. */
 export function addDoctorCommand(program: Command, environment: Environment): void {
   program
     .command('doctor')
@@ -47,14 +47,14 @@ export function addDoctorCommand(program: Command, environment: Environment): vo
 
 async function examine(environment: Environment, written: WrittenOptions): Promise<void> {
   const abort = new AbortController();
-  // Once only: a second signal ends the process at once.
+  // Only once: a second signal ends the process immediately.
   process.once('SIGINT', () => abort.abort());
   process.once('SIGTERM', () => abort.abort());
   const isJson = written.json === true;
   const style = readStyle(environment);
   if (!isJson && written.calls) console.log(`${wrap(await announceCost(written.check), style.width, 0)}\n`);
   const progress = createProgress(!isJson && process.stderr.isTTY);
-  // Only here: it knows all that a gateway knows, which other commands need not load.
+  // Loaded only here, because it loads nearly all modules of a gateway.
   const { runDoctor } = await import('../doctor/run-doctor.ts');
   const report = await runDoctor({
     environment,
@@ -77,21 +77,21 @@ async function announceCost(checks: readonly CheckName[]): Promise<string> {
   return `Each interface of each upstream gets up to ${calls} small calls of 16 to 160 output tokens (more where a model cannot help thinking), which its vendor bills. --no-calls sends none.`;
 }
 
-/** One line on a terminal that says what is being done, and goes when it is over. */
-function createProgress(isShown: boolean): { readonly show: (what: string) => void; readonly clear: () => void } {
+/** One line on a terminal that names the current step and is cleared at the end. */
+function createProgress(isShown: boolean): { readonly show: (step: string) => void; readonly clear: () => void } {
   const clear = (): void => void (isShown && process.stderr.write('\r\u001b[K'));
-  const show = (what: string): void =>
-    void (isShown && process.stderr.write(`\r\u001b[K${what.slice(0, (knownWidth(process.stderr.columns) ?? 80) - 1)}`));
+  const show = (step: string): void =>
+    void (isShown && process.stderr.write(`\r\u001b[K${step.slice(0, (knownWidth(process.stderr.columns) ?? 80) - 1)}`));
   return { show, clear };
 }
 
-/** Terminals that do not know their width say nothing, or 0. */
+/** Terminals that do not know their width report none, or 0. */
 const knownWidth = (columns: number | undefined): number | undefined => (columns !== undefined && columns > 0 ? columns : undefined);
 
 function readStyle({ variable }: Environment): RenderStyle {
   const { isTTY, columns } = process.stdout;
-  const said = Number(variable('COLUMNS') ?? '');
-  const width = knownWidth(columns) ?? knownWidth(Number.isInteger(said) ? said : undefined) ?? defaultWidth;
+  const variableColumns = Number(variable('COLUMNS') ?? '');
+  const width = knownWidth(columns) ?? knownWidth(Number.isInteger(variableColumns) ? variableColumns : undefined) ?? defaultWidth;
   const colour = variable('FORCE_COLOR') !== undefined || (isTTY && variable('NO_COLOR') === undefined && variable('TERM') !== 'dumb');
   const locale = variable('LC_ALL') ?? variable('LC_CTYPE') ?? variable('LANG') ?? '';
   return { width: Math.max(width, narrowest), colour, unicode: !/^(?:C|POSIX)$/.test(locale) };

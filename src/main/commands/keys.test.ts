@@ -11,13 +11,13 @@ import { readEnvironment } from '../environment.ts';
 import { addKeyCommands } from './keys.ts';
 import { addUserCommands } from './users.ts';
 
-/** Runs commands on a data directory of their own; each returns what it printed. */
+/** Runs commands on a new data directory. Each returns its output. */
 function setUp(context: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'weir-keys-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   const output = context.mock.method(console, 'log', () => {});
   const notices = context.mock.method(console, 'error', () => {});
-  return async (...words: readonly string[]): Promise<{ readonly printed: string; readonly said: string }> => {
+  return async (...words: readonly string[]): Promise<{ readonly printed: string; readonly notice: string }> => {
     output.mock.resetCalls();
     notices.mock.resetCalls();
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
@@ -26,11 +26,11 @@ function setUp(context: TestContext) {
     await program.parseAsync(words[0] === 'users' ? words : ['keys', ...words], { from: 'user' });
     const join = (calls: readonly { readonly arguments: readonly unknown[] }[]): string =>
       calls.map((call) => call.arguments.join(' ')).join('\n');
-    return { printed: join(output.mock.calls), said: join(notices.mock.calls) };
+    return { printed: join(output.mock.calls), notice: join(notices.mock.calls) };
   };
 }
 
-test('strict translation: off unless asked for, shown in the list, changed by update', async (context) => {
+test('strict translation is off by default, is shown in the list, and can be updated', async (context) => {
   const keys = setUp(context);
   await keys('create', '--user', 'alice', '--name', 'plain');
   const { printed: secret } = await keys('create', '--user', 'alice', '--name', 'ci', '--strict');
@@ -46,21 +46,21 @@ test('strict translation: off unless asked for, shown in the list, changed by up
   assert.match(table, /alice +plain .* active +default +lenient$/m);
   assert.match(table, /alice +ci .* active +default +strict$/m);
 
-  assert.match((await keys('update', 'alice/plain', '--strict')).said, /^updated alice\/plain \(\w+\): strict translation$/);
-  assert.match((await keys('update', 'alice/ci', '--no-strict')).said, /^updated alice\/ci \(\w+\): lenient translation$/);
+  assert.match((await keys('update', 'alice/plain', '--strict')).notice, /^updated alice\/plain \(\w+\): strict translation$/);
+  assert.match((await keys('update', 'alice/ci', '--no-strict')).notice, /^updated alice\/ci \(\w+\): lenient translation$/);
   assert.deepEqual(await strictOf(), { plain: true, ci: false });
 });
 
-test('retention: as configured unless given, 0 for nothing, taken back with default', async (context) => {
+test('retention follows the configuration unless it is given; 0 stores nothing, and default resets it', async (context) => {
   const keys = setUp(context);
   await keys('create', '--user', 'alice', '--name', 'ci', '--retention-days', '7');
   const daysOf = async () =>
     (JSON.parse((await keys('list', '--json')).printed) as { responseRetentionDays?: number }[]).map((key) => key.responseRetentionDays);
   assert.deepEqual(await daysOf(), [7]);
   assert.match((await keys('list')).printed, /active +7d +lenient$/m);
-  assert.match((await keys('update', 'alice/ci', '--retention-days', '0')).said, /: responses kept: never$/);
+  assert.match((await keys('update', 'alice/ci', '--retention-days', '0')).notice, /: responses kept: never$/);
   assert.deepEqual(await daysOf(), [0]);
-  assert.match((await keys('update', 'alice/ci', '--retention-days', 'default')).said, /: responses kept: default$/);
+  assert.match((await keys('update', 'alice/ci', '--retention-days', 'default')).notice, /: responses kept: default$/);
   assert.deepEqual(await daysOf(), [undefined]);
   for (const wrong of ['-1', '1.5', 'many', '', '36501', 'none']) {
     await assert.rejects(keys('update', 'alice/ci', `--retention-days=${wrong}`), {
@@ -80,29 +80,32 @@ test('an update that changes nothing or names no key is refused', async (context
 
 type Listed = { readonly name: string; readonly limits?: Record<string, unknown> };
 
-test('limits: given at creation, changed one by one, taken away with none, shown in the lists', async (context) => {
+test('limits are set at creation, changed one by one, removed with none, and shown in the lists', async (context) => {
   const run = setUp(context);
   const limitsOf = async (...list: readonly string[]) =>
     (JSON.parse((await run(...list, '--json')).printed) as Listed[]).map(({ limits }) => limits);
   await run('create', '--user', 'alice', '--name', 'ci', '--rpm', '60', '--models', 'gpt-5*, fast', '--addresses', '10.0.0.0/8');
   assert.deepEqual(await limitsOf('list'), [{ requestsPerMinute: 60, models: ['gpt-5*', 'fast'], addresses: ['10.0.0.0/8'] }]);
   assert.match((await run('list')).printed, /lenient +rpm 60; models gpt-5\*,fast; addresses 10\.0\.0\.0\/8$/m);
-  const { said } = await run('update', 'alice/ci', '--tpm', '9000', '--models', 'none', '--expires', '2999-12-31');
-  assert.match(said, /: rpm 60; tpm 9000; addresses 10\.0\.0\.0\/8; expires 3000-01-01T00:00:00\.000Z$/);
+  const { notice } = await run('update', 'alice/ci', '--tpm', '9000', '--models', 'none', '--expires', '2999-12-31');
+  assert.match(notice, /: rpm 60; tpm 9000; addresses 10\.0\.0\.0\/8; expires 3000-01-01T00:00:00\.000Z$/);
   assert.match(
-    (await run('update', 'alice/ci', '--rpm', 'none', '--tpm', 'none', '--addresses', 'none', '--expires', 'none')).said,
+    (await run('update', 'alice/ci', '--rpm', 'none', '--tpm', 'none', '--addresses', 'none', '--expires', 'none')).notice,
     /: no limits$/,
   );
   assert.deepEqual(await limitsOf('list'), [undefined]);
 
-  assert.match((await run('users', 'limit', 'alice', '--concurrency', '3', '--rpm', '90')).said, /^updated alice: rpm 90; concurrency 3$/);
+  assert.match(
+    (await run('users', 'limit', 'alice', '--concurrency', '3', '--rpm', '90')).notice,
+    /^updated alice: rpm 90; concurrency 3$/,
+  );
   assert.deepEqual(await limitsOf('users', 'list'), [{ requestsPerMinute: 90, concurrency: 3 }]);
   assert.match((await run('users', 'list')).printed, /^alice .* rpm 90; concurrency 3$/m);
   await run('users', 'limit', 'alice', '--rpm', 'none');
   assert.deepEqual(await limitsOf('users', 'list'), [{ concurrency: 3 }]);
 });
 
-test('F15: a limit that makes no sense is refused, named with its value and what is right, and nothing changes', async (context) => {
+test('F15: an invalid limit is refused with its name, its value and the valid form, and nothing changes', async (context) => {
   const run = setUp(context);
   await run('create', '--user', 'alice', '--name', 'ci');
   for (const [option, value, words] of [
@@ -130,13 +133,13 @@ test('F15: a limit that makes no sense is refused, named with its value and what
   assert.deepEqual((JSON.parse((await run('list', '--json')).printed) as Listed[])[0]?.limits, undefined);
 });
 
-test('what videos may take up: bytes with and without a unit, days, none at all', async (context) => {
+test('limits of stored videos take days, and bytes with and without a unit; none removes them', async (context) => {
   const run = setUp(context);
   const limitsOf = async () => (JSON.parse((await run('list', '--json')).printed) as Listed[])[0]?.limits;
   await run('create', '--user', 'alice', '--name', 'ci', '--media-days', '7', '--media-bytes', '2GiB');
   assert.deepEqual(await limitsOf(), { mediaRetentionDays: 7, mediaBytesMax: 2 * 1024 ** 3 });
   assert.match((await run('list')).printed, /lenient +media-days 7; media-bytes 2147483648$/m);
-  assert.match((await run('update', 'alice/ci', '--media-bytes', '0', '--media-days', 'none')).said, /: media-bytes 0$/);
+  assert.match((await run('update', 'alice/ci', '--media-bytes', '0', '--media-days', 'none')).notice, /: media-bytes 0$/);
   assert.deepEqual(await limitsOf(), { mediaBytesMax: 0 });
-  assert.match((await run('users', 'limit', 'alice', '--media-bytes', '1000')).said, /^updated alice: media-bytes 1000$/);
+  assert.match((await run('users', 'limit', 'alice', '--media-bytes', '1000')).notice, /^updated alice: media-bytes 1000$/);
 });

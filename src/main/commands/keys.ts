@@ -10,7 +10,7 @@ import { addDisconnectOption, parseDisconnect } from './disconnect-option.ts';
 import { addRetentionOption, parseRetention, showRetention } from './retention-option.ts';
 import { printTable, withAccounts } from './with-accounts.ts';
 
-/** A key is named by its id, or by its owner and name: `bob/ci`. */
+/** Finds a key by its id, or by its owner and name: `bob/ci`. */
 async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
   const slash = reference.indexOf('/');
   const key = await accounts.findApiKey(
@@ -47,7 +47,7 @@ type UpdateOptions = { readonly strict?: boolean; readonly retentionDays?: strin
 
 const strictMeaning = "refuses calls that another vendor's interface cannot carry whole";
 
-/** Adds `weir keys update`: options of a key that exists. */
+/** Adds `weir keys update`, which changes the options of an existing key. */
 function addUpdateCommand(keys: Command, environment: Environment): void {
   const update = keys
     .command('update')
@@ -60,8 +60,8 @@ function addUpdateCommand(keys: Command, environment: Environment): void {
     const change = parseLimits(writtenLimits(written), systemClock.nowMs());
     const isLimited = Object.keys(change).length > 0;
     const retention = retentionDays === undefined ? undefined : parseRetention(retentionDays);
-    const leaving = disconnect === undefined ? undefined : parseDisconnect(disconnect);
-    if (strict === undefined && retention === undefined && leaving === undefined && !isLimited)
+    const onDisconnect = disconnect === undefined ? undefined : parseDisconnect(disconnect);
+    if (strict === undefined && retention === undefined && onDisconnect === undefined && !isLimited)
       throw new StartError(
         'nothing to change: give --strict or --no-strict, --retention-days 7, --disconnect drain, or a limit such as --rpm 60, or --rpm none',
       );
@@ -69,21 +69,21 @@ function addUpdateCommand(keys: Command, environment: Environment): void {
       const { id } = await findKey(accounts, reference);
       if (strict !== undefined) await accounts.setStrictTranslation(id, strict);
       if (retention !== undefined) await accounts.setResponseRetention(id, retention.days);
-      if (leaving !== undefined) await accounts.setDisconnectPolicy(id, leaving.policy);
+      if (onDisconnect !== undefined) await accounts.setDisconnectPolicy(id, onDisconnect.policy);
       if (isLimited) await accounts.changeKeyLimits(id, change);
       const key = await findKey(accounts, id);
-      const said = [
+      const changed = [
         ...(strict === undefined ? [] : [`${key.strictTranslation ? 'strict' : 'lenient'} translation`]),
         ...(retention === undefined ? [] : [`responses kept: ${showRetention(key.responseRetentionDays)}`]),
-        ...(leaving === undefined ? [] : [`when clients leave: ${key.disconnectPolicy ?? 'default'}`]),
+        ...(onDisconnect === undefined ? [] : [`when clients leave: ${key.disconnectPolicy ?? 'default'}`]),
         ...(isLimited ? [showLimits(key.limits) || 'no limits'] : []),
       ];
-      console.error(`updated ${key.userName}/${key.name} (${key.id}): ${said.join('; ')}`);
+      console.error(`updated ${key.userName}/${key.name} (${key.id}): ${changed.join('; ')}`);
     });
   });
 }
 
-/** Adds `weir keys …`. `create` prints the secret alone on standard output, so that a script can take it. */
+/** Adds `weir keys …`. `create` prints nothing but the secret on standard output, so that a script can read it. */
 export function addKeyCommands(program: Command, environment: Environment): void {
   const keys = program.command('keys').description('API keys; changes take effect in a running gateway within a second or two');
   const create = keys
@@ -98,8 +98,8 @@ export function addKeyCommands(program: Command, environment: Environment): void
       const limits = parseLimits(writtenLimits(written), systemClock.nowMs());
       const responseRetentionDays = retentionDays === undefined ? undefined : parseRetention(retentionDays).days;
       const disconnectPolicy = disconnect === undefined ? undefined : parseDisconnect(disconnect).policy;
-      const wanted = { userName: user, name, strictTranslation: strict, responseRetentionDays, disconnectPolicy, limits };
-      console.log(await withAccounts(environment, async (accounts) => (await accounts.createApiKey(wanted)).secret));
+      const newKey = { userName: user, name, strictTranslation: strict, responseRetentionDays, disconnectPolicy, limits };
+      console.log(await withAccounts(environment, async (accounts) => (await accounts.createApiKey(newKey)).secret));
     },
   );
   keys

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { AccessLimits } from '../../accounts/access-limits.ts';
 import type { WrittenLimits } from '../../accounts/parse-limits.ts';
 
-/** Adds the options that set limits. On a change, `none` takes a limit away. */
+/** Adds the options that set limits. In an update, `none` removes a limit. */
 export function addLimitOptions(command: Command): Command {
   return command
     .option('--rpm <n>', 'calls in any minute')
@@ -37,7 +37,7 @@ export function writtenLimits(options: WrittenLimits): WrittenLimits {
   };
 }
 
-/** Limits in the words of the options that set them; empty where there are none. */
+/** Limits with the names of the options that set them; empty if there are no limits. */
 export function showLimits(limits: AccessLimits = {}): string {
   const { requestsPerMinute, tokensPerMinute, concurrency, models, addresses, mediaRetentionDays, mediaBytesMax, expiresAtMs } = limits;
   const { spendPerDay, spendPerMonth, spendTotal, prepaid } = limits;

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 
-/** Who does what is written down: the account of the system that runs the command. */
+/** The system account that runs the command. It is recorded as the author of postings, publications and decisions. */
 export function nameActor(): string {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under a number that has no name.
+    // A container may run under a user id without a name.
     return 'operator';
   }
 }

@@ -11,7 +11,7 @@ import { alignColumns, printTable } from './with-accounts.ts';
 
 const listedMax = 1000;
 
-/** Adds `weir prices history` and `weir prices version`: which books were published, and what stood behind a receipt. */
+/** Adds `weir prices history` (the published books) and `weir prices version` (the prices of a receipt). */
 export function addPriceHistoryCommands(prices: Command, environment: () => Environment): void {
   prices
     .command('history')

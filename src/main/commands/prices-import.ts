@@ -10,8 +10,8 @@ import { dayOf } from './prices-list.ts';
 export type ImportCommandOptions = { readonly format?: string; readonly vendor?: string; readonly since?: string };
 
 /**
- * `weir prices import`: writes a price book to the standard output, and what could not be carried over to the other.
- * @throws StartError for a file that cannot be read or holds no price, and for a book that would be refused
+ * `weir prices import`: writes a price book to standard output, and what it could not import to standard error.
+ * @throws StartError if the file cannot be read or contains no price, or if the resulting book is not valid
  */
 export function importPriceList(file: string, { format, vendor, since }: ImportCommandOptions, nowMs: number): void {
   const list = readList(file);
@@ -26,7 +26,7 @@ export function importPriceList(file: string, { format, vendor, since }: ImportC
     throw error;
   }
   console.log(JSON.stringify(book, undefined, 2));
-  console.error(wordOutcome(book.entries.length, known, notCarried));
+  console.error(describeOutcome(book.entries.length, known, notCarried));
 }
 
 function readList(file: string): JsonValue {
@@ -37,7 +37,7 @@ function readList(file: string): JsonValue {
   }
 }
 
-function wordOutcome(entries: number, format: ImportFormat, notCarried: readonly string[]): string {
+function describeOutcome(entries: number, format: ImportFormat, notCarried: readonly string[]): string {
   const rest = notCarried.length === 0 ? 'Everything was carried over.' : `Not carried over:\n  ${notCarried.join('\n  ')}`;
   return `${entries} entries were read as ${format}. ${rest}`;
 }

@@ -8,7 +8,7 @@ export function dayOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }
 
-/** Entries of a book that are asked for, by vendor, model and day. @throws StartError for a day that is none */
+/** Filters the entries of a book by vendor, model and day. @throws StartError if the day is not valid */
 export function listPrices({ entries }: PriceBookData, { vendor, model, at }: ListPricesOptions, nowMs: number): PriceBookEntry[] {
   const day = at ?? dayOf(nowMs);
   if (day !== 'all' && Number.isNaN(Date.parse(`${day}T00:00:00Z`)))
@@ -31,7 +31,7 @@ function holdsOn(entry: PriceBookEntry, day: string, entries: readonly PriceBook
   );
 }
 
-/** The rows of an entry in a table for people: one for each of its tiers. */
+/** The table rows of an entry, one per tier. */
 export function priceColumns(entry: PriceBookEntry, source: string): string[][] {
   const { vendor, model, variant, effectiveFrom, checked, tiers } = entry;
   const name = variant === undefined ? model : `${model} #${variant}`;

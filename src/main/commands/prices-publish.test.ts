@@ -24,10 +24,10 @@ import { findNewest } from './stored-prices.ts';
 const dayMs = 86_400_000;
 const dayFromNow = (days: number): string => new Date(systemClock.nowMs() + days * dayMs).toISOString().slice(0, 10);
 
-/** No midnight comes between what a test says and what a command makes of it. */
+/** Stops the clock, so that no midnight passes between a test's computation and the command. */
 const stopClock = (context: TestContext): void => context.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 10, 22, 12) });
 
-/** A price of input for models of a vendor that the shipped book does not know. */
+/** A book with input prices for models of a vendor that is not in the shipped book. */
 const bookText = (version: string, prices: Readonly<Record<string, string>>): string =>
   JSON.stringify({
     version,
@@ -37,7 +37,7 @@ const bookText = (version: string, prices: Readonly<Record<string, string>>): st
     ),
   });
 
-/** A data directory, and the commands over it. */
+/** A data directory, and functions that run commands on it. */
 function setUp(context: TestContext, config = 'upstreams: {}\n') {
   stopClock(context);
   const directory = mkdtempSync(join(tmpdir(), 'weir-publish-'));
@@ -47,14 +47,14 @@ function setUp(context: TestContext, config = 'upstreams: {}\n') {
   const environment = readEnvironment({ WEIR_DATA_DIR: directory, WEIR_CONFIG: join(directory, 'weir.yaml') });
   const output = context.mock.method(console, 'log', () => {});
   const notices = context.mock.method(console, 'error', () => {});
-  const run = async (...words: readonly string[]): Promise<{ printed: string; said: string }> => {
+  const run = async (...words: readonly string[]): Promise<{ printed: string; notice: string }> => {
     for (const mock of [output, notices]) mock.mock.resetCalls();
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
     addPriceCommands(program, () => environment);
     await program.parseAsync(['prices', ...words.map((word) => (word.endsWith('.json') ? join(directory, word) : word))], { from: 'user' });
     const textOf = (calls: readonly { readonly arguments: readonly unknown[] }[]): string =>
       calls.map((call) => call.arguments.join(' ')).join('\n');
-    return { printed: textOf(output.mock.calls), said: textOf(notices.mock.calls) };
+    return { printed: textOf(output.mock.calls), notice: textOf(notices.mock.calls) };
   };
   const withStore = async <Result>(use: (store: Awaited<ReturnType<typeof openDatabase>>) => Promise<Result>): Promise<Result> => {
     const store = await openDatabase(environment);
@@ -64,7 +64,7 @@ function setUp(context: TestContext, config = 'upstreams: {}\n') {
       await store.close();
     }
   };
-  /** As a gateway has the prices: what a million tokens of a model cost on a day from now. */
+  /** Loads the prices as a gateway does, and computes the cost of a million tokens, `days` from now. */
   const costsOf = async (model: string, ...days: readonly number[]): Promise<readonly number[]> => {
     const published = await withStore(findNewest);
     const { config: read, priceBookData } = loadConfig(environment.configPath, environment.variable, { published });
@@ -78,7 +78,7 @@ function setUp(context: TestContext, config = 'upstreams: {}\n') {
   return { run, write, withStore, costsOf };
 }
 
-test('publish: a book in the store holds from its day on, beside what was published before', async (context) => {
+test('a published book applies from its day on, together with earlier publications', async (context) => {
   const { run, write, costsOf } = setUp(context);
   write('one.json', bookText('ours-1', { 'm-1': '2', 'm-2': '4' }));
   write('two.json', bookText('ours-2', { 'm-1': '3' }));
@@ -96,7 +96,7 @@ test('publish: a book in the store holds from its day on, beside what was publis
   );
 });
 
-/** Books of one model that was published under the numbers 1 and so on, at these prices. */
+/** Published books of one model at these prices, numbered from 1. */
 const publishedAt = (...prices: readonly string[]): readonly PublishedPriceBook[] =>
   prices.map((price, index) => {
     const about = {
@@ -110,7 +110,7 @@ const publishedAt = (...prices: readonly string[]): readonly PublishedPriceBook[
     return createPublishedBook(parsePriceBook(JSON.parse(bookText('ours', { 'm-1': price }))), about);
   });
 
-test('diff, export and check: stored books go by their numbers, and what hides them is named', async (context) => {
+test('diff, export and check find stored books by number, and check names the file that overrides them', async (context) => {
   const { run, write, withStore } = setUp(context, 'prices: { file: own.json }\n');
   write('own.json', bookText('local', { 'm-1': '7' }));
   await withStore((store) => Promise.all(publishedAt('2', '3').map((book) => store.insertPriceBook(book))));
@@ -123,10 +123,10 @@ test('diff, export and check: stored books go by their numbers, and what hides t
   assert.match((await run('check')).printed, /good: .*\n {2}own\.json +version local.*\n {2}store-2 .*\n {2}shipped .*\n/);
   assert.match((await run('check')).printed, hidden);
   write('weir.yaml', 'prices: own.json\n');
-  assert.match((await run('publish', 'own.json', '--from', dayFromNow(1))).said, /own\.json stands alone/);
+  assert.match((await run('publish', 'own.json', '--from', dayFromNow(1))).notice, /own\.json stands alone/);
 });
 
-test('publish: of two that publish at once one is told so, and nothing of the other is lost', async (context) => {
+test('of two simultaneous publications one is refused, and the other is complete', async (context) => {
   const { run, write, withStore } = setUp(context);
   write('one.json', bookText('ours-1', { 'm-1': '2' }));
   write('two.json', bookText('ours-2', { 'm-2': '3' }));
@@ -138,7 +138,7 @@ test('publish: of two that publish at once one is told so, and nothing of the ot
   assert.equal((JSON.parse(newest.book) as { entries: unknown[] }).entries.length, newest.number);
 });
 
-test('version: what stood behind a receipt is shown, and what somebody has changed is not taken for it', async (context) => {
+test('version shows the prices behind a receipt, and refuses prices that were changed in the database', async (context) => {
   const { run, withStore } = setUp(context);
   const [published] = publishedAt('2');
   assert.ok(published);

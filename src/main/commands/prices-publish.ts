@@ -15,27 +15,27 @@ import { ensureDataDirectory, openDatabase } from '../assembly/open-data-directo
 import { findNewest } from './stored-prices.ts';
 import { replaceFile } from './replace-file.ts';
 
-/** What is said of a publication beside its prices. */
+/** The facts of a publication besides its prices. */
 export type AboutPublication = Pick<PriceBookSummary, 'publishedAtMs' | 'actor' | 'note'> & {
   /** The first day (UTC) of the new prices. */
   readonly from: string;
-  /** From that day on there is nothing but the file: neither the shipped book nor what was published before. */
+  /** From that day on, only the file applies: neither the shipped book nor earlier publications. */
   readonly whole: boolean;
-  /** The PostgreSQL database with a role that may publish. */
+  /** URL of the PostgreSQL database with a role that may publish. */
   readonly url?: string | undefined;
 };
 
 /**
- * Adds a price book to the store, from which every gateway of the database takes it within seconds.
- * @returns what was done, for people, and below it what is to be known
- * @throws StartError where it cannot be, PriceBookError naming what is wrong with the book that results; then nothing is published
+ * Adds a price book to the store. Every gateway of the database loads it within seconds.
+ * @returns the outcome as text, followed by warnings
+ * @throws StartError or, if the resulting book is not valid, PriceBookError naming every problem. Nothing is published.
  */
 export async function publishToStore(environment: Environment, file: PriceBookData, about: AboutPublication): Promise<readonly string[]> {
   ensureDataDirectory(environment.dataDirectory);
   const store = await openDatabase(environment, about.url === undefined ? {} : { url: about.url });
   try {
     const next = compose(await findNewest(store), file, about);
-    // Loaded as a gateway will, before it is there to be loaded.
+    // Loaded as a gateway does, so that a book that gateways would refuse is never published.
     const loaded = loadConfig(environment.configPath, environment.variable, { published: next });
     const { version } = buildPriceBook(loaded.config, loaded.priceBookData);
     await insert(store, next);
@@ -49,8 +49,8 @@ export async function publishToStore(environment: Environment, file: PriceBookDa
   }
 }
 
-function compose(current: PublishedPriceBook | undefined, file: PriceBookData, about: AboutPublication): PublishedPriceBook {
-  const { from, whole, publishedAtMs, actor, note } = about;
+function compose(current: PublishedPriceBook | undefined, file: PriceBookData, publication: AboutPublication): PublishedPriceBook {
+  const { from, whole, publishedAtMs, actor, note } = publication;
   const scope = whole || current?.scope === 'whole' ? 'whole' : 'override';
   const book = composePriceBook({
     inForce: joinLayers(sharedLayers(current)),
@@ -60,8 +60,8 @@ function compose(current: PublishedPriceBook | undefined, file: PriceBookData, a
     scope,
     endsOthers: whole,
   });
-  const said = { label: file.version, scope, effectiveFrom: from, publishedAtMs, actor, ...(note === undefined ? {} : { note }) } as const;
-  return createPublishedBook(book, { number: (current?.number ?? 0) + 1, ...said });
+  const about = { label: file.version, scope, effectiveFrom: from, publishedAtMs, actor, ...(note === undefined ? {} : { note }) } as const;
+  return createPublishedBook(book, { number: (current?.number ?? 0) + 1, ...about });
 }
 
 async function insert(store: Store, next: PublishedPriceBook): Promise<void> {
@@ -81,7 +81,7 @@ async function insert(store: Store, next: PublishedPriceBook): Promise<void> {
   );
 }
 
-/** What of a layer this configuration does not use, as lines for people. */
+/** Describes for people the prices of a layer that this configuration does not use. */
 export function describeHidden({ config, layers }: LoadedConfig, source?: string): readonly string[] {
   if (source !== undefined && !layers.some((layer) => layer.source === source))
     return [
@@ -93,9 +93,10 @@ export function describeHidden({ config, layers }: LoadedConfig, source?: string
 }
 
 /**
- * Writes prices into a file that a configuration can name, whole or not at all; a file as it was is kept beside it as `<file>.before`. A gateway that uses it reads it when it sees the change.
- * @returns what was done, for people
- * @throws PriceBookError naming what is wrong with the book that results
+ * Writes prices atomically into a file that a configuration can name. The previous file is kept as `<file>.before`. A
+ * gateway that uses the file reloads it.
+ * @returns the outcome as text
+ * @throws PriceBookError naming every problem of the resulting book
  */
 export function publishToFile(
   { configPath }: Environment,
@@ -109,7 +110,10 @@ export function publishToFile(
   return `${output}: ${models} models have new prices from ${from} on${before}${unused}`;
 }
 
-/** A file that is laid on top of other books takes all windows of a model from them: so the file has those of the past too, and no model that nobody named. */
+/**
+ * A file on top of other books replaces all price windows of a model, so it must contain the past windows too. It
+ * contains only models that it had or that the new file names.
+ */
 function bookOfFile({ config, files }: LoadedConfig, file: PriceBookData, inForce: PriceBookData): PriceBookData {
   if (pricesOf(config.prices).mode === 'replace') return inForce;
   const own = files.prices === undefined ? [] : [readPriceBook(files.prices)];

@@ -19,18 +19,18 @@ const bookText = (version: string, ...entries: Record<string, unknown>[]): strin
 const dayMs = 86_400_000;
 const dayFromNow = (days: number): string => new Date(systemClock.nowMs() + days * dayMs).toISOString().slice(0, 10);
 
-/** No midnight comes between what a test says and what a command makes of it. */
+/** Stops the clock, so that no midnight passes between a test's computation and the command. */
 const stopClock = (context: TestContext): void => context.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 10, 22, 12) });
 
-/** A data directory with calls of two users, a price file of its own and the commands over them. */
+/** A data directory with calls of two users and a price file, and functions that run commands on it. */
 async function setUp(context: TestContext, config = 'prices: { file: own.json }\n') {
   stopClock(context);
   const directory = mkdtempSync(join(tmpdir(), 'weir-stage-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(join(directory, 'own.json'), bookText('ours-1', plainEntry()));
   writeFileSync(join(directory, 'weir.yaml'), config);
-  const dearer = { tiers: [{ inputAbove: 0, prices: { input: '3', output: '10' } }] };
-  writeFileSync(join(directory, 'new.json'), bookText('ours-2', plainEntry(dearer)));
+  const increased = { tiers: [{ inputAbove: 0, prices: { input: '3', output: '10' } }] };
+  writeFileSync(join(directory, 'new.json'), bookText('ours-2', plainEntry(increased)));
   const environment = readEnvironment({ WEIR_DATA_DIR: directory, WEIR_CONFIG: join(directory, 'weir.yaml') });
   const store = await openDatabase(environment);
   await store.appendEntries([
@@ -104,7 +104,7 @@ test('stage lists past charges and charges under the staged prices for the reque
   assert.equal(readFileSync(join(directory, 'own.json'), 'utf8'), before);
 });
 
-test('stage and publish: what cannot be meant is refused, and nothing is written', async (context) => {
+test('stage and publish refuse invalid options and write nothing', async (context) => {
   const { run, directory } = await setUp(context);
   const before = readFileSync(join(directory, 'own.json'), 'utf8');
   await assert.rejects(run('stage', 'new.json', '--by', 'colour'), /--by must be one of user, key, model/);
@@ -121,7 +121,7 @@ test('stage and publish: what cannot be meant is refused, and nothing is written
   assert.equal(readFileSync(join(directory, 'own.json'), 'utf8'), before);
 });
 
-test('publish --output: the price file says what holds until the day and from it on, and the file as it was is kept', async (context) => {
+test('publish --output writes the prices before and after the day, and keeps the previous file', async (context) => {
   const { run, directory, costAt } = await setUp(context);
   const before = readFileSync(join(directory, 'own.json'), 'utf8');
   const from = dayFromNow(3);
@@ -140,7 +140,7 @@ test('publish --output: the price file says what holds until the day and from it
   );
 });
 
-test('publish --output: a file that is not there yet is made, and can be used', async (context) => {
+test('publish --output creates a file that does not exist, and the file is valid', async (context) => {
   const { run, directory } = await setUp(context, 'upstreams: {}\n');
   assert.match(
     await run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'made.json'),
@@ -150,7 +150,7 @@ test('publish --output: a file that is not there yet is made, and can be used', 
   assert.ok(!readdirSync(directory).includes('made.json.before'));
 });
 
-test('publish --output: a file that replaces the shipped book keeps the models that the change does not name', async (context) => {
+test('publish --output keeps unchanged models in a file that replaces the shipped book', async (context) => {
   const { run, directory } = await setUp(context, 'prices: own.json\n');
   writeFileSync(join(directory, 'own.json'), bookText('ours-1', plainEntry(), plainEntry({ model: 'm-2' })));
   await run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'own.json');

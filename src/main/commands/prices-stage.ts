@@ -33,7 +33,7 @@ const daysMax = 3660;
 type StageOptions = { readonly from?: string; readonly days: string; readonly by: string; readonly json?: boolean };
 type PublishOptions = UrlOption & { readonly from: string; readonly note?: string; readonly whole?: true; readonly output?: string };
 
-/** Adds `weir prices stage` and `weir prices publish`: what a price change would mean, and making it one with an effective date. */
+/** Adds `weir prices stage` (shows the effect of a price change) and `weir prices publish` (publishes it for a day). */
 export function addStagedPriceCommands(prices: Command, environment: () => Environment): void {
   prices
     .command('stage')
@@ -110,7 +110,7 @@ async function stagePrices(environment: Environment, file: string, options: Stag
   console.log(options.json === true ? describeAsJson(result, grouping, title) : describe(result, grouping, title).join('\n'));
 }
 
-/** The book that a version stands for; undefined where the database does not know it, or no longer as this program reads it. */
+/** The book of a version; undefined if it is not in the database, or in a form that this program cannot read. */
 async function findEarlier(store: Pick<PriceBookStore, 'findRecordedPrices'>, version: string): Promise<PriceBook | undefined> {
   const recorded = await store.findRecordedPrices(version);
   if (recorded === undefined) return undefined;
@@ -122,7 +122,7 @@ async function findEarlier(store: Pick<PriceBookStore, 'findRecordedPrices'>, ve
   }
 }
 
-/** Throws StartError naming every problem of prices that cannot hold from a day on. */
+/** @throws StartError naming every problem of prices that cannot apply from the given day */
 async function namingProblems<Result>(from: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -188,7 +188,7 @@ function describeAsJson({ groups, total, doubtful }: ComparisonResult, grouping:
 
 const signed = (decimal: string): string => (decimal.startsWith('-') || decimal === '0' ? decimal : `+${decimal}`);
 
-/** In tenths of a percent; a dash where nothing was charged. */
+/** Rounded to tenths of a percent; a dash if nothing was charged. */
 function percentOf({ inForceNanoUsd, stagedNanoUsd }: ComparedGroup): string {
   if (inForceNanoUsd === 0n) return stagedNanoUsd === 0n ? '0' : '-';
   return signed(String(Number(((stagedNanoUsd - inForceNanoUsd) * 1000n) / inForceNanoUsd) / 10));

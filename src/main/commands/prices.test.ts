@@ -12,7 +12,7 @@ import { addPriceCommands } from './prices.ts';
 
 const book = (...entries: Record<string, unknown>[]): string => JSON.stringify({ version: 'ours', currency: 'USD', entries });
 
-/** Runs commands beside files of their own; each returns what it printed. */
+/** Runs commands in a directory with these files. Each returns its output. */
 function setUp(context: TestContext, files: Readonly<Record<string, string>>, config?: string) {
   const directory = mkdtempSync(join(tmpdir(), 'weir-prices-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
@@ -24,7 +24,7 @@ function setUp(context: TestContext, files: Readonly<Record<string, string>>, co
     WEIR_DATA_DIR: directory,
     ...(config === undefined ? {} : { WEIR_CONFIG: join(directory, 'weir.yaml') }),
   });
-  return async (...words: readonly string[]): Promise<{ readonly printed: string; readonly said: string }> => {
+  return async (...words: readonly string[]): Promise<{ readonly printed: string; readonly notice: string }> => {
     output.mock.resetCalls();
     notices.mock.resetCalls();
     const program = new Command().exitOverride().configureOutput({ writeErr: () => {} });
@@ -32,11 +32,11 @@ function setUp(context: TestContext, files: Readonly<Record<string, string>>, co
     await program.parseAsync(['prices', ...words.map((word) => (word in files ? join(directory, word) : word))], { from: 'user' });
     const textOf = (calls: readonly { readonly arguments: readonly unknown[] }[]): string =>
       calls.map((call) => call.arguments.join(' ')).join('\n');
-    return { printed: textOf(output.mock.calls), said: textOf(notices.mock.calls) };
+    return { printed: textOf(output.mock.calls), notice: textOf(notices.mock.calls) };
   };
 }
 
-test('list: by vendor, model and day, with tiers and all that comes with a price', async (context) => {
+test('list filters by vendor, model and day, and shows tiers and all parts of a price', async (context) => {
   const prices = setUp(context, {});
   const { printed } = await prices('list', '--vendor', 'anthropic', '--model', 'sonnet-4-5');
   assert.match(printed, /^VENDOR +MODEL +SINCE +INPUT +CACHED +WRITE +OUTPUT +BESIDES +CHECKED +SOURCE$/m);
@@ -66,7 +66,7 @@ test('list: by vendor, model and day, with tiers and all that comes with a price
   assert.match((await prices('list', '--model', 'opus-4-6')).printed, /us_inference ×1\.1, fast ×6/);
 });
 
-test('check: a good file is summed up, and a bad one is refused with every problem', async (context) => {
+test('check summarises a valid file, and refuses an invalid file with every problem', async (context) => {
   const bad = book(plainEntry({ effectiveFrom: '2026-13-01' }), plainEntry({ fees: { call: '-1' } }));
   const prices = setUp(context, {
     'good.json': book(plainEntry()),
@@ -87,7 +87,7 @@ test('check: a good file is summed up, and a bad one is refused with every probl
   await assert.rejects(prices('check', 'absent.json'), /absent\.json cannot be read: ENOENT/);
 });
 
-test('diff: two files, a file and the book in force, and the shipped book', async (context) => {
+test('diff compares two files, a file with the book in force, and the shipped book', async (context) => {
   const config = 'prices: { file: own.json }\n';
   const files = {
     'own.json': book(plainEntry()),
@@ -106,7 +106,7 @@ test('diff: two files, a file and the book in force, and the shipped book', asyn
   );
 });
 
-test('export writes the book in force, which can be checked and used as it is', async (context) => {
+test('export writes the book in force', async (context) => {
   const prices = setUp(context, { 'own.yaml': book(plainEntry()) }, 'prices: { file: own.yaml, mode: replace }\n');
   const exported = JSON.parse((await prices('export')).printed) as { entries: { model: string }[] };
   assert.deepEqual(
@@ -115,7 +115,7 @@ test('export writes the book in force, which can be checked and used as it is', 
   );
 });
 
-test('import: another program’s list becomes a book, and what is left out is named', async (context) => {
+test('import converts the list of another program, and names what it leaves out', async (context) => {
   const lite = {
     'gpt-x': { litellm_provider: 'openai', input_cost_per_token: 1e-6, output_cost_per_token: 2e-6, output_cost_per_widget: 1 },
   };
@@ -125,11 +125,11 @@ test('import: another program’s list becomes a book, and what is left out is n
     'bad.json': '{',
     'absurd.json': JSON.stringify({ model_ratio: { ['m'.repeat(200)]: 1 } }),
   });
-  const { printed, said } = await prices('import', 'lite.json', '--since', '2026-01-02');
+  const { printed, notice } = await prices('import', 'lite.json', '--since', '2026-01-02');
   const made = JSON.parse(printed) as { entries: { effectiveFrom: string; tiers: unknown }[] };
   assert.deepEqual(made.entries[0]?.tiers, [{ inputAbove: 0, prices: { output: '2', input: '1' } }]);
   assert.equal(made.entries[0]?.effectiveFrom, '2026-01-02');
-  assert.match(said, /^1 entries were read as litellm\. Not carried over:\n {2}gpt-x: output_cost_per_widget$/);
+  assert.match(notice, /^1 entries were read as litellm\. Not carried over:\n {2}gpt-x: output_cost_per_widget$/);
   await assert.rejects(prices('import', 'other.json'), /--format is needed: litellm, genai-prices, new-api/);
   await assert.rejects(prices('import', 'other.json', '--format', 'csv'), /--format is needed/);
   await assert.rejects(

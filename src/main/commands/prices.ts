@@ -18,7 +18,7 @@ import { addStagedPriceCommands } from './prices-stage.ts';
 import { readPriceFile } from './read-price-file.ts';
 import { loadConfigAndPrices, readNamedBook } from './stored-prices.ts';
 
-/** Adds `weir prices …`: what calls cost, and files that say so. None of them calls anything or needs a running gateway. */
+/** Adds `weir prices …`: the prices of calls and price files. No command sends a request or needs a running gateway. */
 export function addPriceCommands(program: Command, environment: () => Environment): void {
   const prices = program.command('prices').description('what calls cost: the price book in force, and files of prices');
   prices
@@ -72,7 +72,7 @@ export function addPriceCommands(program: Command, environment: () => Environmen
   addStagedPriceCommands(prices, environment);
 }
 
-/** Adds what compares books, and reads and writes files of them. */
+/** Adds the commands that compare, import and export books. */
 function addFileCommands(prices: Command, environment: () => Environment): void {
   prices
     .command('diff')
@@ -117,12 +117,12 @@ function addFileCommands(prices: Command, environment: () => Environment): void 
     });
 }
 
-/** The prices that a gateway with this configuration has, without the overrides of single models. */
+/** The prices of a gateway with this configuration, without its overrides of single models. */
 async function bookInForce(environment: Environment): Promise<PriceBookData> {
   return (await loadConfigAndPrices(environment)).priceBookData;
 }
 
-/** The books that the prices come from, the one that goes before the others first, and what of each is not used. */
+/** The books that the prices come from, in order of precedence, and the prices of each that are not used. */
 function describeLayers(loaded: LoadedConfig): readonly string[] {
   const { config, priceBookData, layers } = loaded;
   return [

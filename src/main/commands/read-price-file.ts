@@ -5,7 +5,7 @@ import { type PriceBookData, PriceBookError } from '../../billing/rating/parse-p
 import { readPriceBook } from '../config/read-price-book.ts';
 import { StartError } from '../environment.ts';
 
-/** Reads a price book file that a command was given; `shipped` is the one of this release. Throws StartError naming every problem. */
+/** Reads a price book file; `shipped` is the book of this release. @throws StartError naming every problem */
 export function readPriceFile(file: string): PriceBookData {
   if (file === 'shipped') return loadShippedPriceBook();
   try {

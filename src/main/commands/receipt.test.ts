@@ -46,7 +46,7 @@ const entry: CallEntry = {
   replyNotes: [{ kind: 'dropped', field: 'seed', reason: 'the upstream has no such field' }],
 };
 
-/** A data directory with one call in its ledger, and the commands over it. */
+/** A data directory with one call in its ledger, and functions that run commands on it. */
 async function setUp(context: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'weir-receipts-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
@@ -68,7 +68,7 @@ async function setUp(context: TestContext) {
     process.exitCode = before;
     const join = (calls: readonly { readonly arguments: readonly unknown[] }[]): string =>
       calls.map((each) => each.arguments.join(' ')).join('\n');
-    return { code, printed: join(output.mock.calls), said: join(notices.mock.calls) };
+    return { code, printed: join(output.mock.calls), notice: join(notices.mock.calls) };
   };
   const verify = (text: string, ...options: readonly string[]) => {
     const file = join(directory, 'receipt.json');
@@ -78,7 +78,7 @@ async function setUp(context: TestContext) {
   return { run, verify };
 }
 
-test('a receipt is shown to people with everything that its total comes from', async (context) => {
+test('a receipt shows people every part of its total', async (context) => {
   const { run } = await setUp(context);
   const { printed } = await run('req_1');
   for (const words of [
@@ -95,24 +95,24 @@ test('a receipt is shown to people with everything that its total comes from', a
   assert.match(printed, /^ {4}input +1234 +3 per 1000000 +0\.003702$/m);
 });
 
-test('what is printed as JSON is found right, with prices and without; a changed amount is not', async (context) => {
+test('verify accepts a receipt that was printed as JSON, with and without prices, and refuses a changed amount', async (context) => {
   const { run, verify } = await setUp(context);
   const { printed } = await run('req_1', '--json');
   assert.deepEqual([(await verify(printed)).code, (await verify(printed, '--prices')).code], [0, 0]);
   const changed = await verify(printed.replace('"nano_usd": "4542000"', '"nano_usd": "4542001"'));
-  assert.deepEqual([changed.code, /rows\.0\.amount\.nano_usd: is "4542001"/.test(changed.said)], [1, true]);
+  assert.deepEqual([changed.code, /rows\.0\.amount\.nano_usd: is "4542001"/.test(changed.notice)], [1, true]);
   const otherVersion = await verify(printed.replaceAll(book.version, 'other'), '--prices');
   assert.equal(otherVersion.code, 1);
 });
 
-test('what is no receipt, and what cannot be read, is trouble of its own', async (context) => {
+test('a file that cannot be read, or is not a receipt, has its own exit code', async (context) => {
   const { run, verify } = await setUp(context);
   assert.equal((await verify('{}')).code, 2);
   assert.equal((await verify('nothing')).code, 2);
   assert.equal((await run('verify', '/nowhere/receipt.json')).code, 2);
 });
 
-test('a call that the ledger does not have is named, and so is the id of a part', async (context) => {
+test('an id that is not in the ledger is refused, and so is the id of a row of a call', async (context) => {
   const { run } = await setUp(context);
   for (const id of ['req_2', 'req_1.2', '%']) await assert.rejects(run(id), StartError);
 });

@@ -16,10 +16,10 @@ import { findBooksOfVersions } from './books-of-versions.ts';
 import { describeReceipt } from './describe-receipt.ts';
 import { readStore } from './with-accounts.ts';
 
-/** What `weir receipt verify` ends with: all is right, something differs, or it could not be looked at. */
+/** The exit codes of `weir receipt verify`: all is right, something differs, or the receipt could not be checked. */
 const exitCodes = { right: 0, differs: 1, trouble: 2 } as const;
 
-/** Adds `weir receipt …`: what a call cost, and whether a receipt comes to what it says. */
+/** Adds `weir receipt …`, which shows the receipt of a call, and `weir receipt verify`, which recomputes one. */
 export function addReceiptCommands(program: Command, environment: Environment, configured: () => Environment): void {
   const receipt = program
     .command('receipt')
@@ -50,13 +50,13 @@ async function showReceipt(environment: Environment, id: string, json: boolean):
   console.log(json ? JSON.stringify(receipt, undefined, 2) : describeReceipt(receipt).join('\n'));
 }
 
-/** The rows of a call, by its own id or by one that its client was given in the reply. */
+/** The rows of a call, by its own id or by an id in its reply. */
 async function findRows(store: Store, id: string): Promise<readonly CallEntry[]> {
   const callId = callIdOf(id);
   const rows = await store.listCallRows(callId);
   if (rows[0]?.callId === callId) return rows;
-  const kept = await store.findReplyOwner(id);
-  return kept === undefined ? [] : await store.listCallRows(kept.callId);
+  const owner = await store.findReplyOwner(id);
+  return owner === undefined ? [] : await store.listCallRows(owner.callId);
 }
 
 async function verify(configured: () => Environment, file: string, withPrices: boolean): Promise<number> {

@@ -17,9 +17,9 @@ import { loadConfigAndPrices, readNamedBook } from './stored-prices.ts';
 import { describeCalls, describeCells, isOver, writeCalls, writeCells } from './describe-reconciliation.ts';
 import { readStore } from './with-accounts.ts';
 
-/** What `weir reconcile` ends with: both accounts agree, they differ, or they could not be compared. */
+/** The exit codes of `weir reconcile`: both accounts agree, they differ, or they could not be compared. */
 const exitCodes = { agree: 0, differ: 1, trouble: 2 } as const;
-/** Calls of one cell that are listed. */
+/** Listed calls of one cell. */
 const callsMax = 1000;
 
 type ReconcileOptions = {
@@ -33,7 +33,7 @@ type ReconcileOptions = {
   readonly json?: boolean;
 };
 
-/** Adds `weir reconcile`: a vendor's account of the usage beside the ledger. It only reads. */
+/** Adds `weir reconcile`, which compares a vendor's account of the usage with the ledger. It only reads. */
 export function addReconcileCommand(program: Command, environment: () => Environment): void {
   program
     .command('reconcile')
@@ -56,7 +56,7 @@ export function addReconcileCommand(program: Command, environment: () => Environ
       try {
         process.exitCode = await reconcile(environment(), file, options);
       } catch (error) {
-        // Whatever it is: 1 would say that the accounts were compared and differ.
+        // For any error: exit code 1 would mean that the accounts were compared and differ.
         console.error(`weir: ${error instanceof ExportError ? `${file}: ${error.message}` : describeFailure(error)}`);
         process.exitCode = exitCodes.trouble;
       }
@@ -98,7 +98,7 @@ function readText(file: string): string {
   }
 }
 
-/** Compares costs: what the ledger used, at list prices and nobody's factors. */
+/** Compares costs: the usage of the ledger at list prices, without the factors of users and keys. */
 async function reconcileCosts(
   environment: Environment,
   costs: VendorCosts,
@@ -120,7 +120,7 @@ async function reconcileCosts(
   return reconciliation.costs().some((cost) => isCostOver(cost, options.tolerance)) ? exitCodes.differ : exitCodes.agree;
 }
 
-/** The part of an export that lies between two days. */
+/** The rows of an export between two days. */
 function limitRows(theirs: VendorUsage, options: ReconcileOptions): VendorUsage {
   const span = limitDays(theirs, options);
   return { ...theirs, ...span, rows: theirs.rows.filter((row) => row.startMs >= span.startMs && row.startMs < span.endMs) };
@@ -143,7 +143,10 @@ function findCell(cells: readonly ReconciledCell[], text: string): ReconciledCel
   return cell;
 }
 
-/** The calls of a cell: those with a sign or that explain the difference first, then by time; the first of them where there are very many. */
+/**
+ * The calls of a cell, by time: first those that explain the difference, then those with a sign, then the others. Calls
+ * beyond `callsMax` are left out.
+ */
 async function listCalls(
   store: Pick<LedgerStore, 'listEntriesBetween'>,
   reconciliation: Reconciliation,

@@ -1,8 +1,10 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes a file beside and renames it, so that no reader and no crash ever sees half of it. A file as it was is kept as `<path>.before`. Throws what the file system throws.
- * @returns whether there was one
+ * Writes a temporary file and renames it, so that neither a reader nor a crash finds half of it. The previous file is
+ * kept as `<path>.before`.
+ * @returns whether there was a previous file
+ * @throws errors of the file system
  */
 export function replaceFile(path: string, text: string): boolean {
   const draft = `${path}.${process.pid}.draft`;

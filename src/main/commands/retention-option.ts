@@ -4,12 +4,12 @@ import { StartError } from '../environment.ts';
 
 const daysMax = 36_500;
 
-/** Adds the option that says for how long what a key stores is kept. */
+/** Adds the option for how long the stored responses of a key are kept. */
 export function addRetentionOption(command: Command): Command {
   return command.option('--retention-days <n>', 'days for which its responses are kept; 0 stores none; default keeps them as configured');
 }
 
-/** Undefined days: as configured for all. Throws StartError for what is no number of days. */
+/** Undefined days: the configured default. @throws StartError if the text is not a number of days */
 export function parseRetention(text: string): { readonly days: number | undefined } {
   if (text === 'default') return { days: undefined };
   const days = /^[0-9]{1,5}$/.test(text) ? Number(text) : Infinity;
@@ -19,7 +19,7 @@ export function parseRetention(text: string): { readonly days: number | undefine
   return { days };
 }
 
-/** In the words of the list of keys. */
+/** The text of the list of keys. */
 export function showRetention(days: number | undefined): string {
   if (days === undefined) return 'default';
   return days === 0 ? 'never' : `${days}d`;

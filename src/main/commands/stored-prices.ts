@@ -12,7 +12,7 @@ import { databasePath } from '../assembly/open-data-directory.ts';
 import { readPriceFile } from './read-price-file.ts';
 import { readStore } from './with-accounts.ts';
 
-/** Reads price books of the store, for one command. Undefined where there is no database yet. */
+/** Reads price books from the store. Undefined if there is no database yet. */
 export async function readPriceBooks<Result>(
   environment: Environment,
   read: (store: PriceBookStore) => Promise<Result>,
@@ -27,7 +27,10 @@ export async function findNewest(store: PriceBookStore): Promise<PublishedPriceB
   return head === undefined ? undefined : await store.findPriceBook(head.number);
 }
 
-/** The configuration as a gateway has it, with the price book that is published. Without its database it is the book that this gateway had last, if it keeps one, and the standard error says so. */
+/**
+ * The configuration of a gateway with the published price book. If the database cannot be reached, the book is the last
+ * one that this gateway stored, and a message on standard error says so.
+ */
 export async function loadConfigAndPrices(environment: Environment): Promise<LoadedConfig> {
   return loadConfig(environment.configPath, environment.variable, { published: await readPublished(environment) });
 }
@@ -46,8 +49,8 @@ async function readPublished(environment: Environment): Promise<PublishedPriceBo
 }
 
 /**
- * The book that a word names: `shipped`, the number of a published one, the version that a receipt was priced with, or a file.
- * @throws StartError where there is none, or naming every problem of a file
+ * The book with this name: `shipped`, the number of a published book, the price version of a receipt, or a file.
+ * @throws StartError if there is no such book; for a file, it names every problem
  */
 export async function readNamedBook(environment: Environment, name: string): Promise<PriceBookData> {
   const number = /^(?:store-)?([1-9]\d{0,14})$/.exec(name)?.[1];
@@ -65,7 +68,7 @@ export async function readNamedBook(environment: Environment, name: string): Pro
   }
 }
 
-/** What was behind a price version. @throws StartError where the store has never heard of it */
+/** The recorded prices of a version. @throws StartError if the store does not have them */
 export async function findRecorded(
   environment: Environment,
   version: string,

@@ -17,12 +17,12 @@ export function addTokenCommands(program: Command, environment: Environment): vo
     .option('--user <name>', "lets it see only this user's calls; without it, it sees all")
     .option('--expires <time>', 'how long it opens: 12h, 90d')
     .action(async ({ name, user, expires }: { name: string; user?: string; expires?: string }) => {
-      const wanted = {
+      const newToken = {
         name,
         ...(user === undefined ? {} : { userName: user }),
         ...(expires === undefined ? {} : { expiresAtMs: systemClock.nowMs() + readDuration('--expires', expires) }),
       };
-      console.log(await withAccounts(environment, async (accounts) => (await accounts.createBillingToken(wanted)).secret));
+      console.log(await withAccounts(environment, async (accounts) => (await accounts.createBillingToken(newToken)).secret));
     });
   tokens
     .command('list')
@@ -75,7 +75,7 @@ function describeToken(token: BillingToken): readonly string[] {
 
 async function findToken(accounts: Accounts, reference: string): Promise<BillingToken> {
   const listed = await accounts.listBillingTokens();
-  // An id is nobody's choice, so a token that was named like the id of another never shadows it.
+  // The id is matched first, so that a token whose name is the id of another token cannot hide that token.
   const token = listed.find(({ id }) => id === reference) ?? listed.find(({ name }) => name === reference);
   if (token === undefined) throw unknownToken(reference);
   return token;

@@ -5,7 +5,7 @@ import type { Environment } from '../environment.ts';
 import type { DisputedOptions } from './usage/list-disputed.ts';
 import type { UsageOptions } from './usage/show-usage.ts';
 
-/** Adds `weir usage`: the statistics of the monitor in a terminal, and what is to be decided of impossible figures. */
+/** Adds `weir usage`: statistics in a terminal, and decisions about disputed calls. */
 export function addUsageCommand(program: Command, readEnvironment: () => Environment): void {
   const usage = program.command('usage');
   usage

@@ -6,7 +6,7 @@ import { type Environment, StartError } from '../environment.ts';
 import { addLimitOptions, showLimits, writtenLimits } from './limit-options.ts';
 import { printTable, withAccounts } from './with-accounts.ts';
 
-/** Adds `weir users …`: what all keys of a user may use together. Users come into being with their first key. */
+/** Adds `weir users …`: limits for all keys of a user together. A user is created with the first key. */
 export function addUserCommands(program: Command, environment: Environment): void {
   const users = program.command('users').description('users, and what all keys of one may use together');
   users

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { ensureDataDirectory, openDatabase } from '../assembly/open-data-directory.ts';
 
-/** Opens the store of the data directory for one command, and closes it whatever becomes of that. */
+/** Opens the store of the data directory for one command, and always closes it. */
 export async function withStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
   ensureDataDirectory(environment.dataDirectory);
   const store = await openDatabase(environment);
@@ -17,7 +17,7 @@ export async function withStore<Result>(environment: Environment, use: (store: S
   }
 }
 
-/** The same for a command that only reads: with the rights of a monitor, and beside whatever has the database. */
+/** Opens the store for a command that only reads. It needs the rights of a monitor, and works while a gateway runs. */
 export async function readStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
   const store = await openDatabase(environment, { readOnly: true });
   try {
@@ -27,24 +27,24 @@ export async function readStore<Result>(environment: Environment, use: (store: S
   }
 }
 
-/** Opens the accounts of the data directory for one command. A running gateway shares the database and notices what changes. */
+/** Opens the accounts for one command. A running gateway shares the database and notices changes. */
 export async function withAccounts<Result>(environment: Environment, use: (accounts: Accounts) => Promise<Result>): Promise<Result> {
   return await withStore(environment, (store) => use(createAccounts({ store, clock: systemClock, random: randomBytes })));
 }
 
-/** The name of a user as the store has it. Throws StartError where there is no such user. */
+/** The name of a user as it is stored. @throws StartError if there is no such user */
 export async function findUserName(store: Pick<Store, 'listUsers'>, name: string): Promise<string> {
   const userName = name.normalize('NFC');
   if ((await store.listUsers()).some((user) => user.name === userName)) return userName;
   throw new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
 }
 
-/** Prints rows as columns of even width. */
+/** Prints rows in aligned columns. */
 export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
   for (const line of alignColumns([header, ...rows])) console.log(line);
 }
 
-/** Rows as lines with columns of even width. */
+/** Writes rows as lines with aligned columns. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>

@@ -11,7 +11,7 @@ export type DisputedOptions = { readonly disputed?: true; readonly all?: true; r
 
 const listedMax = 1000;
 
-/** Prints the calls whose upstream reported what cannot be true. */
+/** Prints the calls whose upstream reported impossible figures. */
 export async function listDisputed(environment: Environment, { all, user, json }: DisputedOptions): Promise<void> {
   const rows = await readStore(environment, async (store) =>
     store.listDisputed({
@@ -61,13 +61,13 @@ function writeTable(rows: readonly DisputedRow[]): string {
     inert(entry.requestedModel),
     inert(entry.upstream),
     usdDecimal(entry.charge.amountNanoUsd),
-    (entry.disputed?.figures ?? []).map(wordFigure).join(', '),
+    (entry.disputed?.figures ?? []).map(describeFigure).join(', '),
     settlement?.settlement === undefined ? 'open' : `${settlement.settlement.decision} by ${inert(settlement.settlement.by)}`,
   ]);
   return `${alignColumns([['ROW', 'ACCEPTED', 'USER', 'MODEL', 'UPSTREAM', 'CHARGED USD', 'REPORTED', 'STATE'], ...lines]).join('\n')}\n`;
 }
 
-function wordFigure({ count, reason, reported, most }: DisputedFigure): string {
+function describeFigure({ count, reason, reported, most }: DisputedFigure): string {
   if (reason === 'malformed') return `${count}: no count`;
   return `${count}: ${reported ?? 'unknown'}, at most ${most ?? 'unknown'}`;
 }

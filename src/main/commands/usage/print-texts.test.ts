@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { printTexts } from './print-texts.ts';
 
-/** An output that fails with such an error when it has taken one text, as a pipe does that nobody reads any more. */
+/** An output that fails with this error after one text, as a pipe whose reader has closed it. */
 function createBrokenPipe(code: string): Writable {
   let written = 0;
   return new Writable({
@@ -17,7 +17,7 @@ function createBrokenPipe(code: string): Writable {
   });
 }
 
-test('everything is written, in order, while the reader keeps it waiting', async () => {
+test('a slow reader receives all texts in their order', async () => {
   const output = new PassThrough({ highWaterMark: 1 });
   const read = text(output);
   await printTexts(output, ['one ', 'two ', 'three']);
@@ -25,15 +25,15 @@ test('everything is written, in order, while the reader keeps it waiting', async
   assert.equal(await read, 'one two three');
 });
 
-test('a reader who leaves while its output is full is no failure, and ends the texts', async () => {
-  let asked = 0;
+test('a reader that closes a full pipe ends the texts without an error', async () => {
+  let produced = 0;
   async function* texts(): AsyncGenerator<string> {
-    for (;;) yield `line ${(asked += 1)}\n`;
+    for (;;) yield `line ${(produced += 1)}\n`;
   }
   await printTexts(createBrokenPipe('EPIPE'), texts());
-  assert.equal(asked, 3);
+  assert.equal(produced, 3);
 });
 
-test('any other failure of the output is told', async () => {
+test('any other error of the output is thrown', async () => {
   await assert.rejects(printTexts(createBrokenPipe('ENOSPC'), ['one', 'two', 'three']), { code: 'ENOSPC' });
 });

@@ -1,28 +1,29 @@
 import type { Writable } from 'node:stream';
 
 /**
- * Writes texts to an output that stays open, no faster than they are read. A reader who has seen enough, such as head, is no failure: then no further text is asked for.
- * Rejects with what else the output fails with, and with what the texts reject with.
+ * Writes texts to an output that stays open, with back-pressure. If the reader closes the pipe, as `head` does, no
+ * further text is produced and nothing is thrown.
+ * @throws other errors of the output, and errors of the texts
  */
 export async function printTexts(output: Writable, texts: Iterable<string> | AsyncIterable<string>): Promise<void> {
-  const left = Promise.withResolvers<void>();
-  let isLeft = false;
+  const ended = Promise.withResolvers<void>();
+  let hasEnded = false;
   let failure: NodeJS.ErrnoException | undefined;
-  const leave = (error?: NodeJS.ErrnoException): void => {
-    isLeft = true;
+  const end = (error?: NodeJS.ErrnoException): void => {
+    hasEnded = true;
     failure ??= error;
-    left.resolve();
+    ended.resolve();
   };
-  // For good: what was written last may fail after everything was handed over.
-  output.on('error', leave);
-  output.once('close', () => leave());
+  // The listener stays: the last write may fail after this function has returned.
+  output.on('error', end);
+  output.once('close', () => end());
   for await (const text of texts) {
-    if (isLeft) break;
+    if (hasEnded) break;
     if (output.write(text)) continue;
     const drained = Promise.withResolvers<void>();
     output.once('drain', drained.resolve);
-    // No `events.once`: it rejects with the error of a reader who has left.
-    await Promise.race([drained.promise, left.promise]);
+    // Not `events.once`, which rejects if the reader has closed the pipe.
+    await Promise.race([drained.promise, ended.promise]);
     output.off('drain', drained.resolve);
   }
   if (failure !== undefined && failure.code !== 'EPIPE') throw failure;

@@ -6,7 +6,7 @@ import { StartError } from '../../environment.ts';
 /** Half-open, in Unix seconds. */
 export type Span = { readonly startSeconds: number; readonly endSeconds: number };
 
-/** How far back a question reaches that names no start: so many buckets, the present one among them. */
+/** The default span if no start is given: the distance from the current bucket to the first. */
 const bucketsBack: Readonly<Record<Granularity, Temporal.DurationLike>> = {
   1: { minutes: 59 },
   2: { hours: 23 },
@@ -15,7 +15,7 @@ const bucketsBack: Readonly<Record<Granularity, Temporal.DurationLike>> = {
   5: { months: 11 },
 };
 
-/** The number of a bucket size by its name. Throws StartError naming all of them. */
+/** The number of a bucket size, by its name. @throws StartError naming all sizes */
 export function readGranularity(name: string): Granularity {
   for (const [number, known] of Object.entries(granularityNames)) {
     if (known === name) return Number(number) as Granularity;
@@ -24,8 +24,9 @@ export function readGranularity(name: string): Granularity {
 }
 
 /**
- * The span that `--from` and `--to` mean, which are local times of a zone: without an end until now, without a start as many buckets as one looks at.
- * Throws StartError.
+ * The span from `--from` to `--to`, which are local times of a zone. The default end is now. The default start is a few
+ * buckets before the end.
+ * @throws StartError
  */
 export function readSpan(
   options: { readonly from?: string; readonly to?: string },
@@ -43,7 +44,7 @@ export function readSpan(
   return { startSeconds, endSeconds };
 }
 
-/** When the bucket begins that a moment lies in. */
+/** The start of the bucket that contains a moment. */
 function firstBucket(moment: Temporal.ZonedDateTime, granularity: Granularity): number {
   const seconds = secondsOf(moment);
   const [bucket] = bucketsBetween({
@@ -68,7 +69,7 @@ function readTime(option: string, text: string, now: Temporal.ZonedDateTime): Te
       return Temporal.PlainDateTime.from(text.replace(' ', 'T')).toZonedDateTime(now.timeZoneId);
     }
   } catch {
-    // No such date: told below, as any other text that is none.
+    // A date that does not exist gets the same error below as any other invalid text.
   }
   throw new StartError(
     `${option} must be a date (2026-01-31), a time (2026-01-31T13:45), Unix seconds, or a time back from now (36h, 7d), but it is "${text}"`,

@@ -19,7 +19,7 @@ function render(rows: readonly StatisticsRow[], terminal: Terminal = piped): str
   return renderUsage({ records: encodeBillingRecords(rows, 'UTC'), buckets, title: 'usage by day' }, terminal);
 }
 
-test('buckets have a bar by cost, those without calls are shown empty, and the sums stand below', () => {
+test('each bucket has a bar for its cost, buckets without calls are shown empty, and the totals are below', () => {
   const text = render([row(), row({ tokenName: 'z', amountNanoUsd: 2_460_000n })]);
   assert.deepEqual(text.split('\n').slice(0, 6), [
     'usage by day',
@@ -41,7 +41,7 @@ test('a unit of the operator has a column of its own', () => {
   assert.match(lines.at(-2) ?? '', /m-flash .*0\.001230 +2\.46$/);
 });
 
-test('no line is wider than the terminal, and where no one reads them there are no codes', () => {
+test('no line is wider than the terminal, and output to a pipe has no control codes', () => {
   const rows = [
     row({ modelName: 'a-model-whose-name-goes-on-and-on-and-on-for-a-whole-line-of-a-terminal' }),
     row({ bucketStartSeconds: startSeconds + day }),
@@ -55,36 +55,36 @@ test('no line is wider than the terminal, and where no one reads them there are 
   assert.ok(render(rows, { columns: 80, isRich: true }).startsWith('\u001b[1musage by day\u001b[22m\n'));
 });
 
-test('nothing used is said in words', () => {
+test('a span without calls is reported as such', () => {
   assert.equal(render([]), 'usage by day\nno calls\n');
 });
 
-test('calls that cost nothing are drawn by their number', () => {
+test('if no call has a cost, the bars show numbers of calls', () => {
   const text = render([row({ amountNanoUsd: 0n }), row({ amountNanoUsd: 0n, bucketStartSeconds: startSeconds + day, callCount: 10 })]);
   const bars = [...text.matchAll(/ {2}(#+)$/gm)].map((match) => match[1]?.length ?? 0);
   assert.deepEqual(bars.length, 2);
   assert.ok((bars[0] ?? 0) < (bars[1] ?? 0));
 });
 
-test('a model name that would command the terminal is shown and not obeyed', () => {
+test('a model name with control codes is shown without them', () => {
   const text = render([row({ modelName: '\u001b]0;owned\u0007\u202eevil\nline' })]);
   assert.match(text, /\ufffd\]0;owned\ufffd\ufffdevil\ufffdline/);
   assert.equal(inert('a\u009bb'), 'a\ufffdb');
 });
 
-test('wide characters take two places, marks none, and a cut never splits one', () => {
+test('wide characters take two columns, marks none, and a cut never splits a character', () => {
   assert.equal(displayWidth('模型é\u0301'), 5);
   assert.equal(cutTo('模型模型', 6), '模型…');
   assert.equal(cutTo('abc', 3), 'abc');
 });
 
-test('whatever is not nothing has a bar', () => {
+test('each value above 0 has a bar', () => {
   assert.equal(bar(0, 10, piped), '');
   assert.equal(bar(0.0001, 10, piped), '#');
   assert.equal(bar(0.55, 10, { columns: 80, isRich: true }), '█████▌');
 });
 
-test('spans: dates and times are local, ends are open, and without them a few buckets up to now are looked at', () => {
+test('dates and times of spans are local, ends are exclusive, and the default is a few buckets up to now', () => {
   const nowMs = Date.UTC(2026, 0, 29, 12, 30);
   const span = (options: { from?: string; to?: string }, by = 'day', zone = 'Asia/Shanghai') =>
     readSpan(options, readGranularity(by), zone, nowMs);

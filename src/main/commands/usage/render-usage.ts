@@ -5,14 +5,14 @@ import type { BillingRecord, BillingRecords } from '../../../billing/statistics/
 import { usdDecimal } from '../../../billing/statistics/usd-decimal.ts';
 import { type Terminal, bar, bold, cutTo, displayWidth, inert, padTo } from './terminal-text.ts';
 
-/** What one line adds up. */
+/** The totals of one line. */
 type Sums = { calls: number; input: number; output: number; cached: number; nanoUsd: bigint };
 
 export type Usage = {
   readonly records: BillingRecords;
-  /** The buckets that the span has, with the text of their start; those without calls are shown empty. */
+  /** The start of each bucket of the span. Buckets without calls are shown empty. */
   readonly buckets: readonly string[];
-  /** Says what is shown: span, zone and filters. */
+  /** Span, time zone and filters. */
   readonly title: string;
   /** A unit of the operator in which cost is shown beside USD. */
   readonly unit?: CreditUnit | undefined;
@@ -20,13 +20,13 @@ export type Usage = {
   readonly unpriced?: readonly UnpricedModel[];
 };
 
-/** Groups that are shown one by one; the others are told by their number. */
+/** Groups that are shown one by one. Of the others, only their number is shown. */
 const GROUPS_MAX = 20;
 const NAME_MIN = 6;
 const BAR_MIN = 8;
 const BAR_MAX = 40;
 
-/** Usage as lines for a terminal: a bar chart by bucket, and who used what. */
+/** Usage as lines for a terminal: a bar chart by bucket, and a table by user, key and model. */
 export function renderUsage(usage: Usage, terminal: Terminal): string {
   const { records, buckets, title, unit, unpriced = [] } = usage;
   const total = createSums();
@@ -54,7 +54,7 @@ export function renderUsage(usage: Usage, terminal: Terminal): string {
 
 const UNPRICED_MAX = 5;
 
-/** Costs of 0 that nobody set: they are named, so that they are not taken for prices. */
+/** Names the models without a price, so that their costs of 0 are not mistaken for free calls. */
 function renderUnpriced(models: readonly UnpricedModel[]): readonly string[] {
   if (models.length === 0) return [];
   const calls = models.reduce((sum, model) => sum + model.calls, 0);
@@ -73,7 +73,7 @@ function renderBuckets(byBucket: ReadonlyMap<string, Sums>, total: Sums, termina
   const widths = columnWidths([header, ...rows, totals]);
   const room = terminal.columns - widths.reduce((sum, width) => sum + width + 2, 0);
   const barWidth = room >= BAR_MIN ? Math.min(room, BAR_MAX) : 0;
-  // Cost is what most look for; where nothing costs anything, calls are.
+  // Bars show the cost or, if no call has a cost, the number of calls.
   const measure = (sums: Sums): number => (total.nanoUsd > 0n ? Math.max(0, Number(sums.nanoUsd)) : sums.calls);
   const most = Math.max(...[...byBucket.values()].map(measure));
   const lines = [...byBucket.values()].map((sums, index) => {
@@ -93,7 +93,7 @@ function renderGroups(
   const numberWidths = columnWidths([sumTitles(unit), ...numbers]);
   const left = terminal.columns - numberWidths.reduce((sum, width) => sum + width + 2, 0);
   const shown = groups.map(({ names }) => names.map(inert));
-  // Two blanks stand between the names.
+  // Two spaces separate the names.
   const nameWidths = shareRoom(columnWidths([header.slice(0, 3), ...shown]), left - 4);
   const rows = shown.map((names, index) => [
     ...names.map((name, column) => cutTo(name, nameWidths[column] ?? 0)),
@@ -116,7 +116,7 @@ function groupDigits(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** At least two and, for what is small, as many decimals as it has. */
+/** Two decimals from 1,000 USD on, otherwise six. */
 function formatCost(nanoUsd: bigint): string {
   const [whole = '0', fraction = ''] = usdDecimal(nanoUsd).split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
@@ -129,9 +129,9 @@ function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
   return first.map((_, column) => Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))));
 }
 
-/** The widths that fit into a room: the widest give way first, and none below what a name is recognised by. */
-function shareRoom(wanted: readonly number[], room: number): readonly number[] {
-  const widths = [...wanted];
+/** Reduces the widest columns until all fit into the room, but none below `NAME_MIN`. */
+function shareRoom(full: readonly number[], room: number): readonly number[] {
+  const widths = [...full];
   let excess = widths.reduce((sum, width) => sum + width, 0) - room;
   for (; excess > 0; excess -= 1) {
     const widest = widths.indexOf(Math.max(...widths));
@@ -141,7 +141,7 @@ function shareRoom(wanted: readonly number[], room: number): readonly number[] {
   return widths;
 }
 
-/** The first columns are texts and begin at the left; the others are numbers and end at the right. */
+/** The first `texts` columns are aligned left; the others are numbers, and are aligned right. */
 function layOut(row: readonly string[], widths: readonly number[], texts: number): string {
   return row.map((cell, column) => padTo(cell, widths[column] ?? 0, column < texts ? 'right' : 'left')).join('  ');
 }

@@ -13,7 +13,7 @@ import { nameActor } from '../name-actor.ts';
 import { withStore } from '../with-accounts.ts';
 import { type Environment, StartError } from '../../environment.ts';
 
-/** Books what the upstream reported, as far as that can be counted. */
+/** Books the reported counts of a disputed call, if they are counts. */
 export function acceptDisputed(environment: Environment, rowId: string, note: string | undefined): Promise<void> {
   return settle(environment, rowId, (entry) => {
     const { figures = [], reported = {} } = entry.disputed ?? {};
@@ -23,22 +23,22 @@ export function acceptDisputed(environment: Environment, rowId: string, note: st
   });
 }
 
-/** Of the input either all is as reported or nothing: its parts were disputed together. */
+/** Takes either all reported parts of the input or none, because they were disputed together. */
 function mergeReported(usage: Usage, reported: Usage): Usage {
   if (countInput(reported) === 0) return { ...usage, ...reported };
   const others = Object.entries(usage).filter(([meter]) => !(inputMeters as readonly string[]).includes(meter));
   return { ...Object.fromEntries(others), ...reported };
 }
 
-/** Books counts that the operator knows. */
+/** Books counts that the operator gives. */
 export function correctDisputed(
   environment: Environment,
   rowId: string,
   counts: readonly string[],
   note: string | undefined,
 ): Promise<void> {
-  const known = readCounts(Object.fromEntries(counts.map(readCount)));
-  return settle(environment, rowId, ({ usage }) => ({ decision: 'corrected', after: { ...usage, ...known }, note }));
+  const corrected = readCounts(Object.fromEntries(counts.map(readCount)));
+  return settle(environment, rowId, ({ usage }) => ({ decision: 'corrected', after: { ...usage, ...corrected }, note }));
 }
 
 const countMax = 10_000_000_000;
@@ -50,7 +50,7 @@ function readCount(text: string): [name: string, count: number] {
   return [name, Number(count)];
 }
 
-/** Adds the row that settles a dispute. Of two operators the first decides, and the other is told. */
+/** Adds the row that settles a dispute. The first of two operators decides; the second gets an error. */
 async function settle(
   environment: Environment,
   rowId: string,
@@ -65,7 +65,7 @@ async function settle(
     const row = settleDispute(entry, { ...decide(entry), by: nameActor(), atMs: systemClock.nowMs() }, (usage) =>
       rateAs(book, entry, usage),
     );
-    if ((await store.appendEntries([row])) === 0) throw await tellFirst(store, rowId);
+    if ((await store.appendEntries([row])) === 0) throw await settledBeforeError(store, rowId);
     const after = entry.charge.amountNanoUsd + row.charge.amountNanoUsd;
     console.error(
       `${rowId}: ${row.settlement?.decision}; it was charged ${usdDecimal(entry.charge.amountNanoUsd)} USD, and is now ${usdDecimal(after)} USD`,
@@ -73,7 +73,7 @@ async function settle(
   });
 }
 
-async function tellFirst(store: Pick<Store, 'findEntry'>, rowId: string): Promise<StartError> {
+async function settledBeforeError(store: Pick<Store, 'findEntry'>, rowId: string): Promise<StartError> {
   const { settlement } = (await store.findEntry(settlementRowId(rowId))) ?? {};
   const when = settlement === undefined ? '' : ` on ${new Date(settlement.atMs).toISOString()} by ${settlement.by}`;
   return new StartError(`${rowId} was ${settlement?.decision ?? 'settled'} before${when}; nothing was booked`);

@@ -17,7 +17,7 @@ import { type Span, readGranularity, readSpan } from './read-span.ts';
 import { renderUsage } from './render-usage.ts';
 import { type Terminal, inert } from './terminal-text.ts';
 
-/** What the command line says. */
+/** The options of the command line. */
 export type UsageOptions = {
   readonly by: string;
   readonly from?: string;
@@ -29,13 +29,13 @@ export type UsageOptions = {
   readonly csv?: true;
 };
 
-/** Buckets that a chart shows with those that are empty; in a longer span only those with calls are. */
+/** Up to this number of buckets, a chart shows empty ones too; in a longer span, only buckets with calls. */
 const chartBucketsMax = 100;
 const pipedColumns = 100;
-/** Models without a price that are counted. */
+/** Models without a price that are read. */
 const unpricedMax = 1000;
 
-/** Prints the statistics that the options ask for: a table with bars, JSON or CSV. Throws StartError. */
+/** Prints statistics as a table with bars, as JSON or as CSV. @throws StartError */
 export async function showUsage(environment: Environment, options: UsageOptions): Promise<void> {
   if (options.json === true && options.csv === true) throw new StartError('--json and --csv exclude each other');
   const { config } = loadConfig(environment.configPath, environment.variable);
@@ -74,7 +74,7 @@ async function queryRecords(
   }
 }
 
-/** The starts of all buckets of a short span; none of a long one, of which only those with calls are shown. */
+/** The starts of all buckets of a short span; empty for a long span, of which only buckets with calls are shown. */
 function listBuckets(granularity: Granularity, span: Span, timeZone: string): readonly string[] {
   const buckets = bucketsBetween({ granularity, ...span, timeZone, bucketsMax: 100_000 });
   return buckets.length > chartBucketsMax ? [] : buckets.map(({ startSeconds }) => formatBucketTime(startSeconds, timeZone));

@@ -1,31 +1,31 @@
-/** How a text goes to a terminal. */
+/** The properties of the terminal, or of the pipe instead of it. */
 export type Terminal = {
-  /** Characters in a line. */
+  /** Columns of a line. */
   readonly columns: number;
-  /** Whether it is one, and takes codes that make text bold. */
+  /** Whether it is a terminal that accepts control codes, such as those for bold text. */
   readonly isRich: boolean;
 };
 
-/** Combining marks, joiners and variation selectors take no place; the wide blocks of East Asian scripts and emoji take two. */
+/** Combining marks and joiners take no column. Wide blocks of East Asian scripts and emoji take two. */
 const NO_WIDTH = /^(?:\p{Mn}|\p{Me}|\u200b|\u200c|\u200d)$/u;
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]$/u;
-/** Controls and marks of direction: model names come from clients, and a terminal obeys what it is sent. */
+/** Control characters and direction marks. Model names come from clients, and a terminal executes control codes. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
-/** A text that a terminal shows and does not obey. */
+/** Replaces characters that would control the terminal. */
 export function inert(text: string): string {
   return text.toWellFormed().replace(UNSAFE, '\ufffd');
 }
 
-/** How many places of a line a text takes. */
+/** The number of terminal columns that a text takes. */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) width += NO_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
   return width;
 }
 
-/** A text cut to so many places, with an ellipsis where something is missing. */
+/** Cuts a text to `width` columns. An ellipsis marks the cut. */
 export function cutTo(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let cut = '';
@@ -49,7 +49,7 @@ export function bold(text: string, { isRich }: Terminal): string {
 
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** A bar for a share of the greatest value: blocks in a terminal, number signs elsewhere. Whatever is not nothing shows. */
+/** A bar for a share of the greatest value: blocks in a terminal, number signs elsewhere. Each share above 0 shows. */
 export function bar(share: number, width: number, { isRich }: Terminal): string {
   if (share <= 0 || width <= 0) return '';
   if (!isRich) return '#'.repeat(Math.max(1, Math.round(share * width)));
