@@ -6,7 +6,7 @@ const decimal = Type.String({ pattern: decimalPattern });
 const date = Type.String({ pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' });
 const name = Type.String({ minLength: 1, maxLength: 128 });
 const strict = { additionalProperties: false } as const;
-/** An expression over counts, parameters and the request; docs/guide/prices.md has the grammar. */
+/** An expression over counts, parameters and the request; docs/reference/price-book.md has the grammar. */
 const expression = Type.String({ minLength: 1, maxLength: 500 });
 const label = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,47}$' });
 

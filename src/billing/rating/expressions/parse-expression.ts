@@ -26,8 +26,8 @@ const isFunctionName = (name: string): name is FunctionName => Object.hasOwn(fun
 
 /**
  * Parses an expression of at most 500 characters, 200 operands and operators, and a depth of 24; evaluating it takes at
- * most as many steps. The grammar is in docs/guide/prices.md. Throws ExpressionError with the position of the first
- * problem.
+ * most as many steps. The grammar is in docs/reference/price-book.md. Throws ExpressionError with the position of the
+ * first problem.
  */
 export function parseExpression(text: string): ExpressionNode {
   if (text.length > charactersMax) throw new ExpressionError(`an expression has at most ${charactersMax} characters`);
