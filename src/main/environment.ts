@@ -1,7 +1,7 @@
 import { type EnvironmentProxies, ProxyVariableError, readEnvironmentProxies } from './egress/environment-proxies.ts';
 import { readTracing, type Tracing, TracingError } from './assembly/telemetry/read-tracing.ts';
 
-/** What the environment says. Only this folder reads it; everything else is handed what it needs. */
+/** The settings of the environment. Only this folder reads it; other folders receive values. */
 export type Environment = {
   readonly host: string;
   readonly port: number;
@@ -11,45 +11,53 @@ export type Environment = {
   readonly apiKey: string | undefined;
   readonly billingToken: string | undefined;
   readonly logLevel: string;
-  /** Where the metrics are served; absent where they are not. */
+  /** Address of the metrics; undefined if they are not served. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
-  /** Where traces are sent; absent where none are kept. */
+  /** Target of the traces; undefined if there are none. */
   readonly tracing: Tracing | undefined;
-  /** The proxies that upstreams are reached through. */
+  /** Proxies for connections to upstreams. */
   readonly proxies: EnvironmentProxies;
-  /** For how long the event loop may stand still before the process is ended; 0: for ever. */
+  /** How long the event loop may be blocked before the process ends itself; 0: no limit. */
   readonly watchdogMs: number;
-  /** Looks a variable up, for `${NAME}` in the configuration and for vendor keys. Empty counts as unset. */
+  /** Looks up a variable, for `${NAME}` in the configuration and for vendor keys. An empty value counts as unset. */
   readonly variable: (name: string) => string | undefined;
 };
 
-/** The key under which reasoning proofs are kept. */
+/** Variable of the key that encrypts reasoning proofs. */
 export const proofKeyVariable = 'WEIR_PROOF_KEY';
 
 /** Every variable that Weir itself reads, for the reference page. */
 export const environmentVariables: readonly { readonly name: string; readonly fallback: string; readonly meaning: string }[] = [
-  { name: 'WEIR_PORT', fallback: '8080', meaning: 'Port of the gateway. 0 picks a free one; the ready line prints it.' },
-  { name: 'WEIR_MONITOR_PORT', fallback: '8081', meaning: 'Port of the monitor service. 0 picks a free one.' },
-  { name: 'WEIR_HOST', fallback: '127.0.0.1', meaning: 'Address both listen on. 0.0.0.0 for all interfaces.' },
-  { name: 'WEIR_DATA_DIR', fallback: './weir-data', meaning: 'Directory of the database and the journal. Created when absent.' },
+  { name: 'WEIR_PORT', fallback: '8080', meaning: 'Port of the gateway. 0 picks a free port, which the ready line prints.' },
+  { name: 'WEIR_MONITOR_PORT', fallback: '8081', meaning: 'Port of the monitor service. 0 picks a free port.' },
+  { name: 'WEIR_HOST', fallback: '127.0.0.1', meaning: 'Address that both listen on. 0.0.0.0: all network interfaces.' },
+  {
+    name: 'WEIR_DATA_DIR',
+    fallback: './weir-data',
+    meaning: 'Directory of the database and the journal. It is created if it does not exist.',
+  },
   { name: 'WEIR_CONFIG', fallback: './weir.yaml when it exists', meaning: 'The configuration file.' },
   {
     name: 'WEIR_API_KEY',
     fallback: 'generated',
-    meaning: 'Value of the first API key (8 to 256 printable characters), made sure of at every start.',
+    meaning: 'Value of the first API key (8 to 256 printable characters). Every start creates the key if it does not exist.',
   },
-  { name: 'WEIR_BILLING_TOKEN', fallback: 'generated', meaning: 'Value of the first billing token, made sure of at every start.' },
+  {
+    name: 'WEIR_BILLING_TOKEN',
+    fallback: 'generated',
+    meaning: 'Value of the first billing token. Every start creates the token if it does not exist.',
+  },
   {
     name: proofKeyVariable,
     fallback: 'kept in the data directory',
     meaning:
-      'Key that encrypts reasoning proofs at rest: 32 random bytes in hexadecimal or base64, the same on all machines that share a database.',
+      'Key that encrypts stored reasoning proofs: 32 random bytes in hexadecimal or base64. All machines that share a database need the same key.',
   },
   {
     name: 'WEIR_WATCHDOG_SECONDS',
     fallback: '5',
     meaning:
-      'When the event loop has not turned for so many seconds, the process logs where it stood and ends itself (SIGKILL, exit status 137), so that its supervisor restarts it. 0 turns this off.',
+      'Seconds after which a process with a blocked event loop logs its stack and ends itself (SIGKILL, exit status 137), so that its supervisor restarts it. 0 turns this off.',
   },
   {
     name: 'WEIR_OWNER_URL',
@@ -59,42 +67,43 @@ export const environmentVariables: readonly { readonly name: string; readonly fa
   {
     name: 'WEIR_LOG_LEVEL',
     fallback: 'info',
-    meaning: 'debug, info, warn, error or silent. Each call has one line: a warning where it failed, info otherwise.',
+    meaning: 'debug, info, warn, error or silent. Each call has one line: a warning if it failed, info otherwise.',
   },
   {
     name: 'WEIR_METRICS_PORT',
     fallback: 'not served',
-    meaning: 'Port of the metrics for Prometheus, at /metrics. 0 picks a free one; the ready line prints it.',
+    meaning: 'Port of the metrics for Prometheus, at /metrics. 0 picks a free port, which the ready line prints.',
   },
   {
     name: 'WEIR_METRICS_HOST',
     fallback: '127.0.0.1',
-    meaning: 'Address the metrics are served on. They need no key: whoever reaches it reads them.',
+    meaning: 'Address of the metrics. They require no key: every client that reaches the address can read them.',
   },
   {
     name: 'HTTPS_PROXY',
     fallback: 'none',
-    meaning: 'Proxy for upstreams at https addresses: http://user:password@host:port or https://…. In lower case too, which comes first.',
+    meaning:
+      'Proxy for upstreams with https addresses: http://user:password@host:port or https://…. The name in lower case takes precedence.',
   },
   {
     name: 'HTTP_PROXY',
     fallback: 'none',
-    meaning: 'The same for upstreams at http addresses.',
+    meaning: 'Proxy for upstreams with http addresses.',
   },
   {
     name: 'NO_PROXY',
     fallback: 'this machine',
     meaning:
-      'Hosts that are reached without these proxies, with commas between them: names with all below them, addresses, networks such as 10.0.0.0/8, each with :port or without, * for all.',
+      'Hosts that are connected to without these proxies, separated by commas: names, which include their subdomains, addresses, or networks such as 10.0.0.0/8, each with or without :port. * means all hosts.',
   },
   {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     fallback: 'no traces',
-    meaning: 'OpenTelemetry collector that traces are sent to, such as http://localhost:4318. The guide names the other OTEL_ variables.',
+    meaning: 'OpenTelemetry collector that receives the traces, such as http://localhost:4318. The guide names the other OTEL_ variables.',
   },
 ];
 
-/** A start that cannot succeed, with words for the operator. */
+/** A start that cannot succeed. The message is for the operator. */
 export class StartError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -109,7 +118,7 @@ function readPort(name: string, value: string | undefined, fallback: number): nu
   throw new StartError(`${name} must be a port number from 0 to 65535, but it is "${value}"`);
 }
 
-/** The same error, as one that an operator can mend. */
+/** Reads the trace variables. @throws StartError, which is printed without a stack, for a wrong value */
 function readTraces(variable: Environment['variable']): Tracing | undefined {
   try {
     return readTracing(variable);
@@ -118,7 +127,7 @@ function readTraces(variable: Environment['variable']): Tracing | undefined {
   }
 }
 
-/** The same error, as one that an operator can mend. */
+/** Reads the proxy variables. @throws StartError for a wrong value */
 function readProxies(variable: Environment['variable']): EnvironmentProxies {
   try {
     return readEnvironmentProxies(variable);
@@ -138,7 +147,7 @@ function readWatchdogSeconds(text: string | undefined): number {
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
 
-/** Reads the environment. Throws StartError naming the variable whose value is wrong. */
+/** Reads the environment. @throws StartError that names the variable with a wrong value */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const variable = (name: string): string | undefined => (variables[name] === '' ? undefined : variables[name]);
   const logLevel = variable('WEIR_LOG_LEVEL') ?? 'info';

@@ -19,7 +19,7 @@ export const audioSchema = Type.Object(
         maximum: 1_099_511_627_776,
         default: defaultAudioSettings.spoolBytesMax,
         description:
-          'Room on the disk for all uploads that are under way, of sound and of pictures, in bytes and for each process. When it is full, further ones are answered 503.',
+          'Most bytes on disk for the audio and image uploads of one process that are in progress. Further uploads are answered with 503.',
       }),
     ),
   },

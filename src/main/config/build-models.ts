@@ -6,7 +6,7 @@ import type { ConfiguredTarget } from './routing-schema.ts';
 
 type ModelConfig = NonNullable<Config['models']>[string];
 
-/** The models of a configuration. Upstreams that are not there are left out; they have been refused before. */
+/** The models of a configuration. Targets of unknown upstreams are omitted; `findBrokenTargets` reports them. */
 export function buildModels(
   config: Config,
   upstreams: ReadonlyMap<string, readonly Upstream[]>,
@@ -26,7 +26,7 @@ export function buildModels(
   }));
 }
 
-/** A target for each credential of its upstream: together they have the weight that the configuration gives to one. */
+/** Returns one target for each credential of its upstream. Together they have the weight of the configured target. */
 function buildTargets(
   name: string,
   model: ModelConfig,

@@ -13,8 +13,8 @@ const environment = (variables: Readonly<Record<string, string>>) => (name: stri
 const none = environment({});
 const file: Config = { upstreams: { mine: { vendor: 'openai' } } };
 
-describe('where upstreams come from', () => {
-  test('the file beats the environment, and the environment beats the simulator', () => {
+describe('the source of upstreams', () => {
+  test('the file takes precedence over the environment, and the environment over the simulator', () => {
     const keys = environment({ OPENAI_API_KEY: 'sk-o' });
     assert.equal(findUpstreams(file, keys, simulated)?.type, 'file');
     assert.deepEqual(Object.keys(findUpstreams(file, keys, simulated)?.upstreams ?? {}), ['mine']);
@@ -26,12 +26,12 @@ describe('where upstreams come from', () => {
     assert.equal(findUpstreams({}, none, undefined), undefined);
   });
 
-  test('a file that names none is no file', () => {
+  test('a file without upstreams is ignored', () => {
     assert.equal(findUpstreams({ upstreams: {} }, none, simulated)?.type, 'simulated');
     assert.equal(findUpstreams({ timeZone: 'UTC' }, none, undefined), undefined);
   });
 
-  test('every vendor is found by its variables, the first of them first', () => {
+  test('every vendor is found by its variables, and its first variable takes precedence', () => {
     const found = findUpstreams(
       {},
       environment({ ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o', GOOGLE_API_KEY: 'second', GEMINI_API_KEY: 'first', XAI_API_KEY: 'x' }),
@@ -49,7 +49,7 @@ describe('where upstreams come from', () => {
     assert.equal(findUpstreams({}, environment({ GOOGLE_API_KEY: 'second' }), undefined)?.upstreams['gemini']?.apiKey, 'second');
   });
 
-  test('a target that names no upstream is named, also where upstreams come from the environment', () => {
+  test('a target with an unknown upstream is reported, also if upstreams come from the environment', () => {
     const config: Config = { models: { fast: { targets: [{ upstream: 'openai' }, { upstream: 'opnai' }] } } };
     const source = findUpstreams(config, environment({ OPENAI_API_KEY: 'o', XAI_API_KEY: 'x' }), undefined);
     assert.ok(source);
@@ -58,7 +58,7 @@ describe('where upstreams come from', () => {
   });
 });
 
-describe('what a configuration comes to', () => {
+describe('the settings of a configuration', () => {
   function build(config: Config) {
     const opened: [origin: string, connectMs: number][] = [];
     const client: UpstreamClient = { send: () => {}, close: () => Promise.resolve() };
@@ -83,7 +83,7 @@ describe('what a configuration comes to', () => {
     return { upstream, opened };
   };
 
-  test('an address is split into origin and path, whatever slashes it ends in', () => {
+  test('an address is split into origin and path, and slashes at its end are removed', () => {
     for (const [baseUrl, origin, basePath] of [
       ['http://127.0.0.1:8000/v1', 'http://127.0.0.1:8000', '/v1'],
       ['http://127.0.0.1:8000/v1///', 'http://127.0.0.1:8000', '/v1'],
@@ -97,7 +97,7 @@ describe('what a configuration comes to', () => {
     }
   });
 
-  test("without an address it is the vendor's own, without a key none is sent", () => {
+  test('the default address is that of the vendor, and there is no default key', () => {
     const { upstream, opened } = one({ vendor: 'openai' });
     assert.deepEqual([opened[0]?.[0], upstream.basePath], ['https://api.openai.com', '/v1']);
     assert.equal(upstream.apiKey, undefined);
@@ -105,7 +105,7 @@ describe('what a configuration comes to', () => {
     assert.equal(upstream.acceptsStreamOptions, true);
   });
 
-  test('what the file says beats what the vendor says', () => {
+  test('settings of the file take precedence over those of the vendor', () => {
     const { upstream } = one({
       vendor: 'openai-compatible',
       baseUrl: 'http://h:1/v1',
@@ -121,7 +121,7 @@ describe('what a configuration comes to', () => {
     assert.equal(upstream.passesReplyHeader('x-my-tenant'), false);
   });
 
-  test('what a model accepts is what its vendor says, with the preset and then the quirks over it', () => {
+  test('traits of a model come from its quirks, then its preset, then its vendor', () => {
     const traits = (configured: NonNullable<Config['upstreams']>[string], model = 'm') => one(configured).upstream.traitsOf(model);
     const local = { vendor: 'openai-compatible', baseUrl: 'http://h:1/v1' } as const;
     assert.deepEqual(traits(local), upstreamVendors['openai-compatible'].traitsOf('m'));
@@ -135,18 +135,18 @@ describe('what a configuration comes to', () => {
       [false, 'reasoning_effort', true, 'effort'],
     );
     const claude = traits({ vendor: 'anthropic', quirks: { outputTokensMax: 8000 } }, 'claude-opus-4-1');
-    assert.deepEqual([claude.outputTokensMax, claude.reasoning], [8000, 'budget'], 'quirks correct a vendor too');
+    assert.deepEqual([claude.outputTokensMax, claude.reasoning], [8000, 'budget'], 'quirks override a vendor too');
     const { upstream: mistral } = one({ vendor: 'openai-compatible', preset: 'mistral' });
     assert.deepEqual([mistral.acceptsStreamOptions, mistral.takesOwnSpellings], [false, true]);
   });
 
-  test('a preset of a service brings its address, and the file may name another', () => {
+  test('a preset of a service has an address, and the file may override it', () => {
     const openrouter = { vendor: 'openai-compatible', preset: 'openrouter' } as const;
     assert.deepEqual([one(openrouter).opened[0]?.[0], one(openrouter).upstream.basePath], ['https://openrouter.ai', '/api/v1']);
     assert.equal(one({ ...openrouter, baseUrl: 'http://proxy:1/x' }).opened[0]?.[0], 'http://proxy:1');
   });
 
-  test('proofs are of the vendor, and of servers of unknown making each their own: no name can pass for a vendor', () => {
+  test('proofs belong to the vendor, or to one server if its maker is unknown; no upstream name is mistaken for a vendor', () => {
     const { settings } = build({
       upstreams: {
         'anthropic-eu': { vendor: 'anthropic' },
@@ -161,7 +161,7 @@ describe('what a configuration comes to', () => {
     );
   });
 
-  test('servers are asked for their models unless models of them are named, or as the file says', () => {
+  test('a server lists its models unless the file names some, and discoverModels overrides this', () => {
     const local = { vendor: 'openai-compatible', baseUrl: 'http://h:1/v1/' } as const;
     const config: Config = {
       upstreams: {
@@ -186,7 +186,7 @@ describe('what a configuration comes to', () => {
     ]);
   });
 
-  test('a model keeps its name upstream unless it has another there, and its price is its own', () => {
+  test('a model has the same name upstream unless the target names another, and each model has its own price', () => {
     const { settings } = build({
       upstreams: { local: { vendor: 'openai-compatible', baseUrl: 'http://h:1/v1' } },
       models: {
@@ -208,7 +208,7 @@ describe('what a configuration comes to', () => {
     assert.equal(rate('other'), 0n);
   });
 
-  test('limits, times and mode: what is not said has its default', () => {
+  test('limits, timeouts and mode have defaults', () => {
     const { settings } = build({ limits: { replyBytesMax: 2048 }, timeouts: { idleMs: 10, connectMs: 20 }, validation: 'documented' });
     assert.deepEqual(settings.limits, { ...defaultLimits, replyBytesMax: 2048 });
     assert.equal(settings.timeouts.idleMs, 10);

@@ -25,15 +25,15 @@ import { buildModels } from './build-models.ts';
 import type { Config, ConfiguredUpstream } from './config-schema.ts';
 import { credentialsOf, splitCredentials } from './credentials.ts';
 
-/** The upstreams that a configuration comes to, and where they come from. */
+/** The upstreams in use, and the source that they were read from. */
 export type UpstreamSource = {
   readonly type: 'file' | 'environment' | 'simulated';
   readonly upstreams: Readonly<Record<string, ConfiguredUpstream>>;
 };
 
 /**
- * Decides which upstreams there are: those of the file; else the vendors whose keys the environment holds; else the simulated vendors.
- * Returns undefined in the last case when no simulator is at hand.
+ * Finds the upstreams: those of the file, else the vendors whose keys are in the environment, else the simulated
+ * vendors. Returns undefined if there is no simulator either.
  */
 export function findUpstreams(
   config: Config,
@@ -50,7 +50,7 @@ export function findUpstreams(
   return simulated === undefined ? undefined : { type: 'simulated', upstreams: simulated };
 }
 
-/** Hands out a connection pool for an origin and a way to it; the same one again while a reload keeps both. */
+/** Returns the connection pool of an origin and the way to it. A reload that keeps both keeps the pool. */
 export type ClientPools = (origin: string, connectTimeoutMs: number, egress: Egress) => UpstreamClient;
 
 function presetOf({ vendor, preset }: ConfiguredUpstream): ServerPreset | undefined {
@@ -63,8 +63,8 @@ export function baseUrlOf(configured: ConfiguredUpstream): string | undefined {
 }
 
 /**
- * The upstreams that are to be asked which models they serve: those that can be asked and are told to, and without a word about it those of which
- * the configuration names no model. Who names models of an upstream has made a choice, which a list of everything would undo.
+ * The requests for the model lists of upstreams that have one. Without `discoverModels`, they exclude upstreams whose
+ * models the configuration names: the operator has chosen some models, and a list of all would undo the choice.
  */
 export function findModelLists(config: Config, source: UpstreamSource): readonly Omit<ModelListSource, 'client'>[] {
   const named = new Set(Object.values(config.models ?? {}).flatMap(({ targets }) => targets.map(({ upstream }) => upstream)));
@@ -78,7 +78,7 @@ export function findModelLists(config: Config, source: UpstreamSource): readonly
   });
 }
 
-/** The upstream, once for each of its credentials. */
+/** Returns the upstream once for each of its credentials. */
 function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: number, pools: ClientPools): readonly Upstream[] {
   const vendor = upstreamVendors[configured.vendor];
   const base = new URL(baseUrlOf(configured) ?? '');
@@ -102,14 +102,14 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     services: applyServiceQuirks(applyServiceQuirks(vendor.services, preset), configured.quirks),
     setsContext: configured.quirks?.contextTokensMax !== undefined,
     traitsOf: (upstreamModel: string) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
-    // The vendor stands before the name so that no name can pass for a vendor.
+    // The vendor comes before the name so that no name can be mistaken for a vendor.
     proofOrigin: vendor.proofsBelongTo === 'vendor' ? vendor.id : `${vendor.id}/${id}`,
     client: pools(base.origin, connectMs, configured),
   };
   return splitCredentials(upstream, credentialsOf(configured), connectMs);
 }
 
-/** Models whose targets name no upstream there is: possible where the upstreams come from the environment and not from the file. */
+/** Finds targets that name an unknown upstream, which is possible if the upstreams come from the environment. */
 export function findBrokenTargets(config: Config, source: UpstreamSource): readonly string[] {
   const names = Object.keys(source.upstreams);
   return Object.entries(config.models ?? {}).flatMap(([model, { targets }]) =>
@@ -119,10 +119,10 @@ export function findBrokenTargets(config: Config, source: UpstreamSource): reado
   );
 }
 
-/** As the vendor of the Responses interface keeps them. */
+/** The vendor of the Responses interface stores responses for the same time. */
 const defaultRetentionDays = 30;
 
-/** Turns a checked configuration into what the gateway runs on. */
+/** Builds the settings of the gateway from a checked configuration. */
 export function buildSettings(options: {
   readonly config: Config;
   readonly source: UpstreamSource;

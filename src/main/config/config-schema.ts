@@ -33,12 +33,12 @@ const amount = Type.Optional(decimal(''));
 const secondOfVideo = Type.Optional(
   Type.Record(Type.String({ pattern: '^[0-9]{3,4}p$' }), decimal('USD per second of video of this resolution'), {
     additionalProperties: false,
-    description: 'Prices of a second of video by resolution. One that is not listed costs what the dearest does.',
+    description: 'Prices of a second of video by resolution. A resolution that is not listed has the highest of these prices.',
   }),
 );
 type MediaPriceFields = { readonly [Price in MediaPrice]: Price extends 'videoSecond' ? typeof secondOfVideo : typeof amount };
 
-// The members are those of the meters.
+// One member for each media meter.
 const mediaPriceFields = Object.fromEntries(
   mediaMeters.map((meter) => {
     const { price, priced } = meters[meter];
@@ -59,57 +59,58 @@ const priceSchema = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'What calls of this model cost. It beats the price book, which prices what is not named here.',
+    description: 'Prices of calls of this model. They take precedence over the price book, which has the prices that are not given here.',
   },
 );
 
 const upstreamSchema = Type.Object(
   {
-    vendor: Type.Enum(['anthropic', 'openai', 'gemini', 'xai', 'openai-compatible'], { description: 'What kind of service it is.' }),
+    vendor: Type.Enum(['anthropic', 'openai', 'gemini', 'xai', 'openai-compatible'], { description: 'The kind of service.' }),
     baseUrl: Type.Optional(
       Type.String({
         pattern: '^https?://',
         description:
-          "Base address, meaning what it means in the vendor's official SDK. Default: the vendor's own, or that of the preset; otherwise required.",
+          "Base address, in the form that the vendor's official SDK takes. Default: the address of the vendor or of the preset. Required if neither has one.",
       }),
     ),
     apiKey: Type.Optional(
-      Type.String({ minLength: 1, description: 'Credential, best as a reference: "${NAME}". None is sent when absent.' }),
+      Type.String({ minLength: 1, description: 'Credential, preferably as a reference: "${NAME}". Without it, no credential is sent.' }),
     ),
     apiKeys: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         minItems: 1,
         maxItems: 64,
-        description: 'Several credentials of one account, in place of apiKey. Calls are shared among them.',
+        description: 'Several credentials of one account, instead of apiKey. Calls are distributed among them.',
       }),
     ),
     dialects: Type.Optional(
       Type.Array(Type.Enum([...dialectIds]), {
         minItems: 1,
-        description: 'Interfaces that this server speaks, where it speaks more or fewer than its vendor says.',
+        description: 'Interfaces that this server supports, if they differ from those of its vendor.',
       }),
     ),
     forwardHeaders: Type.Optional(
       Type.Array(Type.String({ pattern: '^[a-z0-9-]+\\*?$' }), {
-        description: 'Client headers to pass on besides the usual ones: lower-case names, or prefixes ending in *.',
+        description: 'Client headers to forward besides the usual ones: names in lower case, or prefixes that end in *.',
       }),
     ),
     storedIds: Type.Optional(
       Type.Enum(['refuse', 'pass'], {
         default: 'refuse',
         description:
-          'What becomes of requests that name something which the vendor keeps and whose owner the gateway does not know: cachedContent, containers, prompts, custom skills, spoken replies. With pass, every caller may use what any other has made there.',
+          'Whether requests may name objects that the vendor stores and whose owner the gateway does not know: cachedContent, containers, prompts, custom skills, spoken replies. refuse: such requests are refused; pass: every caller may use objects that other callers created there.',
       }),
     ),
     forwardReplyHeaders: Type.Optional(
       Type.Array(Type.String({ pattern: '^[a-z0-9-]+\\*?$' }), {
         description:
-          'Reply headers to pass to callers besides the usual ones: lower-case names, or prefixes ending in *. Ids of the account and its rate limits (anthropic-organization-id, openai-organization, x-ratelimit-*) reach callers only if they are listed here.',
+          'Reply headers to forward to callers besides the usual ones: names in lower case, or prefixes that end in *. Ids of the account and its rate limits (anthropic-organization-id, openai-organization, x-ratelimit-*) reach callers only if they are listed here.',
       }),
     ),
     preset: Type.Optional(
       Type.Enum(presetNames, {
-        description: 'Which known server or service an openai-compatible upstream is: sets its quirks and, for services, its address.',
+        description:
+          'The known server or service that an openai-compatible upstream is. It sets the quirks and, for services, the address.',
       }),
     ),
     quirks: Type.Optional(quirksSchema),
@@ -117,19 +118,19 @@ const upstreamSchema = Type.Object(
       Type.String({
         minLength: 1,
         description:
-          'Proxy through which this upstream is reached, http://user:password@host:port or https://…: each connection is a tunnel (CONNECT). "none" reaches it directly, whatever the environment names. Default: HTTPS_PROXY or HTTP_PROXY, by the scheme of the address, unless NO_PROXY names the host.',
+          'Proxy for connections to this upstream, http://user:password@host:port or https://…. Each connection is a tunnel (CONNECT). "none": connections are direct, and the proxies of the environment are ignored. Default: HTTPS_PROXY or HTTP_PROXY, by the scheme of the address, unless NO_PROXY names the host.',
       }),
     ),
     http2: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Whether HTTP/2 is spoken with this upstream where it offers it. Only for https. It costs more CPU for each call.',
+        description: 'Whether the gateway uses HTTP/2 if this upstream offers it. Only for https. Each call costs more CPU time.',
       }),
     ),
     discoverModels: Type.Optional(
       Type.Boolean({
         description:
-          'Whether an openai-compatible upstream is asked which models it serves, so that they can be called by their own names. Default: true where no model of this file names the upstream.',
+          'Whether the gateway requests the list of models from an openai-compatible upstream, so that clients can use their names. Default: true if no model of this file names the upstream.',
       }),
     ),
   },
@@ -146,31 +147,31 @@ const modelSchema = Type.Object(
       Type.Enum(['auto', 'gateway', 'upstream'], {
         default: 'auto',
         description:
-          'Where the conversations of stored responses are kept. auto: at the upstream while a conversation stays with one that keeps it, and in a copy here with which it can go on anywhere; gateway: here alone, nothing is stored upstream; upstream: there alone.',
+          'Where the conversations of stored responses are kept. auto: at an upstream that stores them, with a copy in the gateway, so that a conversation can continue at any upstream; gateway: only in the gateway; upstream: only at the upstream.',
       }),
     ),
     kind: Type.Optional(
       Type.Enum([...modelKindNames], {
         description:
-          'What the model is for. A model that is known to be made for something else is refused at the endpoints of the other kinds; without this it is known by its name, of the vendors anthropic, gemini, openai and xai alone.',
+          'The kind of the model. Endpoints of other kinds refuse it. Default: for the vendors anthropic, gemini, openai and xai, the kind follows from the name of the model; for others, no endpoint refuses it.',
       }),
     ),
     stopSequences: Type.Optional(
       Type.Enum(['upstream', 'gateway'], {
         default: 'upstream',
         description:
-          'Who ends a translated reply at a stop sequence where the interface of the upstream does not tell which one ended it (generate-content, chat completions). upstream: the upstream does, and the client is told what it says, so a stop may look like an ordinary end; gateway: the upstream is not told of them, the gateway cuts the reply exactly there, names the sequence and stops the upstream.',
+          'Where translated replies end at stop sequences if the interface of the upstream does not report which sequence was found (generate-content, chat completions). upstream: the upstream ends the reply, and the client may see an ordinary end. gateway: the sequences are not sent to the upstream. The gateway cuts the reply at the sequence, names it to the client and aborts the request to the upstream.',
       }),
     ),
     tools: toolModesSchema('this model'),
     structuredOutput: structuredOutputSchema('this model'),
-    timeouts: ownTimeouts("Timeouts of this model's calls. They beat those for all."),
+    timeouts: ownTimeouts("Timeouts of this model's calls. They take precedence over the general ones."),
     price: Type.Optional(priceSchema),
     limits: rateLimits(
-      'What all callers of this model may use together. Entries have their limits each for itself, also where they lead to one model.',
+      'Limits of all callers of this model together. Each entry has limits of its own, also if several entries lead to the same model.',
     ),
   },
-  { additionalProperties: false, description: 'A model name that clients may ask for.' },
+  { additionalProperties: false, description: 'A model name that clients may use.' },
 );
 
 const milliseconds = (meaning: string, fallback: number) =>
@@ -186,13 +187,13 @@ export const configSchema = Type.Object(
       Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), upstreamSchema, {
         additionalProperties: false,
         description:
-          'Upstreams by name. Without any, vendor keys in the environment configure the real vendors; without those, the simulated vendors serve.',
+          'Upstreams by name. Without any, vendor keys in the environment configure the real vendors. Without those, the simulated vendors answer.',
       }),
     ),
     models: Type.Optional(
       Type.Record(Type.String(), modelSchema, {
         description:
-          "Models by the name clients use. A name that ends in * takes every name that begins so; the nearest beginning wins. A model that is not named here goes to the upstream whose vendor's price book lists it, else to one that was discovered to serve it.",
+          'Models by the name that clients use. A name that ends in * matches every name with this prefix; the longest prefix wins. A model that is not named here goes to the upstream whose vendor has it in the price book, otherwise to an upstream that lists it.',
       }),
     ),
     prices: Type.Optional(pricesSchema),
@@ -200,11 +201,11 @@ export const configSchema = Type.Object(
       Type.Enum(['compatible', 'documented'], {
         default: 'compatible',
         description:
-          'compatible accepts what the vendors accept where the documented bounds are narrower; documented enforces them to the letter.',
+          'How requests are checked. compatible: values that the vendors accept are accepted, even beyond the documented bounds; documented: the documented bounds apply.',
       }),
     ),
     timeZone: Type.Optional(
-      Type.String({ default: 'UTC', description: 'IANA zone of the statistics: where days, weeks and months begin.' }),
+      Type.String({ default: 'UTC', description: 'IANA time zone of the statistics. It determines when days, weeks and months begin.' }),
     ),
     monitor: Type.Optional(monitorSchema),
     audio: Type.Optional(audioSchema),
@@ -221,10 +222,10 @@ export const configSchema = Type.Object(
               maximum: 1_000_000,
               default: defaultLimits.connectionsMax,
               description:
-                'Connections of clients at a time. More are closed as they come; the file descriptors of the process are the other limit.',
+                'Most concurrent connections of clients. Further connections are closed at once. The file descriptors of the process are the other limit.',
             }),
           ),
-          perKey: rateLimits('What each key may use that has no such limit of its own.'),
+          perKey: rateLimits('Limits of each key that has no such limit of its own.'),
         },
         { additionalProperties: false },
       ),
@@ -237,14 +238,14 @@ export const configSchema = Type.Object(
               minimum: 1,
               maximum: 3,
               default: defaultRetries.attemptsMax,
-              description: 'Attempts of one call altogether, at all its targets. 1: nothing is tried again.',
+              description: 'Most attempts of one call, at all its targets together. 1: nothing is retried.',
             }),
           ),
           avoidFailing: Type.Optional(
             Type.Boolean({
               default: defaultRetries.avoidFailing,
               description:
-                'Whether targets that keep failing, limit the rate of calls or refuse the credential come after all others until they work again. If none works, they are called all the same. With false the order never changes.',
+                'Whether targets that keep failing, limit the rate of calls or refuse the credential come after all others until they recover. If all targets fail, they are called nevertheless. With false, the order never changes.',
             }),
           ),
           holdOpeningMs: Type.Optional(
@@ -253,17 +254,17 @@ export const configSchema = Type.Object(
               maximum: 600_000,
               default: defaultRetries.holdOpeningMs,
               description:
-                "For how long a stream's headers and opening events wait for its first content at most. Until then a failed attempt is repeated without the client noticing; afterwards a failure is told as an error event.",
+                'Longest time for which the gateway holds the headers and first events of a stream until its first content arrives. During this time, a failed attempt is retried and the client does not notice. Afterwards, a failure is sent as an error event.',
             }),
           ),
         },
-        { additionalProperties: false, description: 'What is done about upstreams that fail before they have said anything.' },
+        { additionalProperties: false, description: 'Retries after upstreams that fail before they have sent any content.' },
       ),
     ),
     trustedProxies: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'Addresses and networks of reverse proxies. What they say of a client in X-Forwarded-For is taken for its address, where keys are limited to addresses.',
+          'Addresses and networks of reverse proxies. Their X-Forwarded-For header gives the address of the client, for keys that are limited to addresses.',
       }),
     ),
     media: Type.Optional(
@@ -273,14 +274,14 @@ export const configSchema = Type.Object(
             Type.Boolean({
               default: false,
               description:
-                'Whether requests may name images, documents and videos in private networks: the gateway then fetches them, over plain http too, or sends their addresses to the upstream. Only for networks whose clients may reach all that the gateway and its upstreams can.',
+                'Whether requests may name images, documents and videos in private networks. The gateway then fetches them, over plain http too, or sends their addresses to the upstream. Only for networks whose clients may reach everything that the gateway and its upstreams can reach.',
             }),
           ),
           fileBytesMax: bytes('Largest file that is fetched', defaultMediaBytesMax),
         },
         {
           additionalProperties: false,
-          description: 'Files that a request names by address, where the upstream cannot fetch them and the gateway does.',
+          description: 'Files that the gateway fetches from addresses in requests because the upstream cannot fetch them.',
         },
       ),
     ),
@@ -297,15 +298,15 @@ export const configSchema = Type.Object(
           standIn: Type.String({
             minLength: 1,
             description:
-              'Chat model, by the name that clients use, that judges content where no upstream has the moderation model that was asked for. Its calls are charged as the chats that they are, and their replies say so in x-gateway-warning.',
+              'Chat model, by the name that clients use, that judges content if no upstream has the requested moderation model. Its calls are charged as chats, and their replies have a note in x-gateway-warning.',
           }),
         },
-        { additionalProperties: false, description: 'Judging content at /v1/moderations.' },
+        { additionalProperties: false, description: 'Moderation of content at /v1/moderations.' },
       ),
     ),
     credits: Type.Optional(creditsSchema),
     disconnect: Type.Optional(disconnectSchema),
-    structuredOutput: structuredOutputSchema('all models that say nothing else'),
+    structuredOutput: structuredOutputSchema('all models without a setting of their own'),
     responses: Type.Optional(
       Type.Object(
         {
@@ -315,11 +316,11 @@ export const configSchema = Type.Object(
               maximum: 36_500,
               default: 30,
               description:
-                'Days for which stored responses are kept, and conversations after their last change. 0: nothing is stored. A key may have a time of its own.',
+                'Days for which responses are stored, and conversations after their last change. 0: nothing is stored. A key may have a setting of its own.',
             }),
           ),
         },
-        { additionalProperties: false, description: 'Responses that are kept, so that a later request can go on from them.' },
+        { additionalProperties: false, description: 'Responses that are stored so that a later request can continue them.' },
       ),
     ),
     overload: Type.Optional(
@@ -330,7 +331,7 @@ export const configSchema = Type.Object(
               minimum: 16,
               maximum: 1_000_000,
               default: defaultOverload.callsMax,
-              description: 'Calls under way at a time, open streams included. A tenth is kept for users that have less than their share.',
+              description: 'Most concurrent calls, open streams included. A tenth is reserved for users with less than their share.',
             }),
           ),
           requestBytesInFlightMax: Type.Optional(
@@ -339,16 +340,16 @@ export const configSchema = Type.Object(
               maximum: 1_099_511_627_776,
               default: defaultOverload.requestBytesInFlightMax,
               description:
-                'Request bodies held in memory at a time, in bytes. Bodies of unknown or compressed length count as the largest that is allowed.',
+                'Most bytes of request bodies in memory. A body that is compressed or of unknown length counts as the largest that is allowed.',
             }),
           ),
           loopDelayMs: milliseconds(
-            'Mean length of a turn of the event loop beyond which calls are limited to what the process can serve',
+            'Mean duration of an iteration of the event loop above which calls are limited to what the process can serve',
             defaultOverload.loopDelayMs,
           ),
-          waitMs: milliseconds('How long a call may wait for a place before it is refused', defaultOverload.waitMs),
+          waitMs: milliseconds('Longest time that a call waits for a slot before it is refused', defaultOverload.waitMs),
         },
-        { additionalProperties: false, description: 'How much one gateway process takes on, and when it refuses calls.' },
+        { additionalProperties: false, description: 'The load that one gateway process accepts before it refuses calls.' },
       ),
     ),
     timeouts: Type.Optional(
@@ -359,15 +360,18 @@ export const configSchema = Type.Object(
             Type.Integer({
               minimum: 10,
               maximum: 86_400_000,
-              description: `Time to an upstream's status line, in milliseconds. Default: ${defaultTimeouts.firstByteMs}, and 60000 for streams of vendors' models that do not think.`,
+              description: `Time to an upstream's status line, in milliseconds. Default: ${defaultTimeouts.firstByteMs}, and 60000 for streams of vendor models that do not reason.`,
             }),
           ),
-          idleMs: milliseconds('Silence within a reply', defaultTimeouts.idleMs),
-          totalMs: milliseconds('The whole call', defaultTimeouts.totalMs),
-          stalledReaderMs: milliseconds('How long a client may leave sent bytes unread', defaultTimeouts.stalledReaderMs),
-          heartbeatMs: milliseconds('Silence of a stream after which the client gets a heartbeat', defaultTimeouts.heartbeatMs),
+          idleMs: milliseconds('Longest time without data within a reply', defaultTimeouts.idleMs),
+          totalMs: milliseconds('Time for the whole call', defaultTimeouts.totalMs),
+          stalledReaderMs: milliseconds('Longest time that a client may leave sent bytes unread', defaultTimeouts.stalledReaderMs),
+          heartbeatMs: milliseconds(
+            'Time without data in a stream after which the client receives a heartbeat',
+            defaultTimeouts.heartbeatMs,
+          ),
           drainMs: milliseconds(
-            `How long running calls may go on at shutdown; ${defaultDrainTimes.start.graceMs} with \`weir start\``,
+            `Longest time that running calls may take at shutdown; ${defaultDrainTimes.start.graceMs} with \`weir start\``,
             defaultDrainTimes.gateway.graceMs,
           ),
           drainDelayMs: Type.Optional(
@@ -375,7 +379,7 @@ export const configSchema = Type.Object(
               minimum: 0,
               default: defaultDrainTimes.gateway.delayMs,
               description:
-                'How long the gateway says at shutdown that it is not ready and still takes calls, in milliseconds; 0 with `weir start` and after Ctrl-C.',
+                'Time at shutdown during which the gateway reports that it is not ready and still accepts calls, in milliseconds; 0 with `weir start` and after Ctrl-C.',
             }),
           ),
         },
@@ -388,5 +392,5 @@ export const configSchema = Type.Object(
 
 export type Config = Static<typeof configSchema>;
 
-/** An upstream as the file, the environment or the simulator describes it. */
+/** An upstream of the file, of the environment or of the simulator. */
 export type ConfiguredUpstream = NonNullable<Config['upstreams']>[string];

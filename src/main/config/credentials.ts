@@ -5,15 +5,16 @@ import { type Authorize, authorizeRequests } from '../../platform/http/authorize
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { ConfiguredUpstream } from './config-schema.ts';
 
-/** The credentials of an upstream, in the order of the configuration; none where it is sent none. */
+/** The credentials of an upstream, in the order of the configuration. */
 export function credentialsOf({ apiKey, apiKeys }: ConfiguredUpstream): readonly string[] {
   if (apiKeys !== undefined) return apiKeys;
   return apiKey === undefined ? [] : [apiKey];
 }
 
 /**
- * One upstream for each of its credentials, the connections being those of all. Where the vendor authorizes requests itself, the client does so with that credential.
- * @param authorizeMs how long that may take
+ * Returns one upstream for each credential. They share their connections. If the vendor authorizes each request, the
+ * client does so with its credential.
+ * @param authorizeMs longest time of an authorization
  */
 export function splitCredentials(
   upstream: Omit<Upstream, 'apiKey' | 'credentialId'>,
@@ -41,12 +42,12 @@ export function splitCredentials(
   ];
 }
 
-/** Two renewed keys in 16 million have the same mark, which costs no more than that the new one is taken for the old. */
+/** A renewed key has the same mark once in 16 million cases. Then it only inherits the health of its predecessor. */
 const markCharacters = 6;
 
 /**
- * A name for a credential that is the same in every process and changes with the key, so that what is known of an old key is not held against its successor.
- * The mark is 24 bits of a hash, which say nothing of a key of the usual 128 bits and more.
+ * Names a credential equally in every process. The name changes with the key, so that failures of an old key do not
+ * count against its successor. The mark is 24 bits of a hash, which reveal nothing about a key of 128 bits or more.
  */
 function nameCredential(name: string, upstreamId: string, apiKey: string): string {
   return `${name}~${hash('sha256', `weir credential\n${upstreamId}\n${apiKey}`).slice(0, markCharacters)}`;

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { disconnectPolicies } from '../../accounts/disconnect-policy.ts';
 import { defaultCredits } from '../../gateway/settings/call-settings.ts';
 
-/** Settings of what is held for calls whose callers have a limit of what they may spend. */
+/** Settings of the amounts that are held for calls of users and keys with a spending limit. */
 export const creditsSchema = Type.Object(
   {
     outputTokensDefault: Type.Optional(
@@ -12,30 +12,30 @@ export const creditsSchema = Type.Object(
         maximum: 1_000_000,
         default: defaultCredits.outputTokensDefault,
         description:
-          'Output tokens for which is held where a request sets no bound of its own. A stream that writes more gets as many again while there is credit for it.',
+          'Output tokens whose cost is held if a request sets no limit. A stream that writes more gets another hold of the same size while there is credit for it.',
       }),
     ),
     coversUnbounded: Type.Optional(
       Type.Enum(['none', 'whole', 'reasoning'], {
         default: defaultCredits.coversUnbounded,
         description:
-          'Which calls without a bound of their own are held for all that their model can write, so that they never cost more than is held. none: for these, too, outputTokensDefault is held, and what they cost beyond it is charged; whole: replies that are no streams; reasoning: also streams of models that may reason unseen.',
+          'Which calls without a limit in the request hold the cost of the longest output of their model, so that they never cost more than is held. none: no calls; they hold outputTokensDefault, and a higher cost is charged; whole: calls without a stream; reasoning: also streams of models with hidden reasoning.',
       }),
     ),
     exhausted: Type.Optional(
       Type.Enum(['cut', 'finish'], {
         default: defaultCredits.exhausted,
         description:
-          'What becomes of a stream that has used up what is held for it and gets no more. cut: it is ended as if its model had reached its bound of tokens; finish: it goes on to its end, and what it cost is charged.',
+          'What happens to a stream that has used up its hold and gets no further one. cut: it ends as if the model had reached its token limit; finish: it continues to its end, and its full cost is charged.',
       }),
     ),
   },
-  { additionalProperties: false, description: 'How much is held for calls of users and keys that may spend only so much.' },
+  { additionalProperties: false, description: 'Amounts that are held for calls of users and keys with a spending limit.' },
 );
 
-/** What is done when clients leave. */
+/** The policy for calls whose client disconnects. */
 export const disconnectSchema = Type.Enum([...disconnectPolicies], {
   default: 'abort',
   description:
-    'What is done when a client leaves its call, for keys that say nothing of it. abort: the upstream is stopped, and what it has generated is charged; drain: its reply is read on for up to 30 seconds, and what it reports is charged; deliver: the upstream is stopped, and only what was delivered is charged.',
+    'What happens when a client disconnects during a call, for keys without a setting of their own. abort: the request to the upstream is aborted, and the generated output is charged. drain: the reply is read for up to 30 more seconds, and the reported usage is charged. deliver: the request is aborted, and only delivered output is charged.',
 });

@@ -5,14 +5,17 @@ import type { Config } from './config-schema.ts';
 import type { DatabaseConfig } from './database-schema.ts';
 import { readConfig } from './read-config.ts';
 
-/** The configuration file in use: the one that WEIR_CONFIG names, else weir.yaml where there is one. Throws StartError for a name without a file. */
+/** The file that WEIR_CONFIG names, else weir.yaml if it exists. @throws StartError if the named file does not exist */
 function findConfigPath({ configPath }: Pick<Environment, 'configPath'>): string | undefined {
   if (configPath === undefined) return existsSync('weir.yaml') ? 'weir.yaml' : undefined;
   if (!existsSync(configPath)) throw new StartError(`WEIR_CONFIG names ${configPath}, which does not exist`);
   return configPath;
 }
 
-/** Names what is kept of the shared database of the configuration, so that it is never taken for that of another; undefined for the file of the data directory. It holds no secret. */
+/**
+ * Names local data of the shared database, so that data of another database is never used instead. The name contains no
+ * secret. Undefined if the database is the file of the data directory.
+ */
 export function nameKept(what: string, environment: Environment): string | undefined {
   const url = readDatabaseConfig(environment)?.url;
   if (url === undefined || !URL.canParse(url)) return undefined;
@@ -20,14 +23,14 @@ export function nameKept(what: string, environment: Environment): string | undef
   return JSON.stringify([what, host, pathname, searchParams.get('host')]);
 }
 
-/** The environment with the configuration file in use. Throws StartError for a name without a file. */
+/** The environment with the configuration file in use. @throws StartError if the named file does not exist */
 export function withConfigPath(environment: Environment): Environment {
   return { ...environment, configPath: findConfigPath(environment) };
 }
 
 /**
- * The configuration, for a command that wants one setting of it. Undefined where its text does not hold the name of that setting: then it is not looked at further, because the secrets of
- * upstreams may not be known here.
+ * Reads the configuration for a command that needs one setting. Returns undefined if the text does not contain the name
+ * of the setting. The file is not parsed then, because variables with the secrets of upstreams may be unset here.
  * @throws ConfigError, StartError
  */
 export function readConfigNaming(setting: string, environment: Environment): Config | undefined {
@@ -37,7 +40,7 @@ export function readConfigNaming(setting: string, environment: Environment): Con
   return readConfig({ text, file, variable: environment.variable });
 }
 
-/** Which database the configuration names; undefined for the file of the data directory. Throws ConfigError, StartError. */
+/** The database of the configuration; undefined for the file of the data directory. @throws ConfigError, StartError */
 export function readDatabaseConfig(environment: Environment): DatabaseConfig | undefined {
   return readConfigNaming('database', environment)?.database;
 }

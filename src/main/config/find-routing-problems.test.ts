@@ -23,17 +23,17 @@ function problems(text: string): readonly string[] {
   return [];
 }
 
-describe('what is refused, where, and what is said to it', () => {
+describe('routing problems are refused with their position', () => {
   for (const [name, text, expected] of [
     [
-      'weight at a target that shares with none',
+      'weight at a target that is alone at its priority',
       model('{ targets: [{ upstream: a, weight: 2 }] }'),
-      /^6:41 models\.m\.targets\.0\.weight: .*alone at priority 1; give it the same priority/,
+      /^6:41 models\.m\.targets\.0\.weight: .*the only one at priority 1; set the priority/,
     ],
     [
-      'weight where the places in the list are the priorities',
+      'weight if the positions in the list are the priorities',
       model('{ targets: [{ upstream: a }, { upstream: b, weight: 2 }] }'),
-      /targets\.1\.weight: .*alone at priority 2/,
+      /targets\.1\.weight: .*the only one at priority 2/,
     ],
     [
       'weight of zero',
@@ -41,7 +41,7 @@ describe('what is refused, where, and what is said to it', () => {
       /weight: must be at least 1, but got 0/,
     ],
     [
-      'weight of a fraction',
+      'a weight with a fraction',
       model('{ targets: [{ upstream: a, weight: 1.5, priority: 1 }, { upstream: b, priority: 1 }] }'),
       /weight: must be an integer/,
     ],
@@ -51,26 +51,26 @@ describe('what is refused, where, and what is said to it', () => {
       /weight: must be at most 1000/,
     ],
     [
-      'a priority that meets a place by accident',
+      'a priority equal to the position of another target',
       model('{ targets: [{ upstream: a }, { upstream: b, priority: 1 }] }'),
-      /targets\.0: its place in the list makes its priority 1.*targets\.1/,
+      /targets\.0: its position in the list gives it priority 1.*targets\.1/,
     ],
     [
       'the same target twice',
       model('{ targets: [{ upstream: a }, { upstream: a, model: m }] }'),
-      /targets\.1: this is the same as targets\.0/,
+      /targets\.1: must differ from targets\.0/,
     ],
     [
       'the same conditions in another order',
       model('{ targets: [{ upstream: a, when: { images: true, tools: true } }, { upstream: a, when: { tools: true, images: true } }] }'),
-      /the same as targets\.0/,
+      /must differ from targets\.0/,
     ],
     [
-      'bounds that no call is within',
+      'a lower bound above the upper bound',
       model('{ targets: [{ upstream: a, when: { inputTokensMin: 9, inputTokensMax: 8 } }] }'),
-      /when\.inputTokensMin: no call has at least 9 and at most 8/,
+      /when\.inputTokensMin: must be at most inputTokensMax, which is 8, but got 9/,
     ],
-    ['conditions without any', model('{ targets: [{ upstream: a, when: {} }] }'), /when: must have at least 1 member/],
+    ['empty conditions', model('{ targets: [{ upstream: a, when: {} }] }'), /when: must have at least 1 member/],
     [
       'an unknown condition',
       model('{ targets: [{ upstream: a, when: { vision: true } }] }'),
@@ -89,16 +89,16 @@ describe('what is refused, where, and what is said to it', () => {
       /timeouts\.connectMs: is not a known field/,
     ],
     [
-      'both spellings of credentials',
+      'both apiKey and apiKeys',
       '  d: { vendor: openai, apiKey: sk-1, apiKeys: [sk-2] }\n',
-      /upstreams\.d\.apiKeys: apiKey is set as well/,
+      /upstreams\.d\.apiKeys: cannot be used together with apiKey/,
     ],
     [
       'the same credential twice',
       '  d: { vendor: openai, apiKeys: [sk-1, sk-2, sk-1] }\n',
-      /upstreams\.d\.apiKeys\.2: this is the same credential as apiKeys\.0/,
+      /upstreams\.d\.apiKeys\.2: must not repeat the credential of apiKeys\.0/,
     ],
-    ['no credential in the list of them', '  d: { vendor: openai, apiKeys: [] }\n', /apiKeys: must have at least 1 item/],
+    ['an empty list of credentials', '  d: { vendor: openai, apiKeys: [] }\n', /apiKeys: must have at least 1 item/],
   ] as const) {
     test(name, () => {
       const found = problems(text);
@@ -108,19 +108,19 @@ describe('what is refused, where, and what is said to it', () => {
   }
 });
 
-describe('what is good', () => {
+describe('valid routing is accepted', () => {
   for (const [name, text] of [
     ['targets that share', '{ balance: least-loaded, targets: [{ upstream: a, priority: 1, weight: 9 }, { upstream: b, priority: 1 }] }'],
     [
-      'a fallback after them, by its place',
+      'a fallback after them, by its position',
       '{ targets: [{ upstream: a, priority: 1 }, { upstream: b, priority: 1 }, { upstream: a, model: n }] }',
     ],
     ['credentials that share', '{ balance: random, targets: [{ upstream: keys }] }'],
     [
-      'one place under two conditions',
+      'one place with two conditions',
       '{ targets: [{ upstream: a, when: { images: true }, timeouts: { totalMs: 900000 } }, { upstream: a, when: { images: false } }] }',
     ],
-    ['bounds of a single number', '{ targets: [{ upstream: a, when: { inputTokensMin: 8, inputTokensMax: 8 } }] }'],
+    ['equal bounds', '{ targets: [{ upstream: a, when: { inputTokensMin: 8, inputTokensMax: 8 } }] }'],
   ] as const) {
     test(name, () => assert.deepEqual(problems(model(text)), []));
   }

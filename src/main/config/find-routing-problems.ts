@@ -2,24 +2,25 @@ import type { Config, ConfiguredUpstream } from './config-schema.ts';
 import { credentialsOf } from './credentials.ts';
 import type { ConfiguredTarget } from './routing-schema.ts';
 
-/** Something wrong, and the path to it within the configuration. */
+/** A problem, and its path within the configuration. */
 export type RoutingProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 
 type ModelConfig = NonNullable<Config['models']>[string];
 
-/** What the schema cannot say of an upstream's credentials. Names none of them. */
+/** Checks the credentials of an upstream beyond the schema. The messages contain no credential. */
 export function findCredentialProblems(name: string, { apiKey, apiKeys = [] }: ConfiguredUpstream): readonly RoutingProblem[] {
   const path = ['upstreams', name, 'apiKeys'];
   const found: RoutingProblem[] = [];
-  if (apiKey !== undefined && apiKeys.length > 0) found.push({ path, message: 'apiKey is set as well; list all credentials in apiKeys' });
+  if (apiKey !== undefined && apiKeys.length > 0)
+    found.push({ path, message: 'cannot be used together with apiKey; list all credentials in apiKeys' });
   for (const [index, key] of apiKeys.entries()) {
     const first = apiKeys.indexOf(key);
-    if (first < index) found.push({ path: [...path, index], message: `this is the same credential as apiKeys.${first}; list each once` });
+    if (first < index) found.push({ path: [...path, index], message: `must not repeat the credential of apiKeys.${first}` });
   }
   return found;
 }
 
-/** What the schema cannot say of where a model goes. Targets that name no upstream are found elsewhere. */
+/** Checks the targets of a model beyond the schema. Unknown upstreams are found elsewhere. */
 export function findRoutingProblems(name: string, model: ModelConfig, upstreams: Config['upstreams']): readonly RoutingProblem[] {
   const path = ['models', name];
   const found: RoutingProblem[] = [];
@@ -29,7 +30,7 @@ export function findRoutingProblems(name: string, model: ModelConfig, upstreams:
     }
   }
   if (model.balance !== undefined && !hasShared(model.targets, upstreams)) {
-    const message = 'there is nothing to balance: give two targets the same priority, or an upstream several apiKeys';
+    const message = 'there is nothing to balance: give two targets the same priority, or give an upstream several apiKeys';
     found.push({ path: [...path, 'balance'], message });
   }
   return found;
@@ -51,23 +52,23 @@ function findTargetProblems(
   const peers = others.filter(({ other, at }) => priorityOf(other, at) === priority);
   const [explicit] = peers.filter(({ other }) => other.priority !== undefined);
   if (target.priority === undefined && explicit !== undefined) {
-    const message = `its place in the list makes its priority ${priority}, which is that of targets.${explicit.at} too; give it a priority of its own, or the same one if they are to share the calls`;
+    const message = `its position in the list gives it priority ${priority}, which targets.${explicit.at} has too; set another priority, or set ${priority} if they must share the calls`;
     found.push({ path: [], message });
   }
   if (target.weight !== undefined && peers.length === 0) {
-    const message = `weight shares the calls among targets of one priority, and this target is alone at priority ${priority}; give it the same priority as the targets it shares with, or leave weight out`;
+    const message = `needs another target of the same priority, and this is the only one at priority ${priority}; set the priority of a target to share calls with, or omit weight`;
     found.push({ path: ['weight'], message });
   }
   const twin = others.find(({ other, at }) => at < index && isSame(name, target, other));
   if (twin !== undefined) {
-    const message = `this is the same as targets.${twin.at}, so that a call could be tried twice at the same place; leave one out, or set a weight for a larger part of the calls`;
+    const message = `must differ from targets.${twin.at}, because a retry would go to the same place; omit one, or set weight for a larger share of the calls`;
     found.push({ path: [], message });
   }
   const { inputTokensMin, inputTokensMax } = target.when ?? {};
   if (inputTokensMin !== undefined && inputTokensMax !== undefined && inputTokensMin > inputTokensMax) {
     found.push({
       path: ['when', 'inputTokensMin'],
-      message: `no call has at least ${inputTokensMin} and at most ${inputTokensMax} input tokens`,
+      message: `must be at most inputTokensMax, which is ${inputTokensMax}, but got ${inputTokensMin}`,
     });
   }
   return found;
@@ -78,7 +79,7 @@ function isSame(name: string, first: ConfiguredTarget, second: ConfiguredTarget)
   return isOnePlace && wordConditions(first) === wordConditions(second);
 }
 
-/** Conditions as a text that does not depend on the order in which they are written. */
+/** Conditions as a text that does not depend on their order. */
 function wordConditions({ when = {} }: ConfiguredTarget): string {
   return JSON.stringify(Object.entries(when).toSorted(([first], [second]) => first.localeCompare(second)));
 }

@@ -44,8 +44,8 @@ test('what a service needs is asked for where the file leaves it out, with the p
   const cases: readonly (readonly [string, RegExp])[] = [
     ['provider: brave', /weir\.yaml:2:14 tools\.webSearch: apiKey is required for brave/],
     ['provider: searxng', /tools\.webSearch: baseUrl is required for searxng/],
-    ['provider: searxng, baseUrl: nowhere', /tools\.webSearch\.baseUrl: "nowhere" is no valid address/],
-    ['provider: searxng, baseUrl: "ftp://a"', /"ftp:\/\/a" is no valid address/],
+    ['provider: searxng, baseUrl: nowhere', /tools\.webSearch\.baseUrl: must be a URL with http or https, but got "nowhere"/],
+    ['provider: searxng, baseUrl: "ftp://a"', /must be a URL with http or https, but got "ftp:\/\/a"/],
     ['provider: bing', /provider/],
   ];
   for (const [webSearch, message] of cases)

@@ -4,7 +4,7 @@ import { searchProviderIds, type SearchProviderId } from '../../tools/web-search
 import type { Config } from './config-schema.ts';
 import type { WebSearchConfig } from './web-tools-schema.ts';
 
-/** The variables under which the field keeps the key of each service; for searxng, which has none, its address. */
+/** The customary variables for the key of each service. Searxng has no key; its variable has the address. */
 const variables: Readonly<Record<SearchProviderId, readonly string[]>> = {
   searxng: ['SEARXNG_URL'],
   brave: ['BRAVE_API_KEY', 'BRAVE_SEARCH_API_KEY'],
@@ -16,8 +16,8 @@ const variables: Readonly<Record<SearchProviderId, readonly string[]>> = {
 const defaultTimeoutMs = 10_000;
 
 /**
- * Decides which search service there is: that of the file, else the first whose variable the environment holds, else the simulated one where there is one.
- * @param simulated its address
+ * Finds the search service: that of the file, else the first whose variable is set, else the simulated one.
+ * @param simulated address of the simulated service
  */
 export function findSearchProvider(
   config: Config,
@@ -39,7 +39,7 @@ function configure({ provider: id, apiKey, baseUrl, timeoutMs }: WebSearchConfig
   return address === undefined ? undefined : { provider, baseUrl: address, apiKey, timeoutMs: timeoutMs ?? defaultTimeoutMs };
 }
 
-/** What the schema cannot say of `tools.webSearch`: what each service needs. */
+/** Checks `tools.webSearch` beyond the schema: the fields that each service requires. */
 export function findSearchProblems(config: Config): readonly { readonly path: readonly string[]; readonly message: string }[] {
   const { webSearch } = config.tools ?? {};
   if (webSearch === undefined) return [];
@@ -52,7 +52,7 @@ export function findSearchProblems(config: Config): readonly { readonly path: re
       ? [{ path, message: `baseUrl is required for ${webSearch.provider}, for example http://127.0.0.1:8888` }]
       : []),
     ...(baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')
-      ? [{ path: [...path, 'baseUrl'], message: `"${baseUrl}" is no valid address` }]
+      ? [{ path: [...path, 'baseUrl'], message: `must be a URL with http or https, but got "${baseUrl}"` }]
       : []),
   ];
 }

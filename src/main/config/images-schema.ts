@@ -11,7 +11,7 @@ export const imagesSchema = Type.Object(
         maximum: 876_000,
         default: defaultImageEndpointSettings.linkHours,
         description:
-          'Hours for which the link to a picture works that was asked for with response_format: url of a model that gives bytes. Then its file is deleted. They count among the files of their user (videos.userBytesMax).',
+          'Hours for which the link to an image is valid, if a client requests response_format: url and the model returns bytes. Afterwards the file is deleted. These files count towards videos.userBytesMax of their user.',
       }),
     ),
     uploadBytesMax: Type.Optional(
@@ -19,9 +19,9 @@ export const imagesSchema = Type.Object(
         minimum: 1024,
         maximum: 1_073_741_824,
         default: defaultImageEndpointSettings.uploadBytesMax,
-        description: 'Largest picture of a form that is edited, in bytes. Uploads share the room of audio.spoolBytesMax.',
+        description: 'Largest image that is uploaded for an edit, in bytes. Uploads also count towards audio.spoolBytesMax.',
       }),
     ),
   },
-  { additionalProperties: false, description: 'Pictures.' },
+  { additionalProperties: false, description: 'Images.' },
 );

@@ -79,21 +79,21 @@ const errors = (logged: readonly Entry[]): readonly string[] =>
 const clientOf = (live: LiveSettings): UpstreamClient | undefined => live.settings().routing.upstreams[0]?.client;
 
 describe('the first load', () => {
-  test('a configuration that cannot be used stops the start, with its place', async () => {
+  test('an invalid configuration stops the start, and the error has its position', async () => {
     await assert.rejects(
       run('timeZone: Nowhere\n', () => {}),
       { name: 'ConfigError', message: /weir\.yaml:1:11 timeZone/ },
     );
   });
 
-  test('no upstream at all stops the start and says what would help', async () => {
+  test('a start without an upstream fails, and the error names the solutions', async () => {
     await assert.rejects(
       run('', () => {}),
       { name: 'ConfigError', message: /there is no upstream: name one, or set a vendor key such as OPENAI_API_KEY/ },
     );
   });
 
-  test('a target that the environment does not bear out stops the start', async () => {
+  test('a target whose upstream is not in the environment stops the start', async () => {
     const variable = (name: string): string | undefined => (name === 'OPENAI_API_KEY' ? 'k' : undefined);
     await assert.rejects(
       run('models: { m: { targets: [{ upstream: nowhere }] } }\n', () => {}, { variable }),
@@ -101,7 +101,7 @@ describe('the first load', () => {
     );
   });
 
-  test('a price book that is missing or bad stops the start and is named', async () => {
+  test('a missing or invalid price book stops the start, and the error names it', async () => {
     for (const prices of ['absent.json', 'weir.yaml'])
       await assert.rejects(
         run(`${upstream('http://h:1')}prices: ${prices}\n`, () => {}),
@@ -109,7 +109,7 @@ describe('the first load', () => {
       );
   });
 
-  test('a model without a price is warned about, one with a price or in the book is not', async () => {
+  test('a warning names models without a price, but not models with their own price or with one in the book', async () => {
     const models =
       'models:\n  free: { targets: [{ upstream: one }] }\n  own: { targets: [{ upstream: one }], price: { input: "1", output: "1" } }\n  alias: { targets: [{ upstream: one, model: priced }] }\n';
     await run(`${upstream('http://h:1')}prices: prices.json\n${models}`, (_live, { logged }) => {
@@ -122,7 +122,7 @@ describe('the first load', () => {
 });
 
 describe('a reload', () => {
-  test('a change takes effect, and what began before keeps what it read', async () => {
+  test('a change takes effect, and settings that were read before stay as they were', async () => {
     await run(`${upstream('http://h:1')}validation: compatible\n`, (live, { write, logged }) => {
       const before = live.settings();
       write(`${upstream('http://h:1')}validation: documented\ntimeouts: { idleMs: 77 }\n`);
@@ -137,7 +137,7 @@ describe('a reload', () => {
     });
   });
 
-  test('without a change there is none', async () => {
+  test('a reload without a change does nothing', async () => {
     await run(upstream('http://h:1'), (live, { write, logged }) => {
       const before = live.settings();
       assert.equal(live.reload(), false);
@@ -151,10 +151,10 @@ describe('a reload', () => {
   for (const [hazard, bad, reason] of [
     ['broken YAML', 'upstreams: [', /weir\.yaml:1:/],
     ['a wrong value', `${upstream('http://h:1')}validation: strict\n`, /validation/],
-    ['no upstream any more', 'validation: documented\n', /there is no upstream/],
+    ['removal of the last upstream', 'validation: documented\n', /there is no upstream/],
     ['a missing price book', `${upstream('http://h:1')}prices: absent.json\n`, /absent\.json/],
   ] as const) {
-    test(`${hazard}: the last good one stays, and it is told once`, async () => {
+    test(`after ${hazard}, the last good configuration stays, and the error is logged once`, async () => {
       await run(upstream('http://h:1'), (live, { write, logged }) => {
         const good = live.settings();
         write(bad);
@@ -166,14 +166,14 @@ describe('a reload', () => {
         live.reload();
         write(bad);
         live.reload();
-        assert.equal(errors(logged).length, 2, 'and told again when it comes again');
+        assert.equal(errors(logged).length, 2, 'and logged once more when it returns');
         write(`${upstream('http://h:1')}validation: documented\n`);
-        assert.equal(live.reload(), true, 'a good one is taken');
+        assert.equal(live.reload(), true, 'a good one is accepted');
       });
     });
   }
 
-  test('a file that is gone for a moment, as when it is swapped, changes nothing', async () => {
+  test('a file that is missing for a moment while it is swapped changes nothing', async () => {
     await run(upstream('http://h:1'), (live, { write, remove, logged }) => {
       const good = live.settings();
       remove();
@@ -186,7 +186,7 @@ describe('a reload', () => {
     });
   });
 
-  test('a price book that changes makes another version of the prices; a bad one does not', async () => {
+  test('a changed price book causes a new price version, and an invalid one does not', async () => {
     await run(`${upstream('http://h:1')}prices: prices.json\n`, (live, { write, logged }) => {
       const version = (): string => live.settings().routing.priceBook.version;
       const before = version();
@@ -201,7 +201,7 @@ describe('a reload', () => {
     });
   });
 
-  test('files are looked at by themselves, again and again', async (context) => {
+  test('the files are polled', async (context) => {
     context.mock.timers.enable({ apis: ['setInterval'] });
     await run(
       upstream('http://h:1'),
@@ -217,8 +217,8 @@ describe('a reload', () => {
   });
 });
 
-describe('models that a server says it serves', () => {
-  test('can be called as soon as it has been asked, and a reload keeps them and asks again', async () => {
+describe('models that a server lists', () => {
+  test('can be called as soon as the list arrives, and a reload keeps them and requests the list again', async () => {
     const asked: (() => void)[] = [];
     const server = createServer((_request, response) => {
       response.end(JSON.stringify({ data: [{ id: 'found' }] }));
@@ -230,7 +230,7 @@ describe('models that a server says it serves', () => {
     const text = `upstreams:\n  one: { vendor: openai-compatible, baseUrl: "http://127.0.0.1:${(server.address() as AddressInfo).port}/v1" }\n`;
     try {
       await run(text, async (live, { write, logged }) => {
-        assert.deepEqual(live.settings().routing.targetsOf('found'), [], 'the start waits for nobody');
+        assert.deepEqual(live.settings().routing.targetsOf('found'), [], 'the start does not wait for the list');
         await first;
         while (live.settings().routing.targetsOf('found').length === 0) await setImmediate();
         assert.deepEqual(
@@ -252,7 +252,7 @@ describe('models that a server says it serves', () => {
 });
 
 describe('connections', () => {
-  test('stay while their address stays, and are shared by upstreams of one address', async () => {
+  test('stay open while their address is in use, and upstreams with the same address share them', async () => {
     const two = `${upstream('http://h:1/v1')}  two: { vendor: openai-compatible, baseUrl: "http://h:1/v2", discoverModels: false }\n`;
     await run(two, (live, { write }) => {
       const before = clientOf(live);
@@ -262,11 +262,11 @@ describe('connections', () => {
       assert.equal(clientOf(live), before);
       write(`${two}timeouts: { connectMs: 55 }\n`);
       assert.equal(live.reload(), true);
-      assert.notEqual(clientOf(live), before, 'another time-out needs other connections');
+      assert.notEqual(clientOf(live), before, 'another timeout requires other connections');
     });
   });
 
-  test('of an address that is gone are closed when their calls have ended', async () => {
+  test('of an address that is no longer in use are closed when their calls have ended', async () => {
     const held = Promise.withResolvers<() => void>();
     const gone = Promise.withResolvers<void>();
     const server = createServer((_request, response) => held.resolve(() => response.end('late')));

@@ -26,7 +26,10 @@ export type LiveSettings = {
   readonly settings: () => GatewaySettings;
   readonly config: () => Config;
   readonly source: () => UpstreamSource;
-  /** Looks at the files and asks for models now, as SIGHUP asks. Returns whether a new configuration is in force; a bad one is logged and changes nothing. */
+  /**
+   * Reads the files and requests model lists now, as on SIGHUP. Returns whether a new configuration is in force.
+   * An invalid one is logged and changes nothing.
+   */
   readonly reload: () => boolean;
   readonly close: () => Promise<void>;
 };
@@ -34,34 +37,34 @@ export type LiveSettings = {
 export type LiveSettingsOptions = {
   readonly path: string | undefined;
   readonly variable: (name: string) => string | undefined;
-  /** The proxies that the environment names. Default: none. */
+  /** The proxies of the environment. Default: none. */
   readonly proxies?: EnvironmentProxies;
   readonly simulated: Readonly<Record<string, ConfiguredUpstream>> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What was good at another time, or is for others: used at the start when what there is now cannot be. */
+  /** Files of another process, or files that were valid before. Used if the present files are invalid at start. */
   readonly lastGood?: Partial<ConfigFiles> | undefined;
-  /** The newest price book of the store. It is looked at as often as the files are. */
+  /** Returns the newest price book of the store. It is read as often as the files. */
   readonly published?: (() => PublishedPriceBook | undefined) | undefined;
-  /** Hears of each configuration that has come into force, and of the prices that it comes to. */
+  /** Called with each configuration that comes into force, and its prices. */
   readonly onInForce?: ((files: ConfigFiles, prices: PricesInForce) => void) | undefined;
-  /** File watchers see nothing when a mounted configuration is swapped, so the files are read again this often. */
+  /** Time between two reads of the files. File watchers do not notice when a mounted configuration is swapped. */
   readonly pollMs: number;
-  /** How discovered models are kept up to date; see ModelDiscoveryOptions for the defaults. */
+  /** Times of model discovery. ModelDiscoveryOptions has the defaults. */
   readonly discovery?: Pick<ModelDiscoveryOptions, 'refreshMs' | 'retryMs' | 'timeoutMs'>;
-  /** How long connections that a reload no longer needs are kept for calls that are still coming in. Default: as long as a request may take. */
+  /** How long replaced connections stay open for calls that began before. Default: longest time of a request. */
   readonly retireAfterMs?: number;
 };
 
-/** A price version and what is behind it. */
+/** A price version and the basis that it was computed from. */
 type PricesInForce = { readonly version: string; readonly basis: PriceBasis };
 
-/** A call reads its settings before its body has come; the connections they name must still be there when it has. */
+/** A call reads its settings before its body arrives. Its connections must still be open afterwards. */
 const retireAfterMs = 330_000;
 
 const upstreamHeaderBytesMax = 64 * 1024;
 
-/** Connection pools by origin and the way to it, kept as long as any configuration in force uses them. */
+/** Connection pools by origin and the way to it. They stay open while a configuration in force uses them. */
 function createPools(proxies: EnvironmentProxies): {
   readonly pools: ClientPools;
   readonly retire: (used: ReadonlySet<UpstreamClient>) => Promise<void>;
@@ -83,7 +86,7 @@ function createPools(proxies: EnvironmentProxies): {
 
 type InForce = { readonly source: UpstreamSource; readonly settings: GatewaySettings };
 
-/** Makes of a loaded configuration what the gateway runs on. @throws ConfigError when there is no upstream, or a target names none there is */
+/** Builds the settings. @throws ConfigError if there is no upstream, or if a target names an unknown one */
 function build(loaded: LoadedConfig, options: LiveSettingsOptions, pools: ClientPools): InForce {
   const { path, variable, clock, logger } = options;
   const source = findUpstreams(loaded.config, variable, options.simulated);
@@ -126,14 +129,14 @@ function loadFirst(options: LiveSettingsOptions, pools: ClientPools): { readonly
 }
 
 /**
- * Loads the configuration and keeps it up to date: a change of its files takes effect without a restart, and one that cannot be used is
- * logged with position and reason while the last good one stays. @throws ConfigError when the first load fails
+ * Loads the configuration and reloads it when its files change. An invalid configuration is logged with position and
+ * reason, and the last good one stays in force. @throws ConfigError if the first load fails
  */
 export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const { path, variable, logger } = options;
   const { pools, retire } = createPools(options.proxies ?? { direct: [] });
   let { loaded, inForce } = loadFirst(options, pools);
-  tellInForce(loaded, inForce.settings, options);
+  reportInForce(loaded, inForce.settings, options);
   let lastBad: string | undefined;
   const discovery = createModelDiscovery({
     logger,
@@ -158,7 +161,7 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
       discovery.watch(listSources(next.config, built));
       inForce = { ...built, settings: { ...built.settings, routing: built.settings.routing.withDiscovered(discovery.models()) } };
       loaded = next;
-      tellInForce(loaded, inForce.settings, options);
+      reportInForce(loaded, inForce.settings, options);
       lastBad = undefined;
       setTimeout(() => {
         retire(new Set(inForce.settings.routing.upstreams.map(({ client }) => client.base ?? client))).catch((error: unknown) =>
@@ -192,7 +195,7 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   };
 }
 
-/** The lists of models, asked for through the client that calls go through. */
+/** The lists of models, with the clients that calls of their upstreams use. */
 function listSources(config: Config, { source, settings }: InForce): readonly ModelListSource[] {
   return findModelLists(config, source).flatMap((list) => {
     const client = settings.routing.upstreams.find(({ id }) => id === list.upstreamId)?.client;
@@ -200,11 +203,11 @@ function listSources(config: Config, { source, settings }: InForce): readonly Mo
   });
 }
 
-function tellInForce(loaded: LoadedConfig, { routing }: GatewaySettings, { onInForce }: LiveSettingsOptions): void {
+function reportInForce(loaded: LoadedConfig, { routing }: GatewaySettings, { onInForce }: LiveSettingsOptions): void {
   onInForce?.(loaded.files, { version: routing.priceBook.version, basis: priceBasisOf(loaded.config, loaded.priceBookData) });
 }
 
-/** A model without a price is booked at zero, which nobody should learn from the statistics. */
+/** Calls of a model without a price are booked at zero. The operator must learn this before the statistics show it. */
 function warnAboutUnpriced(settings: GatewaySettings, config: Config, logger: Logger): void {
   const { priceBook } = settings.routing;
   const unpriced = Object.entries(config.models ?? {})

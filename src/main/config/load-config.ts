@@ -8,7 +8,7 @@ import { joinLayers, priceLayers, type PriceLayer } from './price-layers.ts';
 import { pricesOf } from './prices-schema.ts';
 import { ConfigError, readConfig } from './read-config.ts';
 
-/** What a configuration is made of, so that a change of any of it is seen: the text of its files, and the price book that the store has. */
+/** The inputs of a configuration: the texts of its files, and the price book of the store. A change causes a reload. */
 export type ConfigFiles = {
   readonly text: string;
   readonly prices: string | undefined;
@@ -19,26 +19,26 @@ export type LoadedConfig = {
   readonly config: Config;
   /** The book in force. */
   readonly priceBookData: PriceBookData;
-  /** The books that it is made of, the lowest first. */
+  /** The books that it was joined from, the lowest first. */
   readonly layers: readonly PriceLayer[];
   readonly files: ConfigFiles;
 };
 
-/** Reads the configuration file, or stands for an empty one when there is none. */
+/** Reads a file. Without a path, the text is empty. */
 function readText(path: string | undefined): string {
   return path === undefined ? '' : readFileSync(path, 'utf8');
 }
 
-/** The path of the price book that a configuration names, if it names one. */
+/** The path of the price book that a configuration names. */
 export function pricesPathOf(path: string | undefined, { prices }: Config): string | undefined {
   const { file } = pricesOf(prices);
   return file === undefined ? undefined : resolve(dirname(resolve(path ?? 'weir.yaml')), file);
 }
 
 /**
- * Loads the configuration file and what it refers to.
+ * Loads the configuration file and the price book that it names.
  * @param path undefined for the embedded defaults
- * @param given the published price book, if there is one; and what the files said at another time, to be used instead of what they say now
+ * @param given the published price book, and earlier texts that are used instead of the present files
  * @throws ConfigError with every problem and its position
  */
 export function loadConfig(
@@ -63,7 +63,7 @@ export function loadConfig(
   }
 }
 
-/** The files' present text, to see whether anything has changed. */
+/** The present texts of the files, to detect changes. */
 export function readConfigFiles(path: string | undefined, config: Config): Omit<ConfigFiles, 'published'> {
   const pricesPath = pricesPathOf(path, config);
   return { text: readText(path), prices: pricesPath === undefined ? undefined : readText(pricesPath) };

@@ -6,14 +6,18 @@ import { readPublishedBook, versionOfBook } from '../../billing/price-books/publ
 import type { ConfiguredPrices } from './prices-schema.ts';
 import { readPriceBook } from './read-price-book.ts';
 
-/** One of the books that lie on top of each other: what the higher one says of a model takes the place of all that the lower ones say of it. */
+/** One of several price books in an order. The entries of a model in a higher book replace those in all lower books. */
 export type PriceLayer = {
-  /** Where it is from: `shipped`, `store-4`, or the name of the file. */
+  /** `shipped`, `store-4`, or the name of the file. */
   readonly source: string;
   readonly book: PriceBookData;
 };
 
-/** The books that every gateway of a database has: the shipped one, unless a whole book is published, and the published one. The lowest comes first. @throws PriceBookError */
+/**
+ * The books that all gateways of a database share, the lowest first: the shipped one, unless a whole book is published,
+ * and the published one.
+ * @throws PriceBookError
+ */
 export function sharedLayers(published: PublishedPriceBook | undefined): readonly PriceLayer[] {
   const shipped = { source: 'shipped', book: loadShippedPriceBook() };
   if (published === undefined) return [shipped];
@@ -21,7 +25,7 @@ export function sharedLayers(published: PublishedPriceBook | undefined): readonl
   return published.scope === 'whole' ? [layer] : [shipped, layer];
 }
 
-/** The same with the file of a configuration on top, which stands alone where it is to replace the others. @throws PriceBookError */
+/** The shared books with the file of a configuration on top. In mode replace, the file alone. @throws PriceBookError */
 export function priceLayers(
   published: PublishedPriceBook | undefined,
   file: { readonly name: string; readonly text: string } | undefined,
@@ -32,7 +36,7 @@ export function priceLayers(
   return mode === 'replace' ? [layer] : [...sharedLayers(published), layer];
 }
 
-/** The book that layers come to. @throws PriceBookError: names that are sound in each may clash in all */
+/** Joins layers into one book. @throws PriceBookError if names that are valid in each layer conflict in the result */
 export function joinLayers(layers: readonly PriceLayer[]): PriceBookData {
   const [lowest, ...others] = layers.map(({ book }) => book);
   if (lowest === undefined) throw new PriceBookError(['There is no price book.']);
@@ -41,12 +45,12 @@ export function joinLayers(layers: readonly PriceLayer[]): PriceBookData {
 
 const modelOf = ({ vendor, model }: PriceBookEntry): string => `${vendor}/${model}`;
 
-/** Which layer each model of the joined book is from, by `vendor/model`. */
+/** The source of each model of the joined book, by `vendor/model`. */
 export function sourcesOf(layers: readonly PriceLayer[]): ReadonlyMap<string, string> {
   return new Map(layers.flatMap(({ source, book }) => book.entries.map((entry) => [modelOf(entry), source] as const)));
 }
 
-/** Models of one layer that a higher one hides, by the layer that hides them. */
+/** Models of one layer that a higher layer replaces. */
 export type HiddenModels = { readonly source: string; readonly by: string; readonly models: readonly string[] };
 
 export function findHidden(layers: readonly PriceLayer[]): readonly HiddenModels[] {

@@ -43,7 +43,7 @@ const call = (requestedModel: string, more: object = {}) => ({
   ...more,
 });
 
-test('prices.file lies on top of the shipped book; replace, or a path alone, leaves the shipped one out', (context) => {
+test('prices.file takes precedence over the shipped book, and replaces it with replace or as a path alone', (context) => {
   const amounts = (config: string) => {
     const { priceBook } = open(context, config);
     return ['gpt-5', 'gpt-5-mini'].map((model) => priceBook().rate(call(model)).amountNanoUsd / 1000n);
@@ -54,7 +54,7 @@ test('prices.file lies on top of the shipped book; replace, or a path alone, lea
   assert.deepEqual(amounts(''), [1250n, 250n]);
 });
 
-test('factors, the unit of credits and what becomes of models without a price come from the configuration', (context) => {
+test('factors, the unit of credits and the rule for models without a price come from the configuration', (context) => {
   const { priceBook } = open(
     context,
     'prices: { unlisted: refuse, users: { alice: "0.5" }, keys: { key_1: "3" }, credits: { perUsd: "1000" } }\n',
@@ -67,7 +67,7 @@ test('factors, the unit of credits and what becomes of models without a price co
   assert.deepEqual([open(context, '').priceBook().unlisted, open(context, '').priceBook().credits], ['free', undefined]);
 });
 
-test('faults of prices are named with their place', (context) => {
+test('problems of prices have their position', (context) => {
   const faults: readonly (readonly [config: string, prices: string, words: RegExp])[] = [
     ['prices: { users: { alice: "-1" } }\n', priced('1'), /prices\.users\.alice/],
     ['prices: { mode: add }\n', priced('1'), /prices\.mode/],
@@ -85,7 +85,7 @@ test('faults of prices are named with their place', (context) => {
   }
 });
 
-test('M13 a price edit makes a new book beside the old one, which goes on pricing what began under it; a bad one changes nothing', (context) => {
+test('M13 a price edit creates a new book; calls that began before keep the old one; an invalid edit changes nothing', (context) => {
   const { live, write, priceBook } = open(context, 'prices: { file: prices.json }\n');
   const admitted = Array.from({ length: 1000 }, (_, index) => ({
     book: priceBook(),

@@ -13,7 +13,7 @@ function problems(text: string): readonly ConfigProblem[] {
     assert.ok(error instanceof ConfigError, String(error));
     return error.problems;
   }
-  assert.fail('it was accepted');
+  assert.fail('the configuration was accepted');
 }
 
 const upstream = `upstreams:
@@ -23,17 +23,17 @@ const upstream = `upstreams:
 `;
 
 describe('a good configuration', () => {
-  test('nothing at all is one', () => {
+  test('an empty file is valid', () => {
     for (const text of ['', '\n', '# only a comment\n', '{}', '---\n', 'null']) assert.deepEqual(read(text), {}, JSON.stringify(text));
   });
 
-  test('YAML and JSON say the same', () => {
+  test('YAML and JSON give the same result', () => {
     const expected = { upstreams: { one: { vendor: 'openai', apiKey: 'k' } } };
     assert.deepEqual(read(upstream), expected);
     assert.deepEqual(read(JSON.stringify(expected)), expected);
   });
 
-  test('every field', () => {
+  test('every field is accepted', () => {
     const text = `
 upstreams:
   local:
@@ -86,13 +86,13 @@ timeouts: { connectMs: 10, firstByteMs: 10, idleMs: 10, totalMs: 10, stalledRead
 describe('references to the environment', () => {
   const key = (value: string): unknown => read(`upstreams: { one: { vendor: openai, apiKey: ${value} } }`).upstreams?.['one']?.apiKey;
 
-  test('are replaced, inside of text too', () => {
+  test('are replaced, also within text', () => {
     assert.equal(key('"${KEY}"'), 'sk-1');
     assert.equal(key("'${KEY}'"), 'sk-1');
     assert.equal(key('"a-${KEY}-${KEY}-b"'), 'a-sk-1-sk-1-b');
   });
 
-  test('a fallback stands in where the variable is unset, and may be empty of everything but its braces', () => {
+  test('a fallback replaces an unset variable, and may contain everything except a closing brace', () => {
     assert.equal(key('"${NONE:-other}"'), 'other');
     assert.equal(key('"${KEY:-other}"'), 'sk-1');
     assert.equal(key('"x${NONE:-}"'), 'x');
@@ -105,11 +105,11 @@ describe('references to the environment', () => {
     assert.equal(key('"$KEY ${} ${1A} $"'), '$KEY ${} ${1A} $');
   });
 
-  test('a value is a value: it brings no syntax and no further reference in', () => {
+  test('the value of a variable is plain text: its syntax and its references are not interpreted', () => {
     assert.equal(key('"${ODD}"'), variables['ODD']);
   });
 
-  test('an unset variable is named at its place, each one', () => {
+  test('every unset variable is named with its position', () => {
     const text = 'upstreams:\n  one:\n    vendor: openai\n    apiKey: "${NONE}"\n    baseUrl: "https://${ALSO_NONE}/v1"\n';
     assert.deepEqual(problems(text), [
       { line: 4, column: 13, path: '', message: 'environment variable NONE is not set' },
@@ -117,7 +117,7 @@ describe('references to the environment', () => {
     ]);
   });
 
-  test('names of things are no values', () => {
+  test('references in keys are not replaced', () => {
     assert.deepEqual(Object.keys(read('models: { "${NONE}": { targets: [{ upstream: one }] } }').models ?? {}), ['${NONE}']);
   });
 });
@@ -132,23 +132,23 @@ describe('problems are named with line, column and path', () => {
     ['an unknown field', `${upstream}colour: red\n`, 5, 9, 'colour', /not a known field/],
     ['an unknown field inside', 'upstreams:\n  one: { vendor: openai, apikey: k }\n', 2, 34, 'upstreams.one.apikey', /./],
     ['a list instead of a map', '- one\n- two\n', 1, 1, '', /object/i],
-    ['a word', 'hello\n', 1, 1, '', /object/i],
-    ['a vendor that is none', 'upstreams:\n  one: { vendor: openia }\n', 2, 18, 'upstreams.one.vendor', /anthropic.*openai-compatible/],
-    ['a vendor that is missing', 'upstreams:\n  one: { apiKey: k }\n', 2, 8, 'upstreams.one.vendor', /required/],
-    ['an upstream that is empty', 'upstreams:\n  one:\n', 2, 7, 'upstreams.one', /object/i],
+    ['a string instead of a map', 'hello\n', 1, 1, '', /object/i],
+    ['an unknown vendor', 'upstreams:\n  one: { vendor: openia }\n', 2, 18, 'upstreams.one.vendor', /anthropic.*openai-compatible/],
+    ['a missing vendor', 'upstreams:\n  one: { apiKey: k }\n', 2, 8, 'upstreams.one.vendor', /required/],
+    ['an empty upstream', 'upstreams:\n  one:\n', 2, 7, 'upstreams.one', /object/i],
     ['an empty key', 'upstreams:\n  one: { vendor: openai, apiKey: "" }\n', 2, 34, 'upstreams.one.apiKey', /./],
     [
-      'an address that is none',
+      'an invalid address',
       'upstreams:\n  one: { vendor: openai, baseUrl: "https://" }\n',
       2,
       35,
       'upstreams.one.baseUrl',
-      /no valid address/,
+      /must be a valid URL/,
     ],
     ['an address without scheme', 'upstreams:\n  one: { vendor: openai, baseUrl: example.com }\n', 2, 35, 'upstreams.one.baseUrl', /./],
     ['a server without address', 'upstreams:\n  one: { vendor: openai-compatible }\n', 2, 8, 'upstreams.one', /baseUrl is required/],
     [
-      'a preset that is none',
+      'an unknown preset',
       'upstreams:\n  one: { vendor: openai-compatible, preset: olama }\n',
       2,
       45,
@@ -161,10 +161,10 @@ describe('problems are named with line, column and path', () => {
       2,
       34,
       'upstreams.one.preset',
-      /for openai-compatible, and this is openai/,
+      /only for the vendor openai-compatible; this upstream is of openai/,
     ],
     [
-      'a preset that brings no address',
+      'a preset without an address',
       'upstreams:\n  one: { vendor: openai-compatible, preset: llama-cpp }\n',
       2,
       8,
@@ -172,7 +172,7 @@ describe('problems are named with line, column and path', () => {
       /baseUrl is required for the preset llama-cpp/,
     ],
     [
-      'a quirk that is none',
+      'an unknown quirk',
       'upstreams:\n  one: { vendor: openai, quirks: { topK: true } }\n',
       2,
       42,
@@ -180,7 +180,7 @@ describe('problems are named with line, column and path', () => {
       /not a known field; there are: outputTokensMax, .*acceptsTopK/,
     ],
     [
-      'a quirk with a value that is none',
+      'a quirk with an unknown value',
       'upstreams:\n  one: { vendor: openai, quirks: { reasoningField: thinking } }\n',
       2,
       52,
@@ -188,15 +188,15 @@ describe('problems are named with line, column and path', () => {
       /reasoning_effort.*but got 'thinking'/,
     ],
     [
-      'models to discover at a vendor whose models are known',
+      'model discovery at a vendor whose models are known',
       'upstreams:\n  one: { vendor: gemini, discoverModels: true }\n',
       2,
       42,
       'upstreams.one.discoverModels',
-      /price book; only openai-compatible/,
+      /only for the vendor openai-compatible; the price book lists/,
     ],
-    ['a dialect that is none', 'upstreams:\n  one: { vendor: openai, dialects: [chat] }\n', 2, 37, 'upstreams.one.dialects.0', /./],
-    ['no dialect', 'upstreams:\n  one: { vendor: openai, dialects: [] }\n', 2, 36, 'upstreams.one.dialects', /./],
+    ['an unknown dialect', 'upstreams:\n  one: { vendor: openai, dialects: [chat] }\n', 2, 37, 'upstreams.one.dialects.0', /./],
+    ['an empty list of dialects', 'upstreams:\n  one: { vendor: openai, dialects: [] }\n', 2, 36, 'upstreams.one.dialects', /./],
     [
       'a header in capitals',
       'upstreams:\n  one: { vendor: openai, forwardHeaders: [X-A] }\n',
@@ -205,9 +205,16 @@ describe('problems are named with line, column and path', () => {
       'upstreams.one.forwardHeaders.0',
       /./,
     ],
-    ['every header', 'upstreams:\n  one: { vendor: openai, forwardHeaders: ["*"] }\n', 2, 43, 'upstreams.one.forwardHeaders.0', /./],
     [
-      'a target that names nothing',
+      'a pattern for all headers',
+      'upstreams:\n  one: { vendor: openai, forwardHeaders: ["*"] }\n',
+      2,
+      43,
+      'upstreams.one.forwardHeaders.0',
+      /./,
+    ],
+    [
+      'a target with an unknown upstream',
       `${upstream}models:\n  m:\n    targets: [{ upstream: two }]\n`,
       7,
       27,
@@ -216,7 +223,7 @@ describe('problems are named with line, column and path', () => {
     ],
     ['a model without targets', `${upstream}models:\n  m: { targets: [] }\n`, 6, 17, 'models.m.targets', /./],
     [
-      'a price that is a number',
+      'a price as a number',
       `${upstream}models:\n  m: { targets: [{ upstream: one }], price: { input: 1, output: "1" } }\n`,
       6,
       54,
@@ -224,7 +231,7 @@ describe('problems are named with line, column and path', () => {
       /string/,
     ],
     [
-      'a price that is negative',
+      'a negative price',
       `${upstream}models:\n  m: { targets: [{ upstream: one }], price: { input: "-1", output: "1" } }\n`,
       6,
       54,
@@ -232,23 +239,30 @@ describe('problems are named with line, column and path', () => {
       /./,
     ],
     [
-      'half a price',
+      'a price without output',
       `${upstream}models:\n  m: { targets: [{ upstream: one }], price: { input: "1" } }\n`,
       6,
       45,
       'models.m.price.output',
       /required/,
     ],
-    ['a zone that is none', 'timeZone: Shanghai\n', 1, 11, 'timeZone', /IANA.*UTC/],
-    ['a mode that is none', 'validation: strict\n', 1, 13, 'validation', /compatible.*documented/],
-    ['a time that is too short', 'timeouts: { idleMs: 1 }\n', 1, 21, 'timeouts.idleMs', /10/],
-    ['a time that is no whole number', 'timeouts: { idleMs: 10.5 }\n', 1, 21, 'timeouts.idleMs', /integer|whole/i],
+    ['an unknown time zone', 'timeZone: Shanghai\n', 1, 11, 'timeZone', /IANA.*UTC/],
+    ['an unknown mode', 'validation: strict\n', 1, 13, 'validation', /compatible.*documented/],
+    ['a time below the minimum', 'timeouts: { idleMs: 1 }\n', 1, 21, 'timeouts.idleMs', /10/],
+    ['a time with a fraction', 'timeouts: { idleMs: 10.5 }\n', 1, 21, 'timeouts.idleMs', /integer|whole/i],
     ['a time with a unit', 'timeouts: { idleMs: 10s }\n', 1, 21, 'timeouts.idleMs', /integer|number/i],
-    ['a limit beyond reason', 'limits: { requestBytesMax: 99999999999 }\n', 1, 28, 'limits.requestBytesMax', /1073741824/],
-    ['a rate of none', 'limits: { perKey: { requestsPerMinute: 0 } }\n', 1, 40, 'limits.perKey.requestsPerMinute', /1/],
-    ['a proxy that is no network', 'trustedProxies: [10.0.0.0/40]\n', 1, 18, 'trustedProxies.0', /no address or network.*10\.0\.0\.0\/8/],
+    ['a limit above the maximum', 'limits: { requestBytesMax: 99999999999 }\n', 1, 28, 'limits.requestBytesMax', /1073741824/],
+    ['a rate of zero', 'limits: { perKey: { requestsPerMinute: 0 } }\n', 1, 40, 'limits.perKey.requestsPerMinute', /1/],
+    [
+      'an invalid network of a proxy',
+      'trustedProxies: [10.0.0.0/40]\n',
+      1,
+      18,
+      'trustedProxies.0',
+      /an address or a network such as 10\.0\.0\.0\/8/,
+    ],
     ['an upstream with a space in its name', "upstreams:\n  'a b': { vendor: openai }\n", 2, 10, 'upstreams.a b', /not a known field/],
-    ['an alias that names nothing', 'upstreams: *nowhere\n', 1, 12, '', /alias/i],
+    ['an alias without its anchor', 'upstreams: *nowhere\n', 1, 12, '', /alias/i],
   ] as const) {
     test(name, () => {
       const [first, ...more] = problems(text);
@@ -258,11 +272,11 @@ describe('problems are named with line, column and path', () => {
         first?.message ?? 'nothing',
       );
       assert.match(first?.message ?? '', message);
-      assert.deepEqual(more, [], 'and nothing else is wrong');
+      assert.deepEqual(more, [], 'there is no second problem');
     });
   }
 
-  test('all at once, in the words that are printed', () => {
+  test('one message lists all problems', () => {
     const text = `upstreams:
   one: { vendor: openai, colour: red }
 timeouts: { idleMs: 1 }
@@ -276,12 +290,12 @@ validation: strict
     });
   });
 
-  test('anchors that exist work, and what they hold may be a reference', () => {
+  test('anchors work, and their values may contain references', () => {
     const config = read('upstreams:\n  one: &one { vendor: openai, apiKey: "${KEY}" }\n  two: *one\n');
     assert.deepEqual(config.upstreams?.['two'], { vendor: 'openai', apiKey: 'sk-1' });
   });
 
-  test('a problem does not print a key', () => {
+  test('a problem does not contain a key', () => {
     const text = 'upstreams:\n  one: { vendor: openai, apiKey: [sk-secret-1] }\n  two: { vendor: openai, apiKey: "${KEY}", x: 1 }\n';
     assert.throws(
       () => read(text),

@@ -14,10 +14,10 @@ import { noProxy } from '../egress/choose-proxy.ts';
 import { quirkNames } from './quirks-schema.ts';
 import { conditionNames } from './routing-schema.ts';
 
-/** Something wrong with a configuration file, and where. Lines and columns count from 1. */
+/** A problem of a configuration file, and its position. Lines and columns count from 1. */
 export type ConfigProblem = { readonly line: number; readonly column: number; readonly path: string; readonly message: string };
 
-/** A configuration that cannot be used. Its message lists every problem. */
+/** An invalid configuration. The message lists every problem. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
   constructor(file: string, problems: readonly ConfigProblem[]) {
@@ -32,7 +32,7 @@ export class ConfigError extends Error {
 
 type Path = readonly (string | number)[];
 
-/** Finds the node that a problem is about, or the nearest parent that exists. */
+/** Finds the node at a path, or its nearest parent that exists. */
 function nodeAt(root: Node | null, path: Path): Node | null {
   let node = root;
   for (const step of path) {
@@ -59,8 +59,8 @@ export type ReadConfigOptions = {
 };
 
 /**
- * Reads a configuration: YAML 1.2, `${NAME}` and `${NAME:-fallback}` references in values (`$${` for a literal `${`), then the schema and
- * the references between its parts. @throws ConfigError naming every problem with its position
+ * Reads a configuration in YAML 1.2. It replaces `${NAME}` and `${NAME:-fallback}` in values (`$${` is a literal `${`),
+ * and checks the schema and the references between parts. @throws ConfigError with every problem and its position
  */
 export function readConfig(options: ReadConfigOptions): Config {
   const { text, file, variable } = options;
@@ -106,7 +106,7 @@ function findProblems(value: unknown): readonly Problem[] {
   return findBrokenReferences(value);
 }
 
-/** Quirks and conditions are many and their names long: an unknown one is answered with the list. */
+/** The message about an unknown quirk or condition lists all, because they are many and their names are long. */
 function wordConfigProblem(problem: SchemaProblem): string {
   const words = wordProblem(problem);
   if (problem.rule !== 'unknown-field') return words;
@@ -116,13 +116,16 @@ function wordConfigProblem(problem: SchemaProblem): string {
   return names === undefined ? words : `${words}; there are: ${names.join(', ')}`;
 }
 
-/** What the schema cannot say of one upstream: what goes with its vendor, and whether its address is one. */
+/** Checks one upstream beyond the schema: the settings that its vendor allows, and its addresses. */
 function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): readonly Problem[] {
   const found: Problem[] = [];
   const { defaultBaseUrl, dialects, optionalDialects, presets, modelListPath } = upstreamVendors[upstream.vendor];
   const preset = upstream.preset === undefined ? undefined : presets?.[upstream.preset];
   if (upstream.preset !== undefined && presets === undefined) {
-    found.push({ path: ['upstreams', name, 'preset'], message: `presets are for openai-compatible, and this is ${upstream.vendor}` });
+    found.push({
+      path: ['upstreams', name, 'preset'],
+      message: `is only for the vendor openai-compatible; this upstream is of ${upstream.vendor}`,
+    });
   } else if ((upstream.baseUrl ?? preset?.baseUrl ?? defaultBaseUrl) === undefined) {
     const which = preset === undefined ? upstream.vendor : `the preset ${upstream.preset}`;
     found.push({ path: ['upstreams', name], message: `baseUrl is required for ${which}, for example http://127.0.0.1:8000/v1` });
@@ -133,23 +136,23 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
     found.push({ path: ['upstreams', name, 'dialects', index], message });
   }
   if (upstream.baseUrl !== undefined && !URL.canParse(upstream.baseUrl)) {
-    found.push({ path: ['upstreams', name, 'baseUrl'], message: `"${upstream.baseUrl}" is no valid address` });
+    found.push({ path: ['upstreams', name, 'baseUrl'], message: `must be a valid URL, but got "${upstream.baseUrl}"` });
   }
   if (upstream.proxy !== undefined && upstream.proxy !== noProxy && parseProxyAddress(upstream.proxy) === undefined) {
-    // Its value is not repeated: it may hold a password.
+    // The message does not repeat the value, which may contain a password.
     found.push({ path: ['upstreams', name, 'proxy'], message: `must be "${noProxy}" or an address such as http://proxy.example:3128` });
   }
   if (upstream.http2 === true && (upstream.baseUrl ?? preset?.baseUrl ?? defaultBaseUrl)?.startsWith('http://') === true) {
-    found.push({ path: ['upstreams', name, 'http2'], message: 'HTTP/2 needs https, and the address of this upstream is http' });
+    found.push({ path: ['upstreams', name, 'http2'], message: 'HTTP/2 requires https, and the address of this upstream is http' });
   }
   if (upstream.discoverModels === true && modelListPath === undefined) {
-    const message = `the models of ${upstream.vendor} are those of the price book; only openai-compatible upstreams are asked for theirs`;
+    const message = `is only for the vendor openai-compatible; the price book lists the models of ${upstream.vendor}`;
     found.push({ path: ['upstreams', name, 'discoverModels'], message });
   }
   return found;
 }
 
-/** What a schema cannot say: upstreams fit their vendors, targets name upstreams that exist, the zone exists. */
+/** Checks beyond the schema: upstreams fit their vendors, targets name known upstreams, the time zone exists. */
 function findBrokenReferences(config: Config): readonly Problem[] {
   const found: Problem[] = [...findSearchProblems(config)];
   const names = Object.keys(config.upstreams ?? {});
@@ -167,19 +170,19 @@ function findBrokenReferences(config: Config): readonly Problem[] {
   }
   for (const [index, network] of (config.trustedProxies ?? []).entries()) {
     if (parseNetwork(network) !== undefined) continue;
-    found.push({ path: ['trustedProxies', index], message: `"${network}" is no address or network; write for example 10.0.0.0/8` });
+    found.push({ path: ['trustedProxies', index], message: `must be an address or a network such as 10.0.0.0/8, but got "${network}"` });
   }
   if (config.timeZone !== undefined && !isTimeZone(config.timeZone)) {
-    found.push({ path: ['timeZone'], message: `"${config.timeZone}" is no IANA time zone; write for example "UTC" or "Asia/Shanghai"` });
+    found.push({ path: ['timeZone'], message: `must be an IANA time zone such as "UTC" or "Asia/Shanghai", but got "${config.timeZone}"` });
   }
   return found;
 }
 
-/** Tokens have both prices or none. */
+/** A price has both input and output, or neither. */
 function findPriceProblems(name: string, price: NonNullable<Config['models']>[string]['price']): readonly Problem[] {
   if (price === undefined || (price.input === undefined) === (price.output === undefined)) return [];
   const missing = price.input === undefined ? 'input' : 'output';
-  return [{ path: ['models', name, 'price', missing], message: 'is required: prices of input and output go together' }];
+  return [{ path: ['models', name, 'price', missing], message: 'is required, because input and output must have prices together' }];
 }
 
 function isTimeZone(name: string): boolean {
@@ -187,7 +190,7 @@ function isTimeZone(name: string): boolean {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;
   } catch {
-    // Intl has no other way to ask whether it knows a zone.
+    // Intl has no other way to check whether it knows a zone.
     return false;
   }
 }

@@ -34,7 +34,7 @@ const upstreams = `upstreams:
 `;
 
 describe('several credentials', () => {
-  test('become targets that share the weight of one, over one pool of connections', () => {
+  test('become targets that share one weight and one pool of connections', () => {
     const { routing, opened } = build(
       `${upstreams}models: { m: { targets: [{ upstream: a, priority: 1, weight: 3 }, { upstream: b, priority: 1 }] } }`,
     );
@@ -51,7 +51,7 @@ describe('several credentials', () => {
     assert.equal(opened.length, 3);
   });
 
-  test('share the calls of models that nobody named as well', () => {
+  test('share the calls of models that the configuration does not name', () => {
     const { routing } = build(upstreams);
     assert.deepEqual(
       routing.targetsOf('gpt-5-mini').map(({ upstream, priority }) => [upstream.apiKey, priority]),
@@ -63,7 +63,7 @@ describe('several credentials', () => {
     );
   });
 
-  test('have names that tell nothing, are the same every time and change with the key', () => {
+  test('have names that reveal nothing, are always the same and change with the key', () => {
     const names = (keys: string): readonly string[] =>
       build(`upstreams: { a: { vendor: openai, ${keys} } }`).routing.upstreams.map(({ credentialId }) => credentialId);
     const [first = '', second = ''] = names('apiKeys: [secret-one, secret-two]');
@@ -73,16 +73,16 @@ describe('several credentials', () => {
     assert.notEqual(names('apiKeys: [other, secret-two]')[0], first);
     assert.match(names('apiKey: secret-one')[0] ?? '', /^a~[0-9a-f]{6}$/);
     assert.match(names('apiKeys: [secret-one]')[0] ?? '', /^a~[0-9a-f]{6}$/);
-    assert.deepEqual(names('forwardHeaders: []'), ['a'], 'without a credential there is none to tell apart');
+    assert.deepEqual(names('forwardHeaders: []'), ['a'], 'without a credential, the name has no mark');
   });
 
-  test('the first asks for the models of a server', () => {
+  test('the first is used to request the models of a server', () => {
     const { config, source } = build('upstreams: { s: { vendor: openai-compatible, baseUrl: "http://h/v1", apiKeys: [k1, k2] } }');
     assert.deepEqual(findModelLists(config, source)[0]?.headers, { authorization: 'Bearer k1' });
   });
 });
 
-test('timeouts of a model and of its targets reach the targets, and only those', () => {
+test('timeouts of a model and of its targets apply to these targets only', () => {
   const { routing } = build(`${upstreams}models:
   m: { timeouts: { idleMs: 5000, totalMs: 9000 }, targets: [{ upstream: b, model: gpt-5, timeouts: { totalMs: 7000 } }, { upstream: c, model: claude-opus-4-6 }] }
   n: { targets: [{ upstream: b, model: gpt-5 }] }`);
@@ -90,10 +90,14 @@ test('timeouts of a model and of its targets reach the targets, and only those',
   assert.deepEqual([first?.timeouts?.whole.idleMs, first?.timeouts?.whole.totalMs], [5000, 7000]);
   assert.deepEqual([second?.timeouts?.whole.idleMs, second?.timeouts?.whole.totalMs], [5000, 9000]);
   assert.equal(routing.targetsOf('n')[0]?.timeouts, undefined);
-  assert.equal(routing.targetsOf('gpt-4.1')[0]?.timeouts?.stream.firstByteMs, 60_000, 'and the rule those that nobody named');
+  assert.equal(
+    routing.targetsOf('gpt-4.1')[0]?.timeouts?.stream.firstByteMs,
+    60_000,
+    'the general rule applies to models that the configuration does not name',
+  );
 });
 
-test('`weir config check` says where each model goes', () => {
+test('`weir config check` describes the targets of each model', () => {
   const { describeAll } = build(`${upstreams}models:
   one: { targets: [{ upstream: a, model: gpt-5 }] }
   alone: { targets: [{ upstream: c, model: claude-opus-4-6, when: { images: false } }] }

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-/** Whether replies are checked against the JSON schemas that their clients asked for strictly. */
+/** Whether replies are checked against the strict JSON schemas of their requests. */
 export function structuredOutputSchema(whose: string) {
   return Type.Optional(
     Type.Object(
@@ -9,7 +9,7 @@ export function structuredOutputSchema(whose: string) {
           Type.Enum(['auto', 'off', 'report', 'repair'], {
             default: 'auto',
             description:
-              'What becomes of a reply that does not fit. off: nothing, it is not looked at; report: it is answered with an error; repair: the model is asked once more with the problems named, and then it is an error; auto: repair where the call is translated and its upstream does not enforce the whole schema (a bound that is only said in a description, a schema that is not strict there, JSON that is only asked for), else off. A checked reply does not pass through as bytes, and a stream shows its text when it is known to fit. A reply that is too expensive to check is delivered with `unchecked` in x-gateway-warning.',
+              'What happens to a reply that does not match. off: replies are not checked. report: the client receives an error. repair: the model receives the problems in a second request, and if that reply does not match either, the client receives an error. auto: repair if the call is translated and its upstream does not enforce the whole schema, else off. An upstream does not enforce it if a bound is only in a description, if the schema is not strict there, or if JSON is only requested. A checked reply is not passed through as bytes, and a stream sends its text after the check. A reply that is too expensive to check is delivered with `unchecked` in x-gateway-warning.',
           }),
         ),
       },

@@ -5,14 +5,14 @@ import { toolModesSchema } from './tool-modes-schema.ts';
 import { pagesSchema, urlContextSchema, webSearchSchema } from './web-tools-schema.ts';
 
 const decimal = (description: string) => Type.Optional(Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?$', description }));
-/** Running Python in a sandbox. */
+
 const codeExecutionSchema = Type.Object(
   {
     enabled: Type.Optional(
       Type.Boolean({
         default: true,
         description:
-          'Whether models may run Python. Where the host cannot seal a sandbox, requests that ask for it are refused in any case.',
+          'Whether models may run Python. If the host cannot isolate a sandbox, requests with code execution are always refused.',
       }),
     ),
     timeoutMs: Type.Optional(
@@ -26,7 +26,7 @@ const codeExecutionSchema = Type.Object(
         minimum: 1000,
         maximum: 4_000_000,
         default: 64_000,
-        description: 'Most bytes of output of one run. The rest is left out, and the model is told so.',
+        description: 'Most bytes of output of one run. The rest is omitted, and the model receives a note about it.',
       }),
     ),
     poolSize: Type.Optional(
@@ -34,7 +34,7 @@ const codeExecutionSchema = Type.Object(
         minimum: 0,
         maximum: 32,
         default: 1,
-        description: 'How many interpreters wait ready for the next request, from the first use on. Each takes about 200 MB.',
+        description: 'Idle interpreters that are ready for the next request. They start after the first use. Each takes about 200 MB.',
       }),
     ),
     concurrencyMax: Type.Optional(
@@ -43,14 +43,14 @@ const codeExecutionSchema = Type.Object(
         maximum: 256,
         default: 4,
         description:
-          'How many requests of one process may have an interpreter at the same time. Others wait ten seconds, then their model is told that none is free.',
+          'Most requests of one process that have an interpreter at the same time. Others wait for ten seconds. Then their model receives an error.',
       }),
     ),
   },
-  { additionalProperties: false, description: 'Running Python in a sandbox.' },
+  { additionalProperties: false, description: 'Execution of Python in a sandbox.' },
 );
 
-/** Built-in tools that the gateway runs itself: web search, file search, code execution, page reading, image generation. */
+/** Built-in tools of the gateway: web search, file search, code execution, page reading, image generation. */
 export const toolsSchema = Type.Object(
   {
     roundsMax: Type.Optional(
@@ -58,8 +58,7 @@ export const toolsSchema = Type.Object(
         minimum: 1,
         maximum: 100,
         default: 10,
-        description:
-          'How often the model of one call may be asked again after tools that the gateway ran. The last time it is offered no tools.',
+        description: 'Most further requests to the model of one call after tools that the gateway ran. The last request offers no tools.',
       }),
     ),
     runsMax: Type.Optional(
@@ -67,7 +66,7 @@ export const toolsSchema = Type.Object(
         minimum: 1,
         maximum: 1000,
         default: 64,
-        description: 'How many tools the model of one call may have run in all its rounds. Of those beyond it is told that they may not.',
+        description: 'Most runs of tools in all rounds of one call. For further runs, the model receives an error.',
       }),
     ),
     runMsMax: Type.Optional(
@@ -75,13 +74,13 @@ export const toolsSchema = Type.Object(
         minimum: 100,
         maximum: 3_600_000,
         default: 120_000,
-        description: 'How long one run of a tool may take, in milliseconds.',
+        description: 'Longest time of one run of a tool, in milliseconds.',
       }),
     ),
     costMaxUsd: decimal(
-      'What one call may cost, in USD, before its model is asked no more: the reply then ends as one that reached a limit. Absent: no bound.',
+      'Cost of one call, in USD, after which its model receives no further request. The reply then ends as if it had reached a limit. Default: no limit.',
     ),
-    modes: toolModesSchema('all models that say nothing else'),
+    modes: toolModesSchema('all models without a setting of their own'),
     prices: Type.Optional(
       Type.Object(
         {
@@ -90,7 +89,7 @@ export const toolsSchema = Type.Object(
           codeExecution: decimal('USD per run of code'),
           pageRead: decimal('USD per page that was read'),
         },
-        { additionalProperties: false, description: 'What the tools cost that the gateway runs. Absent prices are 0.' },
+        { additionalProperties: false, description: 'Prices of the tools that the gateway runs. Default: 0.' },
       ),
     ),
     codeExecution: Type.Optional(codeExecutionSchema),
@@ -103,10 +102,10 @@ export const toolsSchema = Type.Object(
           model: Type.String({
             minLength: 1,
             description:
-              'Image model, by the name that clients use, of the tool image_generation of Responses for chat models whose vendor has no such tool. Each image is a call of its own in the books of the user, beneath the call that it was for.',
+              'Image model, by the name that clients use. It runs the tool image_generation of Responses for chat models whose vendor has no such tool. Each image is booked as a call of its own, below the call that caused it.',
           }),
         },
-        { additionalProperties: false, description: 'Making images in replies of chat models.' },
+        { additionalProperties: false, description: 'Images in replies of chat models.' },
       ),
     ),
     fileSearch: Type.Optional(
@@ -118,7 +117,7 @@ export const toolsSchema = Type.Object(
                 model: Type.String({
                   minLength: 1,
                   description:
-                    'Embeddings model, by the name that clients use, that finds passages by meaning. Each text and query is a call of its own in the books of the user. Without one, words alone are searched.',
+                    'Embeddings model, by the name that clients use, that finds passages by meaning. Each text and query is booked as a call of its own. Without a model, only words are searched.',
                 }),
               },
               { additionalProperties: false },
@@ -130,21 +129,21 @@ export const toolsSchema = Type.Object(
                 model: Type.String({
                   minLength: 1,
                   description:
-                    'Ranking model, by the name that clients use, that orders what a search has found by how well it fits. Each search has a ranking of its own in the books of the user, beneath the call that it was for. A request with the ranker none goes without.',
+                    'Ranking model, by the name that clients use, that orders the results of a search by relevance. Each ranking is booked as a call of its own, below the call that caused it. With the ranker none, a request has no ranking.',
                 }),
               },
               { additionalProperties: false },
             ),
           ),
         },
-        { additionalProperties: false, description: 'Searching files that users have put into vector stores.' },
+        { additionalProperties: false, description: 'Search in files that users have added to vector stores.' },
       ),
     ),
   },
   { additionalProperties: false, description: 'Built-in tools that the gateway runs itself.' },
 );
 
-/** What users may keep at /v1/files. */
+/** Limits of the files at /v1/files. */
 export const filesSchema = Type.Object(
   {
     fileBytesMax: Type.Optional(
@@ -152,7 +151,7 @@ export const filesSchema = Type.Object(
         minimum: 1024,
         maximum: 536_870_912,
         default: defaultFileLimits.fileBytesMax,
-        description: 'Largest file that is taken in, in bytes. Indexing one holds it in memory as a whole.',
+        description: 'Largest file, in bytes. A whole file is in memory while it is indexed.',
       }),
     ),
     userBytesMax: Type.Optional(
@@ -160,7 +159,7 @@ export const filesSchema = Type.Object(
         minimum: 1024,
         maximum: 1_099_511_627_776,
         default: defaultFileLimits.userBytesMax,
-        description: 'What all files of one user may have together, in bytes.',
+        description: 'Most bytes of all files of one user.',
       }),
     ),
   },

@@ -21,7 +21,7 @@ export const videosSchema = Type.Object(
         maximum: 36_500,
         default: defaultVideoSettings.taskRetentionDays,
         description:
-          'Days after its end for which a video is shown to its user. One whose file is kept longer is shown as long as that. What was charged for it stays in the books.',
+          'Days for which a finished video is listed to its user. A video whose file is kept longer is listed for as long. Its charges stay in the books.',
       }),
     ),
     userBytesMax: Type.Optional(
@@ -30,7 +30,7 @@ export const videosSchema = Type.Object(
         maximum: 1024 ** 5,
         default: defaultVideoSettings.userBytesMax,
         description:
-          'Bytes that the files of one user may have together. Beyond them no further videos are made until some are deleted or expire.',
+          'Most bytes of all files of one user. When they are used up, no further videos are made until some are deleted or expire.',
       }),
     ),
     fileBytesMax: Type.Optional(
@@ -38,7 +38,7 @@ export const videosSchema = Type.Object(
         minimum: 1024,
         maximum: 64 * gibibyte,
         default: defaultVideoSettings.fileBytesMax,
-        description: 'Largest file of a video, in bytes. A larger one is not kept, and its video has an alert.',
+        description: 'Largest file of a video, in bytes. A larger file is not stored, and its video gets an alert.',
       }),
     ),
     deadlineMinutes: Type.Optional(
@@ -46,7 +46,7 @@ export const videosSchema = Type.Object(
         minimum: 1,
         maximum: 10_080,
         default: defaultVideoSettings.deadlineMinutes,
-        description: 'Age at which a video that is not finished gets an alert. It goes on all the same.',
+        description: 'Age at which an unfinished video gets an alert. Its generation continues.',
       }),
     ),
     giveUpHours: Type.Optional(
@@ -54,21 +54,21 @@ export const videosSchema = Type.Object(
         minimum: 1,
         maximum: 720,
         default: defaultVideoSettings.giveUpHours,
-        description: 'Age at which a video that is not finished is given up: it fails as upstream_timeout and nothing is charged.',
+        description: 'Age at which an unfinished video is abandoned. It fails with upstream_timeout, and nothing is charged.',
       }),
     ),
     signedLinks: Type.Optional(
       Type.Boolean({
         default: defaultVideoSettings.signedLinks,
         description:
-          "Whether every finished video is told with a link that opens its file without a key for a day, as it always is in xAI's interface. Otherwise the address asks for a key of its owner.",
+          "Whether finished videos have a link that opens the file without a key for a day. In xAI's interface they always do. Otherwise the address requires a key of the owner.",
       }),
     ),
     publicUrl: Type.Optional(
       Type.String({
         pattern: '^https?://[^/?#]+/?$',
         description:
-          'Scheme and host at which clients reach the gateway, for the addresses of files that it hands out. Default: those that the request came to, by the word of trusted proxies where it came through one.',
+          'Scheme and host of the addresses of files that the gateway sends to clients. Default: the scheme and host of the request; a trusted proxy may give them in its headers.',
       }),
     ),
   },

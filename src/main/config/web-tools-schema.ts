@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-/** The search services, spelled out so that the schema says what each needs. */
+/** Literal names, so that the type of the schema has them. */
 const providerNames = ['searxng', 'brave', 'tavily', 'exa', 'serper'] as const;
 
 /** `tools.webSearch` */
@@ -8,25 +8,24 @@ export const webSearchSchema = Type.Object(
   {
     provider: Type.Enum([...providerNames], {
       description:
-        'The search service. Without this field it is the one whose variable the environment holds: SEARXNG_URL, BRAVE_API_KEY, TAVILY_API_KEY, EXA_API_KEY or SERPER_API_KEY. Without any, and with simulated vendors, a simulated one serves.',
+        'The search service. Without tools.webSearch, the service follows from a variable of the environment: SEARXNG_URL, BRAVE_API_KEY, TAVILY_API_KEY, EXA_API_KEY or SERPER_API_KEY. Without a variable, and with simulated vendors, a simulated service answers.',
     }),
-    apiKey: Type.Optional(Type.String({ minLength: 1, description: 'Its key. Required for all but searxng.' })),
+    apiKey: Type.Optional(Type.String({ minLength: 1, description: 'Key of the service. Required for all services except searxng.' })),
     baseUrl: Type.Optional(
       Type.String({
         minLength: 1,
         description:
-          'Its address, which may be one of a private network and plain http. Required for searxng, whose settings must allow the format json.',
+          'Address of the service, which may be in a private network and use plain http. Required for searxng, whose settings must allow the format json.',
       }),
     ),
     resultsMax: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 20, description: 'The most sources of one search, whatever the context size of a request.' }),
+      Type.Integer({ minimum: 1, maximum: 20, description: 'Most sources of one search, independent of the context size of a request.' }),
     ),
     pagesMax: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 10,
-        description:
-          'How many of the best pages of one search are read at most. With 0 models get what the service says of the pages and no more.',
+        description: 'Most pages of one search that are read, the best first. 0: models receive only the extracts of the service.',
       }),
     ),
     timeoutMs: Type.Optional(
@@ -34,7 +33,7 @@ export const webSearchSchema = Type.Object(
         minimum: 100,
         maximum: 120_000,
         default: 10_000,
-        description: 'Time for one answer of the service, in milliseconds.',
+        description: 'Longest time of one answer of the service, in milliseconds.',
       }),
     ),
   },
@@ -50,37 +49,37 @@ export const urlContextSchema = Type.Object(
         minimum: 1000,
         maximum: 1_000_000,
         default: 120_000,
-        description: 'Text of all pages that a model is given at once, in characters. One page has a third of it at most.',
+        description: 'Most characters of all pages that a model receives at once. One page may have a third of them.',
       }),
     ),
   },
-  { additionalProperties: false, description: 'Reading the pages that a conversation names.' },
+  { additionalProperties: false, description: 'Pages that a conversation names.' },
 );
 
 /** `tools.pages` */
 export const pagesSchema = Type.Object(
   {
     timeoutMs: Type.Optional(
-      Type.Integer({ minimum: 100, maximum: 120_000, default: 8_000, description: 'Time for fetching one page, in milliseconds.' }),
+      Type.Integer({ minimum: 100, maximum: 120_000, default: 8_000, description: 'Longest time to fetch one page, in milliseconds.' }),
     ),
     bytesMax: Type.Optional(
       Type.Integer({
         minimum: 1024,
         maximum: 50_000_000,
         default: 3_000_000,
-        description: 'How much of a page is read, in bytes. Longer texts are cut, longer documents are not read.',
+        description: 'Most bytes of a page. Longer texts are cut, longer documents are not read.',
       }),
     ),
     trustedOrigins: Type.Optional(
       Type.Array(Type.String({ pattern: '^https?://[^/?#@\\s]+$' }), {
         description:
-          'Servers whose pages may be read although they are not of the public internet: http://wiki.example:8080, or with all subdomains http://*.intranet.example. Whoever may use the tools can then read what these servers give to the gateway.',
+          'Servers outside the public internet whose pages may be read: http://wiki.example:8080, or http://*.intranet.example for all subdomains. Every caller that may use the tools can then read everything that these servers return to the gateway.',
       }),
     ),
   },
   {
     additionalProperties: false,
-    description: 'How web pages are fetched for search and for reading. Only public addresses are fetched from.',
+    description: 'Web pages that the gateway fetches for search and for reading. Addresses must be public.',
   },
 );
 
