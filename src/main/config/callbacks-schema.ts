@@ -6,9 +6,9 @@ export const callbacksSchema = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Whether callbacks may go to private networks, over plain http and to any port. Only for networks whose clients may reach all that the gateway can.',
+          'Whether callbacks may use private networks, plain http and any port. Only for networks whose clients may reach everything that the gateway can reach.',
       }),
     ),
   },
-  { additionalProperties: false, description: 'Events that are sent to addresses which clients name.' },
+  { additionalProperties: false, description: 'Events that the gateway sends to addresses of clients.' },
 );

@@ -10,7 +10,7 @@ export const idempotencySchema = Type.Object(
         minimum: 1,
         maximum: 720,
         default: defaultIdempotencySettings.retentionHours,
-        description: 'For how many hours the answer to a request with an Idempotency-Key is given again.',
+        description: 'Hours for which a repeated request with the same Idempotency-Key receives the recorded answer.',
       }),
     ),
     replyBytesMax: Type.Optional(
@@ -18,7 +18,7 @@ export const idempotencySchema = Type.Object(
         minimum: 1024,
         maximum: 1_073_741_824,
         default: defaultIdempotencySettings.replyBytesMax,
-        description: 'Largest answer that is kept, in bytes. A repetition of a request whose answer was longer is refused with 409.',
+        description: 'Largest answer that is recorded, in bytes. If the answer was longer, a repeated request is refused with 409.',
       }),
     ),
     totalBytesMax: Type.Optional(
@@ -26,14 +26,14 @@ export const idempotencySchema = Type.Object(
         minimum: 0,
         default: defaultIdempotencySettings.totalBytesMax,
         description:
-          'Bytes of answers that are kept at a time, about. An answer for which there is no room is not kept: its call is charged as always, and a repetition is refused with 409.',
+          'Approximate number of bytes of all recorded answers. An answer beyond it is not recorded: its call is charged, and a repeated request is refused with 409.',
       }),
     ),
     apiKeyBytesMax: Type.Optional(
       Type.Integer({
         minimum: 0,
         default: defaultIdempotencySettings.apiKeyBytesMax,
-        description: 'The same of one API key.',
+        description: 'Approximate number of bytes of the recorded answers of one API key.',
       }),
     ),
     waitMs: Type.Optional(
@@ -42,9 +42,9 @@ export const idempotencySchema = Type.Object(
         maximum: 600_000,
         default: defaultIdempotencySettings.waitMs,
         description:
-          'How long a repetition waits for the request that is under way, in milliseconds; then it is refused with 409. 0: at once.',
+          'Longest time that a repeated request waits for the first one to end, in milliseconds. Then it is refused with 409. 0: it does not wait.',
       }),
     ),
   },
-  { additionalProperties: false, description: 'Requests that are safe to repeat, because they carry an Idempotency-Key.' },
+  { additionalProperties: false, description: 'Requests with an Idempotency-Key, which are safe to repeat.' },
 );

@@ -14,5 +14,5 @@ export const rateLimitFields = {
       description: 'Input and output tokens, cached ones included, in any 60 seconds.',
     }),
   ),
-  concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: rateLimitsMax.concurrency, description: 'Calls under way at a time.' })),
+  concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: rateLimitsMax.concurrency, description: 'Concurrent calls.' })),
 };

@@ -8,7 +8,7 @@ const tokens = (bound: string) =>
     Type.Integer({
       minimum: 1,
       maximum: 100_000_000,
-      description: `Input of ${bound} so many tokens, estimated from the text of the request. Images and other media are not counted, nor is the output.`,
+      description: `Only calls with ${bound} this number of input tokens, estimated from the text of the request. Media and output do not count.`,
     }),
   );
 
@@ -16,17 +16,17 @@ const tokens = (bound: string) =>
 const conditionsSchema = Type.Object(
   {
     dialects: Type.Optional(
-      Type.Array(Type.Enum([...dialectIds]), { minItems: 1, uniqueItems: true, description: 'Interfaces that the call comes in on.' }),
+      Type.Array(Type.Enum([...dialectIds]), { minItems: 1, uniqueItems: true, description: 'Only calls through these interfaces.' }),
     ),
     images: flag('images or video'),
     documents: flag('documents'),
-    audio: flag('audio, sent or asked for'),
+    audio: flag('audio in the request or in the reply'),
     tools: flag('tools'),
     stream: Type.Optional(Type.Boolean({ description: 'true: only calls for a stream; false: only calls for a whole reply.' })),
     inputTokensMin: tokens('at least'),
     inputTokensMax: tokens('at most'),
   },
-  { additionalProperties: false, minProperties: 1, description: 'The target takes only calls that meet all of these.' },
+  { additionalProperties: false, minProperties: 1, description: 'Conditions. The target receives only calls that meet all of them.' },
 );
 
 /** The members of `when`. */
@@ -41,8 +41,8 @@ export const ownTimeouts = (description: string) =>
     Type.Object(
       {
         firstByteMs: milliseconds("Time to an upstream's status line"),
-        idleMs: milliseconds('Silence within a reply'),
-        totalMs: milliseconds('The whole call'),
+        idleMs: milliseconds('Longest time without data within a reply'),
+        totalMs: milliseconds('Time for the whole call'),
       },
       { additionalProperties: false, description },
     ),
@@ -51,36 +51,43 @@ export const ownTimeouts = (description: string) =>
 const targetSchema = Type.Object(
   {
     upstream: Type.String({ minLength: 1, description: 'Name of an upstream.' }),
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'Its name there. Default: the same name.' })),
+    model: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Name of the model at the upstream. Default: the same name.' }),
+    ),
     priority: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 1000,
-        description: 'Lower is tried first. Targets of the same priority share the calls. Default: the place in the list.',
+        description: 'A lower number comes first. Targets of the same priority share the calls. Default: the position in the list.',
       }),
     ),
     weight: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, default: 1, description: 'Its part of the calls that the targets of its priority share.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: 1,
+        description: 'Relative share of the calls among targets of the same priority.',
+      }),
     ),
     when: Type.Optional(conditionsSchema),
-    timeouts: ownTimeouts('Timeouts of calls at this target. They beat those of the model.'),
+    timeouts: ownTimeouts('Timeouts of calls to this target. They take precedence over those of the model.'),
   },
   { additionalProperties: false },
 );
 
 export type ConfiguredTarget = Static<typeof targetSchema>;
 
-/** Where a model's calls go. */
+/** The targets of a model. */
 export const targetsSchema = Type.Array(targetSchema, {
   minItems: 1,
   maxItems: 64,
   description:
-    "Where the model's calls go, first choice first. Without any `priority`, targets that speak the caller's interface come before the others.",
+    "Targets of the model's calls, first choice first. Without any `priority`, targets that support the caller's interface come before the others.",
 });
 
 export const balanceSchema = Type.Optional(
   Type.Enum(['conversation', 'least-loaded', 'random'], {
     description:
-      "How targets of one priority share the calls. conversation: all calls of a conversation go to one target, so that prompt caches keep working. least-loaded: each call goes where the fewest are under way. random: each call for itself, by weight. Default: conversation, and targets that speak the caller's interface come before others of their priority; where it is set, they share the calls whatever they speak.",
+      "How targets of one priority share the calls. conversation: all calls of a conversation go to one target, so that prompt caches keep working. least-loaded: each call goes to the target with the fewest concurrent calls. random: each call goes to a random target, by weight. Default: conversation, and targets that support the caller's interface come before others of their priority. If balance is set, targets share the calls independent of their interfaces.",
   }),
 );
