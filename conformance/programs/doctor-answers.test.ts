@@ -127,9 +127,9 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     onStream((body, response) => sendJson(response, 200, wholeReply(body))),
     'stream',
     'bad',
-    /a whole reply came.*does not stream/,
+    /the answer is a whole reply.*does not stream/,
   ],
-  ['broken events', onStream((_body, response) => sendStream(response, ['{"id":', '[DONE]'])), 'stream', 'bad', /hold no JSON/],
+  ['broken events', onStream((_body, response) => sendStream(response, ['{"id":', '[DONE]'])), 'stream', 'bad', /events are not JSON/],
   [
     'an error in the stream',
     onStream((_body, response) => sendStream(response, [JSON.stringify({ error: { message: `overloaded ${secret}` } })])),
@@ -190,7 +190,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     ),
     'tool',
     'bad',
-    /arguments of the call are no JSON/,
+    /arguments of the call are not a JSON object/,
   ],
   [
     'a call with a wrong stop reason',
@@ -207,7 +207,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     onBody((body) => asText(body).includes('image_url'), refuse(400, 'This model does not support image input')),
     'image',
     'none',
-    /takes no images/,
+    /does not accept images/,
   ],
   [
     'a limit that is ignored',
@@ -284,7 +284,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     },
     'credential',
     'warning',
-    /no list of models.*another service/,
+    /not a list of models.*another service/,
   ],
   [
     'a redirect',

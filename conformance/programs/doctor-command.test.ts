@@ -163,6 +163,6 @@ describe('weir doctor', { concurrency: 3 }, () => {
     await asked.promise;
     child.kill('SIGINT');
     assert.deepEqual(await exited, [130, null]);
-    assert.match(printed, /Cut short/);
+    assert.match(printed, /Interrupted/);
   });
 });

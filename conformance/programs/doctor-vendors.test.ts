@@ -50,7 +50,7 @@ describe("the vendors' own messages", () => {
     for (const { findings, upstream, matrix } of report.upstreams) {
       const finding = findings.find(({ subject }) => subject === 'credential');
       assert.equal(finding?.verdict, 'bad', show(report));
-      assert.match(finding?.advice ?? '', /the key in VENDOR_KEY is refused; make a new one at https:\/\//, upstream);
+      assert.match(finding?.advice ?? '', /the key in VENDOR_KEY is refused; create a new key at https:\/\//, upstream);
       assert.deepEqual(matrix, [], 'no call is made with a refused key');
     }
     assert.ok(!JSON.stringify(report).includes(secret));
@@ -71,7 +71,7 @@ describe("the vendors' own messages", () => {
   });
 
   for (const [fault, check, words] of [
-    ['malformed-event;after=1', 'stream', /^bad .*hold no JSON/],
+    ['malformed-event;after=1', 'stream', /^bad .*events are not JSON/],
     ['error-event;after=1', 'stream', /^bad .*ends in an error/],
     ['reset-mid-stream;after=1', 'stream', /^bad the connection broke/],
     ['html;status=200', 'reply', /^bad 200 with an HTML page.*check baseUrl/],

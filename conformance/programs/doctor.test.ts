@@ -98,6 +98,6 @@ describe('the connection to an upstream', () => {
     setTimeout(() => abort.abort(), 50);
     const report = await running;
     assert.equal(report.aborted, true);
-    assert.match(show(report), /Cut short/);
+    assert.match(show(report), /Interrupted/);
   });
 });

@@ -20,6 +20,6 @@ export async function findBooksOfVersions(environment: Environment, versions: re
 /** The prices of one version. @throws StartError if they are neither in force nor in the database */
 export async function findBookOfVersion(environment: Environment, version: string): Promise<PriceBook> {
   const found = (await findBooksOfVersions(environment, [version])).find((book) => book.version === version);
-  if (found === undefined) throw new StartError(`the prices ${version} are neither in force nor kept in the database`);
+  if (found === undefined) throw new StartError(`the prices of version ${version} are neither in force nor recorded in the database`);
   return found;
 }

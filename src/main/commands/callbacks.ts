@@ -16,12 +16,12 @@ const listed = 50;
  * sends due events within a second.
  */
 export function addCallbackCommands(program: Command, environment: Environment): void {
-  const callbacks = program.command('callbacks').description('events that are sent to addresses which clients name');
+  const callbacks = program.command('callbacks').description('events that Weir sends to the callback addresses of clients');
   callbacks
     .command('secret')
-    .description("prints the secret that signs a user's events, and makes one where there is none")
+    .description("prints the secret that signs a user's events; creates one if there is none")
     .argument('<user>', "the user's name")
-    .option('--rotate', 'makes a new one; the one before signs beside it for 24 hours')
+    .option('--rotate', 'creates a new secret; the old one also signs for 24 hours')
     .action(async (user: string, { rotate }: { rotate?: boolean }) => {
       const secret = await withCallbacks(environment, user, (opened, name) =>
         rotate === true ? opened.rotateSecret(name) : opened.findSecret(name),
@@ -53,13 +53,13 @@ export function addCallbackCommands(program: Command, environment: Environment):
     });
   callbacks
     .command('send-again')
-    .description('has an event sent again, from the first attempt on')
+    .description('sends an event again, starting with its first attempt')
     .argument('<user>', "the user's name")
-    .argument('<id>', 'id of the event, as weir callbacks list shows it')
+    .argument('<id>', 'id of the event, see weir callbacks list')
     .action(async (user: string, id: string) => {
       if (!(await withCallbacks(environment, user, (opened, userName) => opened.sendAgain(userName, id))))
-        throw new StartError(`there is no event "${id}" of ${user}; weir callbacks list shows them`);
-      console.error(`${id} is sent again`);
+        throw new StartError(`there is no event "${id}" of ${user}; weir callbacks list shows its events`);
+      console.error(`${id} will be sent again`);
     });
 }
 

@@ -13,7 +13,7 @@ export function checkConfig(environment: Environment): void {
   const source = findUpstreams(config, environment.variable, {});
   if (source === undefined || source.type === 'simulated') {
     console.log(
-      'The configuration is good. It names no upstream and the environment holds no vendor key: the simulated vendors would serve.',
+      'The configuration is good. Neither the configuration nor the environment has an upstream, so the simulated vendors would answer.',
     );
     return;
   }
@@ -27,15 +27,14 @@ export function checkConfig(environment: Environment): void {
     // No request is sent through these clients.
     pools: (origin, connectTimeoutMs) => createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 16_384 }),
   });
-  console.log(`The configuration is good. Prices without those that the store has published: ${settings.routing.priceBook.version}.`);
+  console.log(`The configuration is good. Prices, without those published in the store: ${settings.routing.priceBook.version}.`);
   const s3 = config.mediaStorage?.s3;
-  if (s3 !== undefined)
-    console.log(`  videos are kept in bucket ${s3.bucket} at ${s3.endpoint}; weir doctor looks whether it can be written`);
+  if (s3 !== undefined) console.log(`  videos are stored in bucket ${s3.bucket} at ${s3.endpoint}; weir doctor checks write access`);
   const queried = new Set(findModelLists(config, source).map(({ upstreamId }) => upstreamId));
   const listed = new Map(settings.routing.upstreams.map((upstream) => [upstream.id, upstream]));
   for (const { id, vendor, dialects } of listed.values())
     console.log(
-      `  upstream ${id}: ${vendor.title}, speaks ${dialects.join(', ')}${queried.has(id) ? '; will be asked for its models' : ''}`,
+      `  upstream ${id}: ${vendor.title}, speaks ${dialects.join(', ')}${queried.has(id) ? '; its list of models is queried at the start' : ''}`,
     );
   for (const line of describeModels(settings.routing, config.models ?? {})) console.log(`  ${line}`);
 }

@@ -47,7 +47,7 @@ async function post(environment: Environment, { userName: name, note, reference,
       ...(note === undefined ? {} : { note }),
     });
     if (status === 'conflict')
-      throw new StartError(`${transactionId} was posted before with another amount; weir credits history ${userName} shows it`);
+      throw new StartError(`${transactionId} was posted before with another amount; see weir credits history ${userName}`);
     const unit = readCreditUnit(environment);
     const outcome = status === 'known' ? 'was posted before' : 'posted';
     console.error(
@@ -68,7 +68,7 @@ const unitCell = (nanoUsd: bigint, unit: CreditUnit | undefined): string[] => (u
 function readAmount(text: string, { mayBeNegative }: { readonly mayBeNegative: boolean }): bigint {
   const amount = parseUsd(text);
   if (amount === undefined || amount === 0n || (amount < 0n && !mayBeNegative))
-    throw new StartError(`"${text.slice(0, 40)}" is not an amount; give USD such as 25 or 0.5, with at most nine places`);
+    throw new StartError(`"${text.slice(0, 40)}" is not an amount; give USD such as 25 or 0.5, with at most nine decimals`);
   return amount;
 }
 
@@ -79,7 +79,7 @@ type PostOptions = { readonly note?: string; readonly reference?: string };
  * about a second.
  */
 export function addCreditCommands(program: Command, environment: Environment): void {
-  const credits = program.command('credits').description('balances of users, what was paid and charged, and whether the books add up');
+  const credits = program.command('credits').description('balances of users, payments and charges, and whether the books add up');
   addPostCommands(credits, environment);
   addListCommands(credits, environment);
   addNodeCommands(credits, environment);
@@ -91,7 +91,7 @@ function addPostCommands(credits: Command, environment: Environment): void {
       .command(name)
       .description(description)
       .option('--note <text>', 'why')
-      .option('--reference <id>', 'what it is known by elsewhere: the same again posts nothing');
+      .option('--reference <id>', 'your id of the payment; a second posting with the same id changes nothing');
   const adding = (name: string, description: string, books: Pick<Posting, 'kind' | 'against'>): Command =>
     posting(name, description)
       .argument('<user>')
@@ -99,9 +99,9 @@ function addPostCommands(credits: Command, environment: Environment): void {
       .action((userName: string, usd: string, options: PostOptions) =>
         post(environment, { ...options, ...books, userName, amountNanoUsd: readAmount(usd, { mayBeNegative: false }) }),
       );
-  adding('top-up', 'adds what a user has paid to its balance', { kind: 'top_up', against: 'deposits' });
-  adding('grant', 'adds to the balance of a user what nobody has paid', { kind: 'promo', against: 'promo' });
-  posting('correct', 'adds to or takes from a balance what was booked wrongly; write -- before an amount below 0')
+  adding('top-up', 'adds a payment to the balance of a user', { kind: 'top_up', against: 'deposits' });
+  adding('grant', 'adds free credit to the balance of a user', { kind: 'promo', against: 'promo' });
+  posting('correct', 'corrects a balance by an amount; write -- before a negative amount')
     .argument('<user>')
     .argument('<usd>')
     .option('--against <account>', `the other side: ${commonAccounts.join(', ')}`, 'suspense')
@@ -116,8 +116,8 @@ function addPostCommands(credits: Command, environment: Environment): void {
     );
   credits
     .command('refund')
-    .description('gives back what a call has cost, once; statistics keep the call')
-    .argument('<call>', 'id of the call, as its receipt shows it')
+    .description('refunds the cost of a call, once; the call stays in the statistics')
+    .argument('<call>', 'id of the call, see its receipt')
     .option('--note <text>', 'why')
     .action((callId: string, options: { readonly note?: string }) => refund(environment, callId, options.note));
 }
@@ -132,7 +132,7 @@ async function refund(environment: Environment, callId: string, note: string | u
   const entry = await withStore(environment, (store) => store.findEntry(callId));
   if (entry === undefined) throw new StartError(`there is no call "${callId}" in the books`);
   const { userName, charge } = entry;
-  if (charge.amountNanoUsd === 0n) throw new StartError(`the call ${callId} has cost nothing`);
+  if (charge.amountNanoUsd === 0n) throw new StartError(`the call ${callId} cost nothing, so there is nothing to refund`);
   await post(environment, {
     userName,
     note,
@@ -175,12 +175,12 @@ function addListCommands(credits: Command, environment: Environment): void {
     });
   credits
     .command('history')
-    .description('what was posted to the account of a user, newest first')
+    .description('postings to the account of a user, newest first')
     .argument('<user>')
     .option('--limit <n>', 'how many', '50')
     .option('--json', 'as JSON')
     .action(async (user: string, { limit, json }: { readonly limit: string; readonly json?: boolean }) => {
-      if (!/^[1-9][0-9]{0,3}$/.test(limit)) throw new StartError('--limit takes a number from 1 to 9999');
+      if (!/^[1-9][0-9]{0,3}$/.test(limit)) throw new StartError(`--limit must be an integer from 1 to 9999; got "${limit.slice(0, 40)}"`);
       const posted = await withStore(environment, async (store) =>
         store.listTransactions({ userName: await findUserName(store, user), limit: Number(limit) }),
       );
@@ -207,7 +207,7 @@ function addListCommands(credits: Command, environment: Environment): void {
     });
   credits
     .command('verify')
-    .description('derives all balances and sums anew; exits with 1 when something does not add up')
+    .description('recomputes all balances and sums; exits with 1 if something does not add up')
     .action(() => withStore(environment, verify));
 }
 
@@ -229,7 +229,7 @@ async function verify(store: Store): Promise<void> {
 function addNodeCommands(credits: Command, environment: Environment): void {
   credits
     .command('leases')
-    .description('what gateway processes have set aside for calls')
+    .description('amounts that gateway processes have leased for calls')
     .action(async () => {
       const leases = await withStore(environment, (store) => store.listLeases());
       printTable(
@@ -244,9 +244,9 @@ function addNodeCommands(credits: Command, environment: Environment): void {
     });
   credits
     .command('release-node')
-    .description('gives back what a process has leased that will never come back; what its lost journal had charged is given up')
-    .argument('<node>', 'as weir credits leases shows it')
-    .option('--force', 'also when it was heard of in the last minute; a process that lives refuses calls with a limit from then on')
+    .description('releases the leases of a process that will never return; charges that are only in its lost journal are never booked')
+    .argument('<node>', 'id of the node, see weir credits leases')
+    .option('--force', 'also if the process was seen in the last minute; if it still runs, it refuses calls with a limit from then on')
     .action((nodeId: string, { force }: { readonly force?: boolean }) => releaseNode(environment, nodeId, force === true));
 }
 
@@ -255,10 +255,10 @@ const livesForMs = 60_000;
 async function releaseNode(environment: Environment, nodeId: string, force: boolean): Promise<void> {
   await withStore(environment, async (store) => {
     const own = (await store.listLeases()).filter((lease) => lease.nodeId === nodeId);
-    if (own.length === 0) throw new StartError(`"${nodeId}" has leased nothing; weir credits leases shows who has`);
+    if (own.length === 0) throw new StartError(`"${nodeId}" has no leases; weir credits leases shows all`);
     const seenAtMs = Math.max(...own.map((lease) => lease.seenAtMs ?? 0));
     if (!force && systemClock.nowMs() - seenAtMs < livesForMs)
-      throw new StartError(`${nodeId} was heard of less than a minute ago; stop it, wait, and try again`);
+      throw new StartError(`${nodeId} was seen less than a minute ago; stop it, wait a minute, and repeat the command`);
     console.error(`released ${await store.releaseCreditNode({ nodeId })} leases of ${nodeId}`);
   });
 }

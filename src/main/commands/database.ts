@@ -12,7 +12,7 @@ import { databasePath, openDatabase } from '../assembly/open-data-directory.ts';
 
 export type UrlOption = { readonly url?: string };
 export const urlText =
-  'URL of the database with the role that owns its tables, where the configuration names another one; "-" reads it from WEIR_OWNER_URL';
+  'URL of the database with the role that owns its tables, if the configuration names another role; "-" reads it from WEIR_OWNER_URL';
 
 /** Adds `weir migrate …`. */
 export function addMigrateCommand(program: Command, environment: Environment): void {
@@ -27,7 +27,7 @@ export function addMigrateCommand(program: Command, environment: Environment): v
     .action((from: string | undefined, to: string | undefined, options: UrlOption) => {
       if (from === undefined) return migrateSchema(environment, options);
       if (from === 'sqlite' && to === 'postgres') return copy(environment, options);
-      throw new StartError('say `weir migrate`, or `weir migrate sqlite postgres`');
+      throw new StartError('write `weir migrate`, or `weir migrate sqlite postgres`');
     });
 }
 
@@ -37,7 +37,7 @@ export function addDatabaseCommands(program: Command): void {
   database
     .command('roles')
     .description(
-      'prints the statements that make roles with no more rights than the gateway, the monitor and whoever publishes prices need; for psql, as the owner',
+      'prints SQL that creates roles with only the rights that the gateway, the monitor and price publication need; run it in psql as the owner',
     )
     .option('--gateway <role>', "the gateway's role", 'weir_gateway')
     .option('--monitor <role>', "the monitor's role", 'weir_monitor')
@@ -76,7 +76,7 @@ async function copy(environment: Environment, options: UrlOption): Promise<void>
     const tables = await copyFromSqlite({ path, url, onTable: ({ name, rows }) => console.log(`${name}: ${rows}`) });
     const rows = tables.reduce((sum, table) => sum + table.rows, 0);
     console.log(
-      `copied and compared: ${rows} rows of ${tables.length} tables. The journal in the data directory stays and is shipped to the new database.`,
+      `copied and compared: ${rows} rows of ${tables.length} tables. The journal stays in the data directory; the next start ships it to the new database.`,
     );
   } finally {
     lock.release();

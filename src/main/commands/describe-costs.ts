@@ -38,7 +38,7 @@ export function describeCosts(reconciliation: CostReconciliation, theirs: Vendor
     ...(rows.length === 0 ? [] : alignColumns([['DAY', 'MODEL', 'WHAT', 'OURS', 'THEIRS', 'DIFFERENCE', '%', ''], ...rows])),
     `${costs.length - differing.length} of ${costs.length} costs agree (USD, days of ${theirs.timeZone}; OURS is the ledger's usage at list price)`,
     describeSums(costs, reconciliation.charged()),
-    ...(theirs.unread.length === 0 ? [] : ['Not compared, because nothing here reads it:']),
+    ...(theirs.unread.length === 0 ? [] : ['Not compared, because Weir does not read these:']),
     ...theirs.unread.map((name) => `  ${inert(name)}`),
   ].join('\n');
 }

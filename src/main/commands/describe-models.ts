@@ -7,9 +7,9 @@ import type { Config } from '../config/config-schema.ts';
 type Destination = { readonly target: Target; readonly credentials: number; readonly weight: number };
 
 const balances: Readonly<Record<NonNullable<ConfiguredModel['balance']>, string>> = {
-  conversation: 'each conversation at one',
+  conversation: 'each conversation at one of them',
   'least-loaded': 'the least loaded first',
-  random: 'each call by itself',
+  random: 'each call chosen at random',
 };
 
 /** Describes for people where each model is routed: one line for a single target, otherwise one line per priority. */

@@ -21,7 +21,7 @@ export function describeReceipt(receipt: Receipt): readonly string[] {
 }
 
 function describeFigure({ count, reported, most }: NonNullable<ReceiptRow['disputed']>['figures'][number]): string {
-  return reported === null ? `${count} is no count` : `${count} of ${reported}, where ${most ?? 'less'} is the most`;
+  return reported === null ? `${count} is not a count` : `${count} reported as ${reported}, at most ${most ?? 'unknown'} possible`;
 }
 
 function describeRow(row: ReceiptRow): string[] {
@@ -40,12 +40,12 @@ function describeRow(row: ReceiptRow): string[] {
     `${row.id}: ${row.upstream}/${row.upstream_model}${served}, ${row.end} after ${durationMs} ms${firstByteMs === null ? '' : `, first byte after ${firstByteMs} ms`}`,
     ...row.attempts.map(
       (attempt) =>
-        `  tried ${attempt.upstream}/${attempt.upstream_model} before: ${attempt.error_code} ${attempt.upstream_status ?? ''} after ${attempt.duration_ms} ms`,
+        `  failed attempt at ${attempt.upstream}/${attempt.upstream_model}: ${attempt.error_code} ${attempt.upstream_status ?? ''} after ${attempt.duration_ms} ms`,
     ),
     ...(row.disconnect === null
       ? []
       : [
-          `  the client left after ${row.disconnect.left_after_ms} ms; policy ${row.disconnect.policy}, ${row.disconnect.delivered_characters} characters delivered`,
+          `  the client disconnected after ${row.disconnect.left_after_ms} ms; policy ${row.disconnect.policy}, ${row.disconnect.delivered_characters} characters delivered`,
         ]),
     ...(row.estimate_reason === null ? [] : [`  estimated: ${row.estimate_reason.replaceAll('_', ' ')}`]),
     ...(row.disputed === undefined ? [] : [`  disputed: ${row.disputed.figures.map(describeFigure).join(', ')}`]),

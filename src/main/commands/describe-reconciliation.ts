@@ -41,7 +41,7 @@ export function describeCells(cells: readonly ReconciledCell[], { timeZone, unre
       ? []
       : alignColumns([['DAY', 'MODEL', 'WHAT', 'OURS', 'THEIRS', 'DIFFERENCE', '%', '', 'LIKELY CAUSES'], ...rows])),
     `${cells.length - differing} of ${cells.length} models and days agree (days of ${timeZone})`,
-    ...(unread.length === 0 ? [] : ['Not compared, because nothing here reads it:']),
+    ...(unread.length === 0 ? [] : ['Not compared, because Weir does not read these:']),
     ...unread.map((name) => `  ${inert(name)}`),
     ...Object.entries(leftOut).map(([kind, calls]) => `Not compared: ${calls} calls of ${kind}, which such an export cannot contain`),
   ].join('\n');

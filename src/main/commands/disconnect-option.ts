@@ -7,7 +7,7 @@ import { StartError } from '../environment.ts';
 export function addDisconnectOption(command: Command): Command {
   return command.option(
     '--disconnect <policy>',
-    'when a client leaves: abort stops the upstream and charges what it has generated, drain reads on and charges what is reported, deliver charges what was delivered; default does as configured',
+    'if a client disconnects: abort stops the upstream and charges the generated output, drain reads the reply to its end and charges the reported usage, deliver charges the delivered output; default follows the configuration',
   );
 }
 
@@ -15,5 +15,5 @@ export function addDisconnectOption(command: Command): Command {
 export function parseDisconnect(text: string): { readonly policy: KeyDisconnectPolicy | undefined } {
   if (text === 'default') return { policy: undefined };
   if (isDisconnectPolicy(text)) return { policy: text };
-  throw new StartError(`--disconnect: "${text.slice(0, 100)}" is not right; give ${disconnectPolicies.join(', ')} or default`);
+  throw new StartError(`--disconnect must be one of ${disconnectPolicies.join(', ')} or default; got "${text.slice(0, 100)}"`);
 }

@@ -21,13 +21,13 @@ const narrowest = 40;
 
 function readTimeout(text: string): number {
   const seconds = Number(text);
-  if (!(seconds >= 0.1 && seconds <= 3600)) throw new InvalidArgumentError('it is seconds, from 0.1 to 3600.');
+  if (!(seconds >= 0.1 && seconds <= 3600)) throw new InvalidArgumentError('it must be a number of seconds from 0.1 to 3600.');
   return seconds;
 }
 
 function addCheck(text: string, before: readonly CheckName[]): readonly CheckName[] {
   const check = checkNames.find((name) => name === text);
-  if (check === undefined) throw new InvalidArgumentError(`there are: ${checkNames.join(', ')}.`);
+  if (check === undefined) throw new InvalidArgumentError(`it must be one of ${checkNames.join(', ')}.`);
   return [...before, check];
 }
 
@@ -35,12 +35,14 @@ function addCheck(text: string, before: readonly CheckName[]): readonly CheckNam
 export function addDoctorCommand(program: Command, environment: Environment): void {
   program
     .command('doctor')
-    .description('checks configuration, credentials and upstreams, and what each upstream makes of its interface, and says what to do')
+    .description(
+      'checks the configuration, the credentials, and how well each upstream implements its interfaces; says how to fix problems',
+    )
     .option('--upstream <name>', 'only this upstream; may be repeated', (name: string, before: readonly string[]) => [...before, name], [])
-    .option('--check <name>', `only this check and what it needs; may be repeated (${checkNames.join(', ')})`, addCheck, [])
-    .option('--model <name>', 'the model to check with, by its name at the upstream')
+    .option('--check <name>', `only this check and the checks that it needs; may be repeated (${checkNames.join(', ')})`, addCheck, [])
+    .option('--model <name>', "the model to check, by the upstream's name for it")
     .option('--no-calls', 'sends nothing that a vendor bills')
-    .option('--timeout <seconds>', 'the longest that one step may take', readTimeout, defaultTimeoutSeconds)
+    .option('--timeout <seconds>', 'time limit of each step', readTimeout, defaultTimeoutSeconds)
     .option('--json', 'writes the report as JSON')
     .action((written: WrittenOptions) => examine(environment, written));
 }
@@ -74,7 +76,7 @@ async function examine(environment: Environment, written: WrittenOptions): Promi
 async function announceCost(checks: readonly CheckName[]): Promise<string> {
   const { chooseChecks, countCalls } = await import('../doctor/examine-model.ts');
   const calls = countCalls(chooseChecks(checks, true));
-  return `Each interface of each upstream gets up to ${calls} small calls of 16 to 160 output tokens (more where a model cannot help thinking), which its vendor bills. --no-calls sends none.`;
+  return `Each interface of each upstream gets up to ${calls} small calls of 16 to 160 output tokens (more if a model always reasons), which its vendor bills. --no-calls sends none.`;
 }
 
 /** One line on a terminal that names the current step and is cleared at the end. */

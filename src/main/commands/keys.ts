@@ -54,7 +54,7 @@ function addUpdateCommand(keys: Command, environment: Environment): void {
     .description("changes a key's options")
     .argument('<key>', 'id, or user/name')
     .option('--strict', strictMeaning)
-    .option('--no-strict', 'serves them, and says what was left out');
+    .option('--no-strict', 'serves such calls, and reports the parts that were left out');
   addDisconnectOption(addRetentionOption(update));
   addLimitOptions(update).action((reference: string, { strict, retentionDays, disconnect, ...written }: UpdateOptions) => {
     const change = parseLimits(writtenLimits(written), systemClock.nowMs());
@@ -75,7 +75,7 @@ function addUpdateCommand(keys: Command, environment: Environment): void {
       const changed = [
         ...(strict === undefined ? [] : [`${key.strictTranslation ? 'strict' : 'lenient'} translation`]),
         ...(retention === undefined ? [] : [`responses kept: ${showRetention(key.responseRetentionDays)}`]),
-        ...(onDisconnect === undefined ? [] : [`when clients leave: ${key.disconnectPolicy ?? 'default'}`]),
+        ...(onDisconnect === undefined ? [] : [`when clients disconnect: ${key.disconnectPolicy ?? 'default'}`]),
         ...(isLimited ? [showLimits(key.limits) || 'no limits'] : []),
       ];
       console.error(`updated ${key.userName}/${key.name} (${key.id}): ${changed.join('; ')}`);
@@ -89,7 +89,7 @@ export function addKeyCommands(program: Command, environment: Environment): void
   const create = keys
     .command('create')
     .description('creates a key and prints its secret, once')
-    .requiredOption('--user <name>', 'its owner, created when new')
+    .requiredOption('--user <name>', 'its owner; a new user is created')
     .requiredOption('--name <name>', "the key's name, which the statistics show")
     .option('--strict', strictMeaning);
   addDisconnectOption(addRetentionOption(create));
@@ -126,7 +126,7 @@ export function addKeyCommands(program: Command, environment: Environment): void
     },
     {
       name: 'delete',
-      description: 'removes a key for good; what it used stays in the books',
+      description: 'removes a key permanently; its usage stays in the books',
       change: (accounts: Accounts, id: string) => accounts.deleteApiKey(id),
     },
   ];

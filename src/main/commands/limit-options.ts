@@ -9,13 +9,13 @@ export function addLimitOptions(command: Command): Command {
     .option('--rpm <n>', 'calls in any minute')
     .option('--tpm <n>', 'input and output tokens in any minute')
     .option('--concurrency <n>', 'calls at a time')
-    .option('--models <names>', 'models that may be called, separated by commas; prefix* stands for all that begin so')
+    .option('--models <names>', 'models that may be called, separated by commas; prefix* matches all names with this prefix')
     .option('--addresses <networks>', 'addresses or networks from which calls may come, separated by commas')
     .option('--media-days <n>', 'days for which files of its videos are kept')
-    .option('--media-bytes <n>', 'bytes that files of its videos may have together, such as 20GiB; beyond them no further ones are made')
+    .option('--media-bytes <n>', 'total bytes of its video files, such as 20GiB; beyond them no further videos are made')
     .option('--spend-per-day <usd>', 'USD that may be spent in a day (UTC)')
     .option('--spend-per-month <usd>', 'USD that may be spent in a month of the calendar (UTC)')
-    .option('--spend-total <usd>', 'USD that may be spent altogether, what was spent before included')
+    .option('--spend-total <usd>', 'USD that may be spent in total, earlier spending included')
     .option('--expires <when>', 'a day (2026-12-31), an instant, or a time from now (90d, 12h, 30m)');
 }
 

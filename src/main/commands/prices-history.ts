@@ -25,7 +25,7 @@ export function addPriceHistoryCommands(prices: Command, environment: () => Envi
     });
   prices
     .command('version')
-    .description('says what stood behind the price version of a receipt, and checks that it is what the version says')
+    .description('shows the prices behind the price version of a receipt, and verifies that they match the version')
     .argument('<version>', 'price version of a receipt, such as 2026-11-22+store-4+1f2e3d4c')
     .option('--json', 'everything, as JSON')
     .action(async (version: string, { json }: { readonly json?: boolean }) => await showVersion(environment(), version, json === true));
@@ -47,7 +47,7 @@ async function showVersion(environment: Environment, version: string, json: bool
   const { basis: text, recordedAtMs } = await findRecorded(environment, version);
   const basis = parsePriceBasis(text);
   const computed = createPriceBook(basis).version;
-  if (computed !== version) throw new StartError(`what the store has as ${version} is ${computed}: somebody has changed it`);
+  if (computed !== version) throw new StartError(`the prices stored as ${version} have the version ${computed}: they were changed`);
   if (json) {
     console.log(JSON.stringify({ version, recorded_at: timeOf(recordedAtMs), ...basis }, undefined, 2));
     return;
@@ -71,7 +71,7 @@ function describeVersion(
       .map(([name, price]) => `${inert(name)} ${price ?? ''}`)
       .join(', ');
   return alignColumns([
-    [version, 'is what it says'],
+    [version, 'matches its prices'],
     ['  first seen in force', timeOf(recordedAtMs)],
     ['  books', `${book.version}: ${book.entries.length} entries; weir prices export ${version} writes them`],
     ...(published === undefined ? [] : [['  published', columnsOf(published).join('  ').trimEnd()]]),

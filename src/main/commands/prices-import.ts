@@ -16,13 +16,15 @@ export type ImportCommandOptions = { readonly format?: string; readonly vendor?:
 export function importPriceList(file: string, { format, vendor, since }: ImportCommandOptions, nowMs: number): void {
   const list = readList(file);
   const known = format === undefined ? detectFormat(list) : importFormats.find((name) => name === format);
-  if (known === undefined) throw new StartError(`--format is needed: ${importFormats.join(', ')}`);
+  if (known === undefined)
+    throw new StartError(`the format of ${file} is not recognised; give --format with one of ${importFormats.join(', ')}`);
   const { book, notCarried } = importPrices(list, known, { vendor, effectiveFrom: since ?? dayOf(nowMs), checked: dayOf(nowMs) });
-  if (book.entries.length === 0) throw new StartError(`${file} holds no price of a model that is known here (read as ${known})`);
+  if (book.entries.length === 0) throw new StartError(`${file} has no price of a known model (read as ${known})`);
   try {
     parsePriceBook(book);
   } catch (error) {
-    if (error instanceof PriceBookError) throw new StartError(`what was read is no good price book:\n  ${error.problems.join('\n  ')}`);
+    if (error instanceof PriceBookError)
+      throw new StartError(`the prices of ${file} do not make a valid price book:\n  ${error.problems.join('\n  ')}`);
     throw error;
   }
   console.log(JSON.stringify(book, undefined, 2));
@@ -38,6 +40,6 @@ function readList(file: string): JsonValue {
 }
 
 function describeOutcome(entries: number, format: ImportFormat, notCarried: readonly string[]): string {
-  const rest = notCarried.length === 0 ? 'Everything was carried over.' : `Not carried over:\n  ${notCarried.join('\n  ')}`;
+  const rest = notCarried.length === 0 ? 'Everything was imported.' : `Not imported:\n  ${notCarried.join('\n  ')}`;
   return `${entries} entries were read as ${format}. ${rest}`;
 }

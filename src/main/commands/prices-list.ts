@@ -12,7 +12,7 @@ export function dayOf(atMs: number): string {
 export function listPrices({ entries }: PriceBookData, { vendor, model, at }: ListPricesOptions, nowMs: number): PriceBookEntry[] {
   const day = at ?? dayOf(nowMs);
   if (day !== 'all' && Number.isNaN(Date.parse(`${day}T00:00:00Z`)))
-    throw new StartError(`--at ${day}: write a day such as 2026-12-31, or all`);
+    throw new StartError(`--at must be a day such as 2026-12-31, or all; got "${day}"`);
   return entries
     .filter((entry) => vendor === undefined || entry.vendor === vendor)
     .filter((entry) => model === undefined || [entry.model, ...(entry.aliases ?? [])].some((name) => name.includes(model)))

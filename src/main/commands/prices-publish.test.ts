@@ -118,12 +118,12 @@ test('diff, export and check find stored books by number, and check names the fi
   const exported = JSON.parse((await run('export', '2')).printed) as { version: string; entries: unknown[] };
   assert.deepEqual([exported.version, exported.entries.length], ['store-2', 1]);
   await assert.rejects(run('export', '9'), /no price book 9/);
-  await assert.rejects(run('export', 'a+store-1+b'), /the store knows no prices a\+store-1\+b/);
-  const hidden = /own\.json has these models, and what store-2 says .*: acme\/m-1$/;
+  await assert.rejects(run('export', 'a+store-1+b'), /the store has no prices of version a\+store-1\+b/);
+  const hidden = /own\.json overrides the prices of store-2 for these models: acme\/m-1$/;
   assert.match((await run('check')).printed, /good: .*\n {2}own\.json +version local.*\n {2}store-2 .*\n {2}shipped .*\n/);
   assert.match((await run('check')).printed, hidden);
   write('weir.yaml', 'prices: own.json\n');
-  assert.match((await run('publish', 'own.json', '--from', dayFromNow(1))).notice, /own\.json stands alone/);
+  assert.match((await run('publish', 'own.json', '--from', dayFromNow(1))).notice, /only own\.json applies/);
 });
 
 test('of two simultaneous publications one is refused, and the other is complete', async (context) => {
@@ -132,7 +132,7 @@ test('of two simultaneous publications one is refused, and the other is complete
   write('two.json', bookText('ours-2', { 'm-2': '3' }));
   const both = await Promise.allSettled(['one.json', 'two.json'].map((file) => run('publish', file, '--from', dayFromNow(0))));
   const refused = both.filter((each) => each.status === 'rejected');
-  for (const { reason } of refused) assert.match(String(reason), /somebody else has published book 1/);
+  for (const { reason } of refused) assert.match(String(reason), /book 1 was published by another operator/);
   const newest = await withStore(findNewest);
   assert.equal(newest?.number, 2 - refused.length);
   assert.equal((JSON.parse(newest.book) as { entries: unknown[] }).entries.length, newest.number);
@@ -154,7 +154,7 @@ test('version shows the prices behind a receipt, and refuses prices that were ch
   });
   const { printed } = await run('version', version);
   for (const words of [
-    /is what it says/,
+    /matches its prices/,
     /1970-01-01T00:00:00\.000Z/,
     /published +1 {2}ours .*ann/,
     /prices of the configuration +own/,
@@ -162,5 +162,5 @@ test('version shows the prices behind a receipt, and refuses prices that were ch
   ])
     assert.match(printed, words);
   assert.deepEqual(JSON.parse((await run('export', version)).printed), basis.book);
-  await assert.rejects(run('version', 'x+y'), /somebody has changed it/);
+  await assert.rejects(run('version', 'x+y'), /they were changed/);
 });

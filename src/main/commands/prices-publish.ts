@@ -71,25 +71,23 @@ async function insert(store: Store, next: PublishedPriceBook): Promise<void> {
   } catch (error) {
     if (!(error instanceof StoreError) || error.kind !== 'read-only') throw error;
     throw new StartError(
-      'the role of the configuration may not publish prices: name the database with one that may, by --url (weir database roles makes weir_operator)',
+      'the role of the configuration may not publish prices: give --url with a role that may (weir database roles creates weir_operator)',
       { cause: error },
     );
   }
   if (isNew) return;
-  throw new StartError(
-    `somebody else has published book ${next.number} in the meantime; look at it with weir prices history, and publish again`,
-  );
+  throw new StartError(`book ${next.number} was published by another operator in the meantime; see weir prices history, and publish again`);
 }
 
 /** Describes for people the prices of a layer that this configuration does not use. */
 export function describeHidden({ config, layers }: LoadedConfig, source?: string): readonly string[] {
   if (source !== undefined && !layers.some((layer) => layer.source === source))
     return [
-      `With this configuration it is not used: prices.mode is replace, and ${layers[0]?.source ?? pricesOf(config.prices).file} stands alone.`,
+      `With this configuration the book is not used: prices.mode is replace, so only ${layers[0]?.source ?? pricesOf(config.prices).file} applies.`,
     ];
   return findHidden(layers)
     .filter((hidden) => source === undefined || hidden.source === source)
-    .map(({ source: below, by, models }) => `${by} has these models, and what ${below} says of them is not used: ${models.join(', ')}`);
+    .map(({ source: below, by, models }) => `${by} overrides the prices of ${below} for these models: ${models.join(', ')}`);
 }
 
 /**
@@ -104,9 +102,9 @@ export function publishToFile(
   { file, from, output }: { readonly file: PriceBookData; readonly from: string; readonly output: string },
 ): string {
   const book = bookOfFile(loaded, file, stagePriceBook(loaded.priceBookData, file, from));
-  const before = replaceFile(output, `${JSON.stringify(book, undefined, 2)}\n`) ? `; the file as it was is ${output}.before` : '';
+  const before = replaceFile(output, `${JSON.stringify(book, undefined, 2)}\n`) ? `; the previous file is ${output}.before` : '';
   const models = new Set(file.entries.map(({ vendor, model }) => `${vendor}/${model}`)).size;
-  const unused = pricesPathOf(configPath, loaded.config) === undefined ? '; no gateway uses it before prices.file names it' : '';
+  const unused = pricesPathOf(configPath, loaded.config) === undefined ? '; gateways use it when prices.file names it' : '';
   return `${output}: ${models} models have new prices from ${from} on${before}${unused}`;
 }
 

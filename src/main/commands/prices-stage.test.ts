@@ -110,7 +110,7 @@ test('stage and publish refuse invalid options and write nothing', async (contex
   await assert.rejects(run('stage', 'new.json', '--by', 'colour'), /--by must be one of user, key, model/);
   await assert.rejects(run('stage', 'new.json', '--days', '0'), /--days must be/);
   await assert.rejects(run('stage', 'new.json', '--from', '2026-02-30'), /--from must be a day/);
-  await assert.rejects(run('publish', 'new.json', '--from', dayFromNow(-1)), /is past/);
+  await assert.rejects(run('publish', 'new.json', '--from', dayFromNow(-1)), /is in the past/);
   await assert.rejects(run('publish', 'absent.json', '--from', dayFromNow(1)), /cannot be read/);
   await assert.rejects(run('publish', 'new.json'), /--from/);
   await assert.rejects(
@@ -127,7 +127,7 @@ test('publish --output writes the prices before and after the day, and keeps the
   const from = dayFromNow(3);
   assert.match(
     await run('publish', 'new.json', '--from', from, '--output', 'own.json'),
-    /own\.json: 1 models have new prices from .*; the file as it was is .*own\.json\.before$/,
+    /own\.json: 1 models have new prices from .*; the previous file is .*own\.json\.before$/,
   );
   assert.equal(readFileSync(join(directory, 'own.json.before'), 'utf8'), before);
   assert.equal(costAt(systemClock.nowMs()), 2_000_000_000n);
@@ -144,7 +144,7 @@ test('publish --output creates a file that does not exist, and the file is valid
   const { run, directory } = await setUp(context, 'upstreams: {}\n');
   assert.match(
     await run('publish', 'new.json', '--from', dayFromNow(1), '--output', 'made.json'),
-    /no gateway uses it before prices\.file names it$/,
+    /gateways use it when prices\.file names it$/,
   );
   assert.match(await run('check', 'made.json'), /good: 1 models, 1 entries/);
   assert.ok(!readdirSync(directory).includes('made.json.before'));

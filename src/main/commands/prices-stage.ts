@@ -37,20 +37,22 @@ type PublishOptions = UrlOption & { readonly from: string; readonly note?: strin
 export function addStagedPriceCommands(prices: Command, environment: () => Environment): void {
   prices
     .command('stage')
-    .description('prices the calls of the last days with a file on top of the book in force, and shows who would pay what; changes nothing')
+    .description(
+      'prices the calls of the last days with a file on top of the book in force, and shows the difference by user; changes nothing',
+    )
     .argument('<file>', 'price book in YAML or JSON')
-    .option('--from <date>', 'the day (UTC) on which it is to begin: calls are priced as if accepted on it; default: today')
-    .option('--days <count>', 'how many days back the calls are taken from', '30')
+    .option('--from <date>', 'the first day (UTC) of the new prices: calls are priced as if accepted on it; default: today')
+    .option('--days <count>', 'includes the calls of this many days', '30')
     .option('--by <group>', `adds up by ${comparisonGroupings.join(', ')}`, 'user')
     .option('--json', 'as JSON')
     .action((file: string, options: StageOptions) => stagePrices(environment(), file, options));
   prices
     .command('publish')
     .description(
-      'publishes prices to the database, from which all its gateways take them, so that they hold from a day on; what holds before stays. With --output they are written into a file instead',
+      'publishes prices to the database, from which all its gateways load them; they apply from a day on, and earlier days keep their prices. --output writes a file instead',
     )
     .argument('<file>', 'price book in YAML or JSON')
-    .requiredOption('--from <date>', 'the first day (UTC) on which they hold, today at the earliest')
+    .requiredOption('--from <date>', 'the first day (UTC) on which they apply, today at the earliest')
     .option('--note <text>', 'why, for weir prices history')
     .option('--whole', 'the file is the whole book: from that day on no other model has a price')
     .option('--url <url>', urlText)
@@ -66,10 +68,13 @@ async function publish(environment: Environment, file: PriceBookData, options: P
   const today = dayOf(publishedAtMs);
   const from = readDay('--from', options.from);
   if (from < today)
-    throw new StartError(`--from ${from} is past: calls accepted since then are booked, and prices hold from ${today} at the earliest`);
+    throw new StartError(
+      `--from ${from} is in the past: calls accepted since then are booked; new prices apply from ${today} at the earliest`,
+    );
   if (output !== undefined && (whole || note !== undefined || options.url !== undefined))
-    throw new StartError('--output writes a file, for which --whole, --note and --url say nothing');
-  if ((note?.length ?? 0) > noteCharactersMax) throw new StartError(`--note may have ${noteCharactersMax} characters`);
+    throw new StartError('--output writes a file and cannot be combined with --whole, --note or --url');
+  if ((note?.length ?? 0) > noteCharactersMax)
+    throw new StartError(`--note must have at most ${noteCharactersMax} characters; got ${note?.length ?? 0}`);
   await namingProblems(from, async () => {
     if (output !== undefined) {
       console.log(publishToFile(environment, await loadConfigAndPrices(environment), { file, from, output }));
@@ -128,26 +133,26 @@ async function namingProblems<Result>(from: string, work: () => Promise<Result>)
     return await work();
   } catch (error) {
     if (error instanceof PriceBookError)
-      throw new StartError(`these prices cannot hold from ${from}:\n  ${error.problems.join('\n  ')}`, { cause: error });
+      throw new StartError(`these prices cannot apply from ${from}:\n  ${error.problems.join('\n  ')}`, { cause: error });
     throw error;
   }
 }
 
 function readGrouping(text: string): ComparisonGrouping {
   const known = comparisonGroupings.find((grouping) => grouping === text);
-  if (known === undefined) throw new StartError(`--by must be one of ${comparisonGroupings.join(', ')}, but it is "${text}"`);
+  if (known === undefined) throw new StartError(`--by must be one of ${comparisonGroupings.join(', ')}; got "${text}"`);
   return known;
 }
 
 function readDays(text: string): number {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (days < 1 || days > daysMax) throw new StartError(`--days must be a number of 1 to ${daysMax}, but it is "${text}"`);
+  if (days < 1 || days > daysMax) throw new StartError(`--days must be an integer from 1 to ${daysMax}; got "${text}"`);
   return days;
 }
 
 function readDay(option: string, text: string): string {
   const ms = /^20\d{2}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  if (Number.isNaN(ms) || dayOf(ms) !== text) throw new StartError(`${option} must be a day such as 2026-12-31, but it is "${text}"`);
+  if (Number.isNaN(ms) || dayOf(ms) !== text) throw new StartError(`${option} must be a day such as 2026-12-31; got "${text}"`);
   return text;
 }
 

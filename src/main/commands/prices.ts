@@ -20,14 +20,14 @@ import { loadConfigAndPrices, readNamedBook } from './stored-prices.ts';
 
 /** Adds `weir prices …`: the prices of calls and price files. No command sends a request or needs a running gateway. */
 export function addPriceCommands(program: Command, environment: () => Environment): void {
-  const prices = program.command('prices').description('what calls cost: the price book in force, and files of prices');
+  const prices = program.command('prices').description('the price book in force, published books, and price files');
   prices
     .command('list')
     .description('lists prices of the book in force')
-    .option('--vendor <vendor>', 'of this vendor only')
-    .option('--model <text>', 'only models whose name holds this')
-    .option('--at <date>', 'the prices that hold on this day (UTC), such as 2026-12-31; default: today; all: every window')
-    .option('--json', 'as JSON, with everything that the book says')
+    .option('--vendor <vendor>', 'only prices of this vendor')
+    .option('--model <text>', 'only models whose name contains this text')
+    .option('--at <date>', 'prices of this day (UTC), such as 2026-12-31; all shows every time window; default: today')
+    .option('--json', 'as JSON, with all members of the entries')
     .action(async (options: ListPricesOptions & { readonly json?: boolean }) => {
       const { priceBookData, layers } = await loadConfigAndPrices(environment());
       const sources = sourcesOf(layers);
@@ -53,7 +53,7 @@ export function addPriceCommands(program: Command, environment: () => Environmen
   prices
     .command('check')
     .description(
-      'checks a price book file, or without one the books that the configuration and the store have, and names every problem; exits with 1 if there is any',
+      'checks a price book file or, without one, the books of the configuration and the store; names every problem, and exits with 1 if there is any',
     )
     .argument('[file]', 'price book in YAML or JSON')
     .action(async (file: string | undefined) => {
@@ -76,10 +76,10 @@ export function addPriceCommands(program: Command, environment: () => Environmen
 function addFileCommands(prices: Command, environment: () => Environment): void {
   prices
     .command('diff')
-    .description('compares two books; with one file, the book in force with what it becomes with the file on top')
+    .description('compares two books; with one book, shows how it would change the book in force')
     .argument('<book>', 'price book file, number of a published book, version of a receipt, or shipped for the book of this release')
     .argument('[other]', 'the other one')
-    .option('--whole', 'the one file is a whole book, not one to be put on top')
+    .option('--whole', 'the one book replaces the book in force instead of extending it')
     .option('--json', 'as JSON')
     .action(async (file: string, other: string | undefined, { json, whole }: { readonly json?: boolean; readonly whole?: boolean }) => {
       const surroundings = environment();
@@ -98,17 +98,15 @@ function addFileCommands(prices: Command, environment: () => Environment): void 
     });
   prices
     .command('import')
-    .description(
-      "turns another program's price list into a price book, written to the standard output; what could not be carried over is named",
-    )
+    .description("converts another program's price list into a price book on standard output; names what it could not import")
     .argument('<file>', 'model_prices_and_context_window.json of LiteLLM, data of genai-prices, or the ratios of new-api')
-    .option('--format <format>', 'litellm, genai-prices or new-api; default: what it looks like')
-    .option('--vendor <vendor>', 'takes every model for one of this vendor')
+    .option('--format <format>', 'litellm, genai-prices or new-api; default: recognised from the file')
+    .option('--vendor <vendor>', 'imports every model as a model of this vendor')
     .option('--since <date>', 'first day (UTC) of the prices; default: today')
     .action((file: string, options: ImportCommandOptions) => importPriceList(file, options, systemClock.nowMs()));
   prices
     .command('export')
-    .description('writes a price book as a file of its own: the one in force, or the one that is named')
+    .description('writes the price book in force, or the named book, as JSON to standard output')
     .argument('[book]', 'number of a published book, version of a receipt, or shipped')
     .action(async (name: string | undefined) => {
       const surroundings = environment();
@@ -126,7 +124,7 @@ async function bookInForce(environment: Environment): Promise<PriceBookData> {
 function describeLayers(loaded: LoadedConfig): readonly string[] {
   const { config, priceBookData, layers } = loaded;
   return [
-    `The prices are good: ${buildPriceBook(config, priceBookData).version}. What stands higher goes before what stands lower:`,
+    `The prices are good: ${buildPriceBook(config, priceBookData).version}. Books in order of precedence:`,
     ...alignColumns(
       layers.toReversed().map(({ source, book }) => [`  ${source}`, `version ${book.version}`, `${book.entries.length} entries`]),
     ),

@@ -10,5 +10,5 @@ export function readDuration(option: string, text: string): number {
   const [, digits = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const ms = Number(digits) * (unitMs[unit] ?? Number.NaN);
   if (Number.isFinite(ms) && ms <= durationMsMax) return ms;
-  throw new StartError(`${option} must be a time such as 90s, 30m, 12h or 7d, of at most ten years, but it is "${text}"`);
+  throw new StartError(`${option} must be a time such as 90s, 30m, 12h or 7d, of at most ten years; got "${text}"`);
 }

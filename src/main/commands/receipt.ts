@@ -24,11 +24,8 @@ export function addReceiptCommands(program: Command, environment: Environment, c
   const receipt = program
     .command('receipt')
     .description('what a call cost and why; weir receipt verify recomputes a receipt')
-    .argument(
-      '<id>',
-      'the id of the call, which is x-weir-request-id of its reply, or the id in the reply: resp_…, msg_…, chatcmpl-…, task_…',
-    )
-    .option('--json', 'the receipt itself, as GET /v1/receipts/{id} answers it')
+    .argument('<id>', 'the id of the call (x-weir-request-id of its reply), or the id in the reply: resp_…, msg_…, chatcmpl-…, task_…')
+    .option('--json', 'the receipt as JSON, as GET /v1/receipts/{id} returns it')
     .action((id: string, { json }: { json?: boolean }) => showReceipt(environment, id, json === true));
   receipt
     .command('verify')
@@ -36,7 +33,7 @@ export function addReceiptCommands(program: Command, environment: Environment, c
       'recomputes a receipt and names every difference; needs no database. Exit code 0: right, 1: something differs, 2: it cannot be read',
     )
     .argument('<file>', 'a receipt as JSON, or - for standard input')
-    .option('--prices', 'makes the lines anew from the usage too, with the prices in force or those that the database keeps of the version')
+    .option('--prices', 'also recomputes the lines from the usage, with the prices of the version from the configuration or the database')
     .action(async (file: string, { prices }: { prices?: boolean }) => {
       process.exitCode = await verify(configured, file, prices === true);
     });
@@ -45,7 +42,7 @@ export function addReceiptCommands(program: Command, environment: Environment, c
 async function showReceipt(environment: Environment, id: string, json: boolean): Promise<void> {
   const [call, ...parts] = await readStore(environment, (store) => findRows(store, id));
   if (call === undefined)
-    throw new StartError(`the ledger has no call "${id}"; one that has just ended, or is under way, is booked in a moment`);
+    throw new StartError(`the ledger has no call "${id}"; a call that is running or has just ended is booked shortly after its end`);
   const receipt = showCredits(buildReceipt([call, ...parts], true), readCreditUnit(environment));
   console.log(json ? JSON.stringify(receipt, undefined, 2) : describeReceipt(receipt).join('\n'));
 }
@@ -79,10 +76,12 @@ async function verify(configured: () => Environment, file: string, withPrices: b
   if (problems.length > 0) return exitCodes.differs;
   const versions = versionsOf(receipt).join(', ');
   if (withPrices && rerated < receipt.rows.length) {
-    console.error(`weir: it was priced with ${versions}, and the configuration has ${books[0]?.version ?? 'none'}`);
+    console.error(
+      `weir: the receipt was priced with ${versions}; the configuration has ${books[0]?.version ?? 'none'}, and the database does not have all of them`,
+    );
     return exitCodes.trouble;
   }
-  console.log(`${receipt.request_id}: ${receipt.total.usd} USD is right${withPrices ? `, by the prices of ${versions} too` : ''}`);
+  console.log(`${receipt.request_id}: ${receipt.total.usd} USD is right${withPrices ? `, also by the prices of ${versions}` : ''}`);
   return exitCodes.right;
 }
 

@@ -40,16 +40,16 @@ export function addReconcileCommand(program: Command, environment: () => Environ
     .description(
       "compares a vendor's export of usage or costs with the ledger, by model, day and class of usage. Exit code 0: they agree, 1: they differ, 2: trouble",
     )
-    .argument('<file>', 'the export: docs/guide/reconciliation.md says which')
-    .requiredOption('--vendor <vendor>', `whose it is: ${Object.keys(vendorExports).join(', ')}`)
-    .option('--upstream <name>', 'only calls to this upstream of the configuration, where the export is of one account')
+    .argument('<file>', 'the export; docs/guide/reconciliation.md describes the formats')
+    .requiredOption('--vendor <vendor>', `the vendor of the export: ${Object.keys(vendorExports).join(', ')}`)
+    .option('--upstream <name>', 'only calls to this upstream of the configuration, if the export covers one account')
     .option('--from <day>', "first day, in the vendor's time zone; default: all of the export")
-    .option('--to <day>', 'day of the end, not included')
-    .option('--tolerance <percent>', 'differences up to this are no failure', '0')
-    .option('--calls <model:day>', 'lists the calls behind one model and day')
+    .option('--to <day>', 'end day, not included')
+    .option('--tolerance <percent>', 'tolerates differences up to this percentage', '0')
+    .option('--calls <model:day>', 'lists the calls of one model on one day')
     .option(
       '--prices <book>',
-      'for costs: the vendor prices, as weir prices diff names books; default: the book in force, without prices and factors of the configuration',
+      'for costs: the price book of the vendor, named as for weir prices diff; default: the book in force, without prices and factors of the configuration',
     )
     .option('--json', 'as JSON')
     .action(async (file: string, options: ReconcileOptions) => {
@@ -67,7 +67,7 @@ async function reconcile(environment: Environment, file: string, options: Reconc
   const source = vendorExports[options.vendor];
   if (source === undefined) throw new StartError(`--vendor must be one of ${Object.keys(vendorExports).join(', ')}`);
   const tolerance = /^\d{1,2}(\.\d{1,6})?$/.test(options.tolerance) ? Number(options.tolerance) : undefined;
-  if (tolerance === undefined) throw new StartError(`--tolerance must be a percentage such as 0.5, but it is "${options.tolerance}"`);
+  if (tolerance === undefined) throw new StartError(`--tolerance must be a percentage such as 0.5; got "${options.tolerance}"`);
   const text = readText(file);
   const account = { vendor: source.ledgerVendor, ...(options.upstream === undefined ? {} : { upstream: options.upstream }) };
   const costs = source.readCosts(text);
@@ -94,7 +94,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new StartError(`the export cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new StartError(`the export ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
@@ -107,7 +107,7 @@ async function reconcileCosts(
     readonly tolerance: number;
   },
 ): Promise<number> {
-  if (options.calls !== undefined) throw new StartError('--calls wants an export of usage: costs are no counts that calls could explain');
+  if (options.calls !== undefined) throw new StartError('--calls needs an export of usage; this is an export of costs');
   const span = limitDays(costs, options);
   const theirs = { ...costs, ...span, costs: costs.costs.filter(({ startMs }) => startMs >= span.startMs && startMs < span.endMs) };
   const { prices } = options;

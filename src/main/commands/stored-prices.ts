@@ -42,7 +42,7 @@ async function readPublished(environment: Environment): Promise<PublishedPriceBo
     const kept = readKeptPrices(environment);
     if (kept === undefined) throw error;
     console.error(
-      `weir: ${error instanceof Error ? error.message : String(error)}; using book ${kept.number}, which this gateway had last`,
+      `weir: ${error instanceof Error ? error.message : String(error)}; using book ${kept.number}, the last one that this gateway loaded`,
     );
     return kept;
   }
@@ -74,6 +74,6 @@ export async function findRecorded(
   version: string,
 ): Promise<{ readonly basis: string; readonly recordedAtMs: number }> {
   const found = await readPriceBooks(environment, (store) => store.findRecordedPrices(version));
-  if (found === undefined) throw new StartError(`the store knows no prices ${version}`);
+  if (found === undefined) throw new StartError(`the store has no prices of version ${version}`);
   return found;
 }

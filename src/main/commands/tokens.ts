@@ -14,8 +14,8 @@ export function addTokenCommands(program: Command, environment: Environment): vo
     .command('create')
     .description('creates a token and prints its secret, once')
     .requiredOption('--name <name>', 'its name')
-    .option('--user <name>', "lets it see only this user's calls; without it, it sees all")
-    .option('--expires <time>', 'how long it opens: 12h, 90d')
+    .option('--user <name>', "the token reads only this user's calls; without this option it reads all calls")
+    .option('--expires <time>', 'how long the token is valid: 12h, 90d')
     .action(async ({ name, user, expires }: { name: string; user?: string; expires?: string }) => {
       const newToken = {
         name,
@@ -33,9 +33,9 @@ export function addTokenCommands(program: Command, environment: Environment): vo
     });
   tokens
     .command('rotate')
-    .description('gives a token a new secret and prints it, once; the present one opens for a while longer')
+    .description('creates a new secret of a token and prints it, once; the old secret stays valid for the overlap')
     .argument('<token>', 'id or name')
-    .option('--overlap <time>', 'how long the present secret still opens: 0, 90s, 30m, 12h, 7d', '24h')
+    .option('--overlap <time>', 'how long the old secret stays valid: 0, 90s, 30m, 12h, 7d', '24h')
     .action(async (reference: string, { overlap }: { overlap: string }) => {
       const overlapMs = readDuration('--overlap', overlap);
       await withAccounts(environment, async (accounts) => {
@@ -43,7 +43,7 @@ export function addTokenCommands(program: Command, environment: Environment): vo
         const rotated = await accounts.rotateBillingToken(token.id, overlapMs);
         if (rotated === undefined) throw unknownToken(reference);
         console.log(rotated.secret);
-        console.error(`the old secret of ${token.name} opens until ${time(rotated.token.previousOpensUntilMs)}`);
+        console.error(`the old secret of ${token.name} is valid until ${time(rotated.token.previousOpensUntilMs)}`);
       });
     });
   tokens

@@ -9,18 +9,18 @@ import type { UsageOptions } from './usage/show-usage.ts';
 export function addUsageCommand(program: Command, readEnvironment: () => Environment): void {
   const usage = program.command('usage');
   usage
-    .description('shows what was used and what it cost; the last seven days unless told otherwise')
+    .description('shows usage and cost; default: the last seven days')
     .option('--by <bucket>', `size of the buckets: ${Object.values(granularityNames).join(', ')}`, 'day')
     .option('--from <time>', 'start: a date, a local time (2026-01-31T13:45), Unix seconds, or a time back from now (36h, 7d)')
-    .option('--to <time>', 'end, not included; now unless given')
+    .option('--to <time>', 'end, not included; default: now')
     .option('--user <name>', 'only calls of this user')
     .option('--token <name>', 'only calls made with API keys of this name')
-    .option('--model <name>', 'only calls that asked for this model')
+    .option('--model <name>', 'only calls that requested this model')
     .option('--json', 'prints the records as JSON')
     .option('--csv', 'prints the records as CSV')
-    .option('--disputed', 'lists calls whose upstream reported figures that cannot be true, and that nobody has decided on')
-    .option('--unpriced', 'lists models whose calls were charged 0 because nothing that they used has a price')
-    .option('--all', 'with --disputed: those too that are settled')
+    .option('--disputed', 'lists undecided calls whose upstream reported impossible figures')
+    .option('--unpriced', 'lists models whose calls were charged 0 because they have no price')
+    .option('--all', 'with --disputed: also lists settled calls')
     .action(async (options: UsageOptions & DisputedOptions & { readonly unpriced?: true }) => {
       if (options.disputed === true) {
         const { listDisputed } = await import('./usage/list-disputed.ts');
@@ -35,8 +35,8 @@ export function addUsageCommand(program: Command, readEnvironment: () => Environ
     });
   usage
     .command('accept')
-    .description('books what the upstream of a disputed call reported, as it reported it; once, and for good')
-    .argument('<row>', 'id of the disputed row, as weir usage --disputed shows it')
+    .description('books the counts that the upstream reported for a disputed call; this is final')
+    .argument('<row>', 'id of the disputed row, see weir usage --disputed')
     .option('--note <text>', 'why; the receipt shows it')
     .action(async (rowId: string, { note }: { readonly note?: string }) => {
       const { acceptDisputed } = await import('./usage/settle-disputed.ts');
@@ -45,10 +45,10 @@ export function addUsageCommand(program: Command, readEnvironment: () => Environ
   usage
     .command('correct')
     .description(
-      'books other counts for a disputed call; those that are not named stay as charged, so that without any the dispute ends with them',
+      'books other counts for a disputed call; counts that are not given stay as charged, and without any the charge is confirmed',
     )
-    .argument('<row>', 'id of the disputed row, as weir usage --disputed shows it')
-    .argument('[counts...]', 'for example output_tokens=40, by the names of the receipt')
+    .argument('<row>', 'id of the disputed row, see weir usage --disputed')
+    .argument('[counts...]', 'for example output_tokens=40; the receipt shows the names')
     .option('--note <text>', 'why; the receipt shows it')
     .action(async (rowId: string, counts: readonly string[], { note }: { readonly note?: string }) => {
       const { correctDisputed } = await import('./usage/settle-disputed.ts');

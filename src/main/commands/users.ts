@@ -8,7 +8,7 @@ import { printTable, withAccounts } from './with-accounts.ts';
 
 /** Adds `weir users …`: limits for all keys of a user together. A user is created with the first key. */
 export function addUserCommands(program: Command, environment: Environment): void {
-  const users = program.command('users').description('users, and what all keys of one may use together');
+  const users = program.command('users').description('users, and the limits for all keys of a user together');
   users
     .command('list')
     .description('lists users')
@@ -22,10 +22,13 @@ export function addUserCommands(program: Command, environment: Environment): voi
           listed.map(({ name, createdAtMs, limits }) => [name, new Date(createdAtMs).toISOString(), showLimits(limits)]),
         );
     });
-  const limit = users.command('limit').description("changes a user's limits; none takes one away").argument('<name>', "the user's name");
+  const limit = users
+    .command('limit')
+    .description("changes a user's limits; the value none removes a limit")
+    .argument('<name>', "the user's name");
   limit
-    .option('--prepaid', 'its calls are paid from its balance: see weir credits top-up')
-    .option('--no-prepaid', 'its calls are paid afterwards');
+    .option('--prepaid', "calls are paid from the user's balance; see weir credits top-up")
+    .option('--no-prepaid', 'calls are paid afterwards');
   addLimitOptions(limit).action((name: string, { prepaid, ...options }: WrittenLimits & { readonly prepaid?: boolean }) => {
     const change = {
       ...parseLimits(writtenLimits(options), systemClock.nowMs()),

@@ -43,7 +43,7 @@ function refuseCompressed({ headers }: Answer): { readonly failed: Outcome } | u
   const coding = tidyWords(String(headers['content-encoding'] ?? 'identity'));
   if (coding === 'identity') return undefined;
   const advice = 'the gateway can read no usage in it: switch compression off in the server, or in the proxy before it';
-  return { failed: bad(`the reply is compressed (${coding}), though it was asked not to be`, advice) };
+  return { failed: bad(`the reply is compressed (${coding}), although the request did not allow it`, advice) };
 }
 
 /** Describes a stream that stays open. The gateway ends it if the dialect has an end mark, and otherwise waits. */
@@ -71,15 +71,18 @@ export async function callWhole(
   if (type === 'text/html') return { failed: { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, checked) } };
   if (type === 'text/event-stream')
     return {
-      failed: bad('a whole reply was asked for and a stream came', 'the server ignores "stream": false; only streams can be used with it'),
+      failed: bad(
+        'the request asked for a whole reply, and the answer is a stream',
+        'the server ignores "stream": false; only streams can be used with it',
+      ),
     };
   const reply = readWhole(conversation, answer, encoded);
   if (reply === undefined || (reply.parts.length === 0 && reply.usageReport === undefined)) {
     const words = saidIn(answer, checked);
-    const advice = `does the server speak ${dialect.id} at ${checked.address}? If not, leave it out of dialects, or mend baseUrl`;
+    const advice = `does the server speak ${dialect.id} at ${checked.address}? If not, leave it out of dialects, or correct baseUrl`;
     return {
       failed: bad(
-        `200 with ${answer.body.length} bytes of ${type === '' ? 'no content type' : type} that are no reply of ${dialect.title}: ${words}`,
+        `200 with ${answer.body.length} bytes of ${type === '' ? 'no content type' : type} that are not a reply of ${dialect.title}: ${words}`,
         advice,
       ),
     };
@@ -101,7 +104,10 @@ export async function callStream(
   if (type === 'text/html') return { failed: { verdict: 'bad', ...explainAnswer(answer, dialect.id, model, checked) } };
   if (type === 'application/json')
     return {
-      failed: bad('a stream was asked for and a whole reply came', 'the server does not stream, or a proxy before it collects the reply'),
+      failed: bad(
+        'the request asked for a stream, and the answer is a whole reply',
+        'the server does not stream, or a proxy before it collects the reply',
+      ),
     };
   const stream = readStream(conversation, answer.body, encoded);
   const fault = findStreamFault(conversation, stream);
@@ -110,7 +116,7 @@ export async function callStream(
   return {
     failed: bad(
       `the stream comes as ${type === '' ? 'no content type' : showWords(type, checked)}, not as text/event-stream`,
-      'the gateway reads only text/event-stream as a stream: mend the content-type of the server, or of the proxy before it',
+      'the gateway reads only text/event-stream as a stream: correct the content-type of the server, or of the proxy before it',
     ),
   };
 }
@@ -123,23 +129,23 @@ const endMarks: Readonly<Record<DialectId, string>> = {
 };
 
 function findStreamFault({ checked, dialect }: Conversation, stream: StreamReading): Outcome | undefined {
-  if (stream.frames === 0) return bad('the stream is empty', 'look into the log of the server: it accepted the request and said nothing');
+  if (stream.frames === 0) return bad('the stream is empty', 'look into the log of the server: it accepted the request and sent nothing');
   if (stream.error !== undefined || stream.state === 'failed')
     return bad(`the stream ends in an error: ${showWords(stream.error ?? 'no reason given', checked)}`, 'look into the log of the server');
   if (stream.malformedFrames > 0)
     return bad(
-      `${stream.malformedFrames} of ${stream.frames} events hold no JSON`,
+      `${stream.malformedFrames} of ${stream.frames} events are not JSON`,
       'the server, or a proxy that rewrites the stream, breaks its events; the gateway would end such a reply with an error',
     );
   if (stream.state === 'open')
     return bad(
       `the stream ends without its terminal mark (${endMarks[dialect.id]})`,
-      'the gateway takes such a reply for cut and says so to the client: update the server, or look for a proxy that closes the connection early (buffering, a short read timeout)',
+      'the gateway treats such a reply as truncated and reports an error to the client: update the server, or look for a proxy that closes the connection early (buffering, a short read timeout)',
     );
   if (stream.ungrammatical !== undefined)
     return bad(
       `the events are out of order: ${showWords(stream.ungrammatical, checked)}`,
-      'update the server; clients that are strict will stumble',
+      'update the server; strict clients fail on this',
     );
   return undefined;
 }

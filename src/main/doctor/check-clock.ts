@@ -11,10 +11,11 @@ const subject = 'clock';
  */
 export function checkClock(skewsMs: readonly number[]): Finding {
   const middle = skewsMs.toSorted((one, other) => one - other)[Math.floor(skewsMs.length / 2)];
-  if (middle === undefined) return { verdict: 'none', subject, says: 'no upstream told the time, so there is nothing to compare with' };
+  if (middle === undefined)
+    return { verdict: 'none', subject, says: 'no upstream sent a date header, so there is nothing to compare with' };
   const seconds = Math.round(Math.abs(middle) / 1000);
   if (Math.abs(middle) < skewWarningMs) return { verdict: 'good', subject, says: 'it agrees with the upstreams' };
   const says = `it is ${seconds} s ${middle > 0 ? 'behind' : 'ahead of'} the upstreams'`;
-  const advice = 'the books and the limits go by it: switch time synchronisation on (timedatectl set-ntp true)';
+  const advice = 'the books and the limits depend on it: switch time synchronisation on (timedatectl set-ntp true)';
   return { verdict: Math.abs(middle) < skewBadMs ? 'warning' : 'bad', subject, says, advice };
 }

@@ -43,7 +43,7 @@ export async function checkConfiguration(options: ConfigurationOptions): Promise
   const path = findFile(environment);
   if (path !== undefined && !existsSync(path)) {
     const says = `WEIR_CONFIG names ${path}, which does not exist`;
-    return { findings: [{ verdict: 'bad', subject, says, advice: 'mend WEIR_CONFIG, or unset it to do without a file' }] };
+    return { findings: [{ verdict: 'bad', subject, says, advice: 'correct WEIR_CONFIG, or unset it to run without a file' }] };
   }
   const file: Finding =
     path === undefined
@@ -111,7 +111,7 @@ function findUnpriced({ config, settings }: UsableConfiguration): readonly Findi
         verdict: 'warning',
         subject: 'prices',
         says: `model ${name} has no price at ${free.join(', ')}: its calls cost nothing in the books`,
-        advice: `set models.${name}.price, "0" if that is meant`,
+        advice: `set models.${name}.price; "0" makes its calls free`,
       },
     ];
   });

@@ -88,6 +88,6 @@ export async function checkCredential(checked: CheckedUpstream, limits: AskLimit
 /** Only the list may be wrong. The first call shows it. */
 function strangeList({ address, upstream }: CheckedUpstream, answer: Answer): Finding {
   const type = mediaTypeOf(answer);
-  const says = `GET ${address}${upstream.vendor.probePath} answers ${answer.body.length} bytes of ${type === '' ? 'no content type' : tidyWords(type)}, which are no list of models`;
+  const says = `GET ${address}${upstream.vendor.probePath} answers ${answer.body.length} bytes of ${type === '' ? 'no content type' : tidyWords(type)}, which are not a list of models`;
   return { verdict: 'warning', subject, says, advice: 'if no call succeeds either, check baseUrl: this may be another service' };
 }

@@ -27,7 +27,7 @@ export function checkDataDirectory(dataDirectory: string): readonly Finding[] {
   try {
     return lookInto(dataDirectory);
   } catch (error) {
-    const says = tidyWords(`it cannot be looked at: ${error instanceof Error ? error.message : String(error)}`);
+    const says = tidyWords(`it cannot be examined: ${error instanceof Error ? error.message : String(error)}`);
     return [{ verdict: 'bad', subject: 'directory', says, advice: 'run weir doctor as the user that runs Weir' }];
   }
 }
@@ -36,7 +36,7 @@ function lookInto(dataDirectory: string): readonly Finding[] {
   const path = resolve(dataDirectory);
   const there = existsSync(path);
   if (there && !statSync(path).isDirectory())
-    return [{ verdict: 'bad', subject: 'directory', says: `${path} is no directory`, advice: 'set WEIR_DATA_DIR to one' }];
+    return [{ verdict: 'bad', subject: 'directory', says: `${path} is not a directory`, advice: 'set WEIR_DATA_DIR to a directory' }];
   const place = there ? path : nearestDirectory(path);
   if (!mayWrite(place)) {
     const says = `${path} cannot be ${there ? 'written' : 'made'} by this user`;
@@ -110,7 +110,7 @@ function isRunning(pid: number): boolean {
 function describeHolder({ text, isAlive }: Holder): Finding {
   const subject = 'gateway';
   if (isAlive) return { verdict: 'good', subject, says: `in use by a gateway: process ${text}` };
-  return { verdict: 'none', subject, says: `process ${text} had it and is gone: it was killed` };
+  return { verdict: 'none', subject, says: `process ${text} used it and is gone: it was killed` };
 }
 
 /** Segments exist while calls run. Without a running gateway they are from a killed one. */
@@ -122,7 +122,7 @@ function checkJournal(path: string, hasGateway: boolean): readonly Finding[] {
     .map((name) => statSync(join(directory, name)).size)
     .filter((size) => size > 0);
   const subject = 'journal';
-  if (sizes.length === 0) return [{ verdict: 'good', subject, says: 'nothing is left of earlier runs' }];
+  if (sizes.length === 0) return [{ verdict: 'good', subject, says: 'no segments of earlier runs remain' }];
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   const says = `${sizes.length} ${sizes.length === 1 ? 'segment' : 'segments'} of an earlier run, ${bytes} bytes`;
   return [{ verdict: 'none', subject, says: `${says}: the next start settles the calls in it` }];

@@ -20,7 +20,7 @@ export async function checkObjectStore(
   const problem = await checkMediaStorage(storage, AbortSignal.any([signal, limit])).catch(() => 'it does not answer in time');
   signal.throwIfAborted();
   const tookMs = performance.now() - begunMs;
-  if (problem === undefined) return { verdict: 'good', subject, says: `${place} keeps files, gives them back and removes them`, tookMs };
+  if (problem === undefined) return { verdict: 'good', subject, says: `${place} stores, returns and deletes files`, tookMs };
   return { verdict: 'bad', subject, says: tidyWords(`${place}: ${problem}`), advice: adviseOn(problem), tookMs };
 }
 
@@ -29,5 +29,5 @@ function adviseOn(problem: string): string {
     return 'check mediaStorage.s3: the key, its secret, the region, and that the key may put, get and delete objects of the bucket';
   if (problem.includes('status 404'))
     return 'check mediaStorage.s3: the bucket has to exist, and forcePathStyle to be right for the service';
-  return 'check mediaStorage.s3.endpoint, and that this machine reaches it; until then finished videos wait';
+  return 'check mediaStorage.s3.endpoint, and that this machine reaches it; until then, finished videos wait';
 }

@@ -91,7 +91,7 @@ export const colourQuestion: Turn = user(text('Name one colour of light and its 
 
 /** Finds the problem of an answer that should match `colourFormat`; undefined if it matches. */
 export function findColourProblem(answer: unknown): string | undefined {
-  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return 'it is no JSON object';
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return 'it is not a JSON object';
   const { colour, wavelength_nm: wavelength, ...rest } = answer as Readonly<Record<string, unknown>>;
   if (typeof colour !== 'string' || !['red', 'green', 'blue'].includes(colour))
     return '"colour" is none of the three that the schema allows';

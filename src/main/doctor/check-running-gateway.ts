@@ -45,13 +45,13 @@ function describeGateway(url: string, version: string | undefined, health: JsonO
   if (health.ready === true) return { verdict: 'good', subject, says: `${named} is ready` };
   const reasons = Array.isArray(health.reasons) ? health.reasons.map((reason) => tidyWords(String(reason))) : [];
   const says = `${named} is not ready: ${reasons.length === 0 ? 'it gives no reason' : reasons.join('; ')}`;
-  return { verdict: 'bad', subject, says, advice: 'look into its log; weir doctor below tells whether its upstreams are to blame' };
+  return { verdict: 'bad', subject, says, advice: 'look into its log; the checks below show whether its upstreams are the cause' };
 }
 
 const adviceByState: Readonly<Record<string, string>> = {
-  suspect: 'calls wait longer for it than they should: others are preferred',
-  failing: 'its last calls failed: see its row below for the reason; it is tried again by itself',
-  'rate-limited': 'the upstream wants fewer calls: raise its limits there, or add a target',
+  suspect: 'its replies begin later than expected, so calls prefer other targets',
+  failing: 'its last calls failed: see its row below for the reason; Weir retries it automatically',
+  'rate-limited': 'the upstream limits the rate of calls: raise the limits there, or add a target',
   rejected: 'the upstream refuses the key: renew it and restart, or reload, the gateway',
 };
 
@@ -65,7 +65,7 @@ function describeTargets(health: JsonObject): readonly Finding[] {
       .map((part) => filledText(part) ?? '?')
       .join('/');
     const againInMs = numberOf(target.againInMs);
-    const again = againInMs === undefined ? '' : `, tried again in ${Math.ceil(againInMs / 1000)} s`;
+    const again = againInMs === undefined ? '' : `, next attempt in ${Math.ceil(againInMs / 1000)} s`;
     return [
       {
         verdict: 'warning',

@@ -75,7 +75,7 @@ function judge(checked: CheckedUpstream, route: string, kind: ModelKind, answer:
       verdict: 'warning',
       subject: kind,
       says,
-      advice: 'calls for it fail at this upstream: leave it out of the targets of such models, or mend quirks',
+      advice: 'calls for it fail at this upstream: leave it out of the targets of such models, or correct its quirks',
     };
   }
   if (status === 200)
@@ -101,7 +101,7 @@ export function findIdleModels(config: Config, { targetsOf }: Pick<RoutingTable,
         verdict: 'warning',
         subject,
         says,
-        advice: 'give it a target that does; an openai-compatible server is told by quirks or a preset',
+        advice: 'give it a target that does; for an openai-compatible server, set quirks or a preset',
       },
     ];
   });

@@ -51,7 +51,7 @@ describe('the data directory', () => {
   test('a file in its place is reported', () =>
     within((directory) => {
       writeFileSync(join(directory, 'data'), '');
-      assert.match(lines(checkDataDirectory(join(directory, 'data'))).join(), /bad directory: .* is no directory -> set WEIR_DATA_DIR/);
+      assert.match(lines(checkDataDirectory(join(directory, 'data'))).join(), /bad directory: .* is not a directory -> set WEIR_DATA_DIR/);
     }));
 
   test('the present and former holder and remaining segments are reported', () =>
@@ -102,7 +102,7 @@ describe('the running gateway', () => {
     ];
     const said = await ask({ '/': { name: 'weir' }, '/health': { live: true, ready: true, version: '1.2.3', targets } });
     assert.match(said[0] ?? '', /good gateway: Weir 1\.2\.3 at http:\/\/127\.0\.0\.1:\d+ is ready/);
-    assert.match(said[1] ?? '', /warning target: local\/gpt is failing, tried again in 5 s/);
+    assert.match(said[1] ?? '', /warning target: local\/gpt is failing, next attempt in 5 s/);
     assert.match(said[2] ?? '', /warning target: openai\/big is rejected -> .*renew/);
     assert.equal(said.length, 3);
   });

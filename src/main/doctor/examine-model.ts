@@ -84,7 +84,7 @@ export async function examineModel(
   let hopeless: string | undefined;
   for (const check of checkNames) {
     if (!chosen.has(check)) continue;
-    if (limits.signal.aborted) hopeless = 'not run: cut short';
+    if (limits.signal.aborted) hopeless = 'not run: interrupted';
     if (hopeless !== undefined) {
       results.push({ check, ...notRun(hopeless) });
       continue;

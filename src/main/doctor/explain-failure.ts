@@ -53,7 +53,7 @@ const chainCodes = new Set([
 ]);
 
 const ownAuthority =
-  'if it is your own server, start Weir with NODE_EXTRA_CA_CERTS=/path/to/ca.pem (its certificate or that of its authority); if not, something between here and there reads along';
+  'if it is your own server, start Weir with NODE_EXTRA_CA_CERTS=/path/to/ca.pem (its certificate or that of its authority); if not, something on the network intercepts the connection';
 
 /** Explains why a certificate is refused, by the code of the TLS library. Undefined for other codes. */
 export function explainCertificate(code: string, { origin }: CheckedUpstream): Explanation | undefined {
@@ -61,9 +61,9 @@ export function explainCertificate(code: string, { origin }: CheckedUpstream): E
   if (code === 'DEPTH_ZERO_SELF_SIGNED_CERT')
     return { says: `the certificate of ${hostname} is self-signed (${code})`, advice: ownAuthority };
   if (chainCodes.has(code))
-    return { says: `nobody that this machine trusts vouches for the certificate of ${hostname} (${code})`, advice: ownAuthority };
+    return { says: `this machine does not trust the issuer of the certificate of ${hostname} (${code})`, advice: ownAuthority };
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return { says: `the certificate is for another name than ${hostname}`, advice: 'use in baseUrl the name that the certificate has' };
+    return { says: `the certificate is for another name than ${hostname}`, advice: 'use the name of the certificate in baseUrl' };
   if (code === 'CERT_HAS_EXPIRED')
     return { says: 'the certificate has expired', advice: "renew the server's certificate; check this machine's clock as well" };
   if (code === 'CERT_NOT_YET_VALID') return { says: 'the certificate is not valid yet', advice: "check this machine's clock" };
@@ -78,7 +78,7 @@ export function explainTransport(code: string, message: string, checked: Checked
   if (code === 'ECONNREFUSED')
     return {
       says: `connection refused by ${host}`,
-      advice: `is the server running at ${host}? Start it, or mend baseUrl of this upstream`,
+      advice: `is the server running at ${host}? Start it, or correct baseUrl of this upstream`,
     };
   if (resolverCodes.has(code))
     return {
@@ -100,7 +100,7 @@ export function explainTransport(code: string, message: string, checked: Checked
     };
   if (code === 'INVALID_HTTP_REPLY')
     return {
-      says: `what answers at ${host} does not speak HTTP/1.1: ${showWords(message, checked)}`,
+      says: `the server at ${host} does not speak HTTP/1.1: ${showWords(message, checked)}`,
       advice: protocol === 'http:' ? 'does the server expect TLS? Then write https:// in baseUrl' : 'check the port in baseUrl',
     };
   return {
@@ -111,7 +111,7 @@ export function explainTransport(code: string, message: string, checked: Checked
 
 /** Explains a request without a whole answer. */
 export function explainSilence(error: AskError, checked: CheckedUpstream, timeoutMs: number): Explanation {
-  if (error.code === 'ABORTED') return { says: 'cut short', advice: 'run weir doctor again' };
+  if (error.code === 'ABORTED') return { says: 'interrupted', advice: 'run weir doctor again' };
   if (error.code !== 'TIMEOUT') return explainTransport(error.code, error.message, checked);
   const seconds = `${timeoutMs / 1000} s`;
   if (error.partial === undefined)
@@ -136,7 +136,7 @@ function renewKey(status: number, { upstream, keySource }: CheckedUpstream): str
   if (upstream.apiKey === undefined)
     return `upstream ${upstream.id} has no key: set apiKey (best as "\${NAME}") or one of the vendor's environment variables`;
   const { keysUrl } = upstream.vendor;
-  const where = keysUrl === undefined ? 'get the right one from whoever runs the server' : `make a new one at ${keysUrl}`;
+  const where = keysUrl === undefined ? 'get the right key from the operator of the server' : `create a new key at ${keysUrl}`;
   const rights = status === 403 ? '; if it is good, its project or region may not use this model' : '';
   return `${status}: ${keySource} is refused; ${where} and restart Weir${rights}`;
 }
@@ -161,7 +161,7 @@ export function explainAnswer(answer: Answer, dialect: DialectId, model: string,
   if (type === 'text/html')
     return {
       says: `${status} with an HTML page${quoted}`,
-      advice: `a web page and no interface is at ${checked.address}: check baseUrl (the path and port), and whether a login page or a proxy stands before the server`,
+      advice: `a web page, not an API, is at ${checked.address}: check baseUrl (the path and port), and whether a login page or a proxy stands before the server`,
     };
   if (status === 404 || status === 405 || error.code === 'upstream_model_not_found' || modelWords.test(said))
     return {
@@ -171,11 +171,11 @@ export function explainAnswer(answer: Answer, dialect: DialectId, model: string,
   const known = adviceByCode[error.code];
   if (known !== undefined) return { says: `${status}${quoted}`, advice: known };
   if (status >= 500) return { says: `${status}${quoted}`, advice: 'the server failed on a plain request: look into its log' };
-  return { says: `${status}${quoted}`, advice: 'the server refuses a plain request: what it says above names the reason' };
+  return { says: `${status}${quoted}`, advice: 'the server refuses a plain request: its message above names the reason' };
 }
 
 /** Where the base address of such an upstream ends. */
 export function baseUrlHint({ upstream }: CheckedUpstream): string {
   const { id } = upstream.vendor;
-  return id === 'anthropic' || id === 'gemini' ? 'is to stand without /v1' : 'usually ends in /v1';
+  return id === 'anthropic' || id === 'gemini' ? 'must not end in /v1' : 'usually ends in /v1';
 }

@@ -36,7 +36,7 @@ function messageOf(error: unknown): string {
 async function within<Result>(work: Promise<Result>, { timeoutMs, signal }: AskLimits): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new NoConnectionError('CONNECT_TIMEOUT', `nothing within ${timeoutMs} ms`)), timeoutMs);
-  const onAbort = (): void => reject(new NoConnectionError('ABORTED', 'cut short'));
+  const onAbort = (): void => reject(new NoConnectionError('ABORTED', 'interrupted'));
   signal.addEventListener('abort', onAbort);
   if (signal.aborted) onAbort();
   try {

@@ -9,7 +9,7 @@ const row = (upstream: string, verdict: Verdict): MatrixRow => ({
   model: 'small',
   dialect: 'openai-chat',
   title: 'Chat completions',
-  results: checkNames.map((check) => ({ check, verdict, ...(verdict === 'good' ? {} : { says: 'it does not work', advice: 'mend it' }) })),
+  results: checkNames.map((check) => ({ check, verdict, ...(verdict === 'good' ? {} : { says: 'it does not work', advice: 'fix it' }) })),
 });
 
 const reportOf = (...rows: readonly MatrixRow[]): DoctorReport => ({
@@ -65,17 +65,17 @@ describe('what people see', () => {
 
   test('a text of several cells is shown once, with its rows, and bad ones come first', () => {
     const text = renderReport(reportOf(row('grey', 'none'), row('one', 'bad'), row('two', 'bad')), plain);
-    assert.equal(text.split('mend it').length - 1, 2, 'once for each verdict');
+    assert.equal(text.split('fix it').length - 1, 2, 'once for each verdict');
     assert.match(
       text.replaceAll(/\s+/g, ' '),
-      /✗ reply, reply~.*: it does not work \(one Chat completions, two Chat completions\) → mend it – reply/,
+      /✗ reply, reply~.*: it does not work \(one Chat completions, two Chat completions\) → fix it – reply/,
     );
   });
 
   test('the conclusion summarises the report', () => {
     assert.match(renderReport(reportOf(row('one', 'good')), plain), /✓ Healthy: 15 good, 0 bad, 1 to look at\./);
     assert.match(renderReport(reportOf(row('one', 'bad')), plain), /✗ Not healthy: 1 good, 14 bad, 1 to look at\./);
-    assert.match(renderReport({ ...reportOf(row('one', 'good')), aborted: true }, plain), /✗ Cut short/);
+    assert.match(renderReport({ ...reportOf(row('one', 'good')), aborted: true }, plain), /✗ Interrupted/);
   });
 });
 

@@ -173,7 +173,8 @@ class Painter {
     const count = (wanted: Verdict): number => [...findings, ...cells].filter((verdict) => verdict === wanted).length;
     const counts = `${count('good')} good, ${count('bad')} bad, ${count('warning')} to look at`;
     const about = simulated ? ' These were the simulated vendors: set a vendor key or write weir.yaml to check real ones.' : '';
-    if (aborted) return `${this.#mark('bad')} ${wrap(`Cut short: ${counts}. What was not run is not judged.`, this.#style.width, 2)}`;
+    if (aborted)
+      return `${this.#mark('bad')} ${wrap(`Interrupted: ${counts}. Checks that did not run are not judged.`, this.#style.width, 2)}`;
     const verdict = healthy ? 'good' : 'bad';
     return `${this.#mark(verdict)} ${wrap(`${healthy ? 'Healthy' : 'Not healthy'}: ${counts}.${about}`, this.#style.width, 2)}`;
   }

@@ -57,8 +57,11 @@ function judgeCall(conversation: Conversation, check: CheckName, reply: Inferenc
         advice: 'this server cannot be made to call; try a model that is trained for tools',
       };
     if (reply.stopReason === 'output-limit')
-      return { verdict: 'warning', says: 'the limit of output was used up before the call (by thinking)' };
-    return bad('a call was demanded and none came', suggestQuirk(conversation, check, '') ?? 'choose a model that can call tools');
+      return { verdict: 'warning', says: 'the limit of output was used up by reasoning before the call' };
+    return bad(
+      'the request required a call, and the reply has none',
+      suggestQuirk(conversation, check, '') ?? 'choose a model that can call tools',
+    );
   }
   if (call.name !== weatherTool.name)
     return bad(
@@ -67,15 +70,15 @@ function judgeCall(conversation: Conversation, check: CheckName, reply: Inferenc
     );
   const said = parseArguments(call.arguments);
   if (!isJsonObject(said))
-    return bad('the arguments of the call are no JSON object', 'clients cannot read them: look into the tool parser of the server');
+    return bad('the arguments of the call are not a JSON object', 'clients cannot read them: look into the tool parser of the server');
   if (typeof said.city !== 'string')
     return bad(
       'the arguments of the call ignore the schema: "city" is missing',
-      'the server does not hold its model to the schema: choose another model, or switch guided decoding on',
+      'the server does not enforce the schema: choose another model, or switch guided decoding on',
     );
   if (reply.stopReason !== 'tool-calls')
     return bad(
-      `the reply holds a call and says that it ended for another reason (${reply.stopReason})`,
+      `the reply contains a call, but its stop reason is another (${reply.stopReason})`,
       'clients that look at the stop reason will not run the tool: update the server',
     );
   return good;
@@ -96,7 +99,7 @@ export const checkToolStream: RunCheck = async (conversation) => {
 
 /** The second half of the tool loop: the model's reply, with proofs of its reasoning, is sent back with the result. */
 export const checkToolResult: RunCheck = async (conversation, { called }) => {
-  if (called === undefined) return { verdict: 'none', says: 'not run: no call came that could be answered' };
+  if (called === undefined) return { verdict: 'none', says: 'not run: there was no call to answer' };
   const assistant: Turn = { role: 'assistant', parts: called.parts };
   const results = called.parts.flatMap((part) => (part.kind === 'tool-call' ? weatherResult(part.id).parts : []));
   const request = structureRequest(conversation, {
@@ -108,9 +111,9 @@ export const checkToolResult: RunCheck = async (conversation, { called }) => {
   const { reply } = answered;
   if (textOf(reply).trim() !== '' || reply.parts.some(({ kind }) => kind === 'tool-call')) return good;
   if (reply.stopReason === 'output-limit')
-    return { verdict: 'warning', says: 'the limit of output was used up before a word was said (by thinking)' };
+    return { verdict: 'warning', says: 'the limit of output was used up by reasoning before any text' };
   return bad(
-    'the result of the tool is answered with nothing',
+    'the reply to the result of the tool is empty',
     suggestQuirk(conversation, 'tool-result', '') ?? 'look into the chat template of the server',
   );
 };
@@ -125,15 +128,15 @@ export const checkJson: RunCheck = async (conversation) => {
   );
   if (called.failed !== undefined) return called.failed;
   const text = textOf(called.reply);
-  if (called.reply.stopReason === 'output-limit') return { verdict: 'warning', says: 'the limit of output cut the JSON' };
+  if (called.reply.stopReason === 'output-limit') return { verdict: 'warning', says: 'the JSON was truncated at the limit of output' };
   let answer: unknown;
   try {
     answer = parseJson(text);
   } catch {
-    return ignored(conversation, `the answer is no JSON: ${showWords(text.slice(0, 80), conversation.checked)}`);
+    return ignored(conversation, `the answer is not JSON: ${showWords(text.slice(0, 80), conversation.checked)}`);
   }
   const problem = findColourProblem(answer);
-  return problem === undefined ? good : ignored(conversation, `the answer is not of the schema: ${problem}`);
+  return problem === undefined ? good : ignored(conversation, `the answer does not match the schema: ${problem}`);
 };
 
 function ignored(conversation: Conversation, says: string): Outcome {

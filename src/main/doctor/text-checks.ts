@@ -24,10 +24,10 @@ function judgeText(reply: InferenceReply): Outcome {
   if (reply.stopReason === 'output-limit')
     return {
       verdict: 'warning',
-      says: 'the limit of output was used up before a word was said (by thinking)',
-      advice: 'choose a model that need not think: weir doctor --model NAME',
+      says: 'the limit of output was used up by reasoning before any text',
+      advice: 'choose a model that can answer without reasoning: weir doctor --model NAME',
     };
-  return bad(`the reply has no text (it ended for: ${reply.stopReason})`, 'look into the log of the server');
+  return bad(`the reply has no text (stop reason: ${reply.stopReason})`, 'look into the log of the server');
 }
 
 export const checkReply: RunCheck = async (conversation, memory) => {
@@ -60,9 +60,9 @@ function judgeUsage(conversation: Conversation, check: CheckName, report: UsageR
   }
   const input = inputOf(report);
   const { outputTokens } = report.usage;
-  if (!report.trustworthy) return bad(`the counts in ${where} are no whole numbers`, `${estimate}; update the server`);
+  if (!report.trustworthy) return bad(`the counts in ${where} are not integers`, `${estimate}; update the server`);
   if (input === undefined || outputTokens === undefined)
-    return bad(`the usage in ${where} is not whole: it lacks ${input === undefined ? 'input' : 'output'}`, estimate);
+    return bad(`the usage in ${where} is incomplete: it lacks ${input === undefined ? 'input' : 'output'}`, estimate);
   if (input < 1 || outputTokens < 1 || input > plausibleMax || outputTokens > plausibleMax)
     return bad(
       `the usage in ${where} is not plausible: ${input} in, ${outputTokens} out`,
@@ -71,7 +71,7 @@ function judgeUsage(conversation: Conversation, check: CheckName, report: UsageR
   return { verdict: 'good', says: `${input} in, ${outputTokens} out` };
 }
 
-const notCalled: Outcome = { verdict: 'none', says: 'not run: the call that it looks at failed' };
+const notCalled: Outcome = { verdict: 'none', says: 'not run: the call that it checks failed' };
 
 export const checkUsage: RunCheck = (conversation, { whole }) =>
   Promise.resolve(whole === undefined ? notCalled : judgeUsage(conversation, 'usage', whole.usageReport));
@@ -85,7 +85,11 @@ export const checkStreamUsage: RunCheck = (conversation, { whole, stream }) => {
   );
   if (judged.verdict !== 'good' || inWhole === undefined || inStream === undefined || inWhole === inStream) return Promise.resolve(judged);
   const says = `the same request counts ${inWhole} input tokens whole and ${inStream} streamed`;
-  return Promise.resolve({ verdict: 'warning', says, advice: 'the books hold what each reply says: compare with the bill of the vendor' });
+  return Promise.resolve({
+    verdict: 'warning',
+    says,
+    advice: 'the books contain the counts of each reply: compare them with the bill of the vendor',
+  });
 };
 
 export const checkStop: RunCheck = async (conversation) => {
@@ -94,14 +98,14 @@ export const checkStop: RunCheck = async (conversation) => {
   if (called.failed !== undefined) return called.failed;
   const { stopReason, usageReport } = called.reply;
   if (stopReason === 'failed')
-    return bad('the reply does not say why it ended', 'update the server; clients cannot tell a cut reply from a whole one');
+    return bad('the reply does not say why it ended', 'update the server; clients cannot tell a truncated reply from a complete one');
   const limit = outputLimit(basics.traits, 'word');
   const outputTokens = usageReport?.usage.outputTokens;
-  if (stopReason === 'output-limit') return { verdict: 'good', says: `cut at ${outputTokens ?? limit} tokens, and says so` };
+  if (stopReason === 'output-limit') return { verdict: 'good', says: `truncated at ${outputTokens ?? limit} tokens, and reports it` };
   // Vendors round limits up a little; a larger excess means that the limit was ignored.
   if (outputTokens !== undefined && outputTokens > limit * 2 + 16)
     return bad(
-      `a limit of ${limit} tokens was ignored: ${outputTokens} came`,
+      `a limit of ${limit} tokens was ignored: the reply has ${outputTokens}`,
       suggestQuirk(conversation, 'stop', '') ?? 'update the server',
     );
   return { verdict: 'good', says: `ended by itself within ${limit} tokens (${stopReason})` };
@@ -127,7 +131,7 @@ export const checkUtf8: RunCheck = async (conversation) => {
   // A token limit may cut the last character, so the last one is ignored.
   if (!answer.slice(0, -2).includes('\uFFFD')) return good;
   return bad(
-    'characters of several bytes come broken (U+FFFD)',
+    'characters of several bytes arrive broken (U+FFFD)',
     'the server, or a proxy before it, cuts the stream inside characters: update it',
   );
 };
@@ -140,6 +144,6 @@ export const checkImage: RunCheck = async (conversation) => {
   const { says = '' } = called.failed;
   // Most self-hosted models accept no images and report it, which is not an error.
   if (called.status !== undefined && called.status !== 401 && called.status !== 429 && imageWords.test(says))
-    return { verdict: 'none', says: `this model takes no images (${says})` };
+    return { verdict: 'none', says: `this model does not accept images (${says})` };
   return called.failed;
 };

@@ -68,6 +68,6 @@ function writeTable(rows: readonly DisputedRow[]): string {
 }
 
 function describeFigure({ count, reason, reported, most }: DisputedFigure): string {
-  if (reason === 'malformed') return `${count}: no count`;
+  if (reason === 'malformed') return `${count}: not a count`;
   return `${count}: ${reported ?? 'unknown'}, at most ${most ?? 'unknown'}`;
 }

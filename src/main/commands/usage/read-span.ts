@@ -20,7 +20,7 @@ export function readGranularity(name: string): Granularity {
   for (const [number, known] of Object.entries(granularityNames)) {
     if (known === name) return Number(number) as Granularity;
   }
-  throw new StartError(`--by must be one of ${Object.values(granularityNames).join(', ')}, but it is "${name}"`);
+  throw new StartError(`--by must be one of ${Object.values(granularityNames).join(', ')}; got "${name}"`);
 }
 
 /**
@@ -72,7 +72,7 @@ function readTime(option: string, text: string, now: Temporal.ZonedDateTime): Te
     // A date that does not exist gets the same error below as any other invalid text.
   }
   throw new StartError(
-    `${option} must be a date (2026-01-31), a time (2026-01-31T13:45), Unix seconds, or a time back from now (36h, 7d), but it is "${text}"`,
+    `${option} must be a date (2026-01-31), a time (2026-01-31T13:45), Unix seconds, or a time back from now (36h, 7d); got "${text}"`,
   );
 }
 

@@ -18,7 +18,7 @@ export function acceptDisputed(environment: Environment, rowId: string, note: st
   return settle(environment, rowId, (entry) => {
     const { figures = [], reported = {} } = entry.disputed ?? {};
     if (figures.every(({ reason }) => reason === 'malformed'))
-      throw new StartError(`what was reported for ${rowId} is no count; weir usage correct books what is right`);
+      throw new StartError(`the upstream of ${rowId} did not report a count; give the right counts with weir usage correct`);
     return { decision: 'accepted', after: mergeReported(entry.usage, reported), note };
   });
 }
@@ -46,7 +46,7 @@ const countMax = 10_000_000_000;
 function readCount(text: string): [name: string, count: number] {
   const [, name = '', count = ''] = /^([a-z0-9_]+)=(\d{1,11})$/.exec(text) ?? [];
   if (!isCountName(name) || count === '' || Number(count) > countMax)
-    throw new StartError(`"${text.slice(0, 80)}" is no count; write for example output_tokens=40, by the names that the receipt has`);
+    throw new StartError(`"${text.slice(0, 80)}" is not a count; write for example output_tokens=40, with a name of the receipt`);
   return [name, Number(count)];
 }
 
@@ -58,9 +58,8 @@ async function settle(
 ): Promise<void> {
   await withStore(environment, async (store) => {
     const entry = await store.findEntry(rowId);
-    if (entry === undefined)
-      throw new StartError(`there is no row "${rowId}" in the books; weir usage --disputed lists those to decide on`);
-    if (entry.disputed === undefined) throw new StartError(`nothing is disputed of ${rowId}`);
+    if (entry === undefined) throw new StartError(`there is no row "${rowId}" in the books; weir usage --disputed lists the disputed rows`);
+    if (entry.disputed === undefined) throw new StartError(`the row ${rowId} is not disputed`);
     const book = await findBookOfVersion(environment, entry.priceVersion);
     const row = settleDispute(entry, { ...decide(entry), by: nameActor(), atMs: systemClock.nowMs() }, (usage) =>
       rateAs(book, entry, usage),
@@ -68,7 +67,7 @@ async function settle(
     if ((await store.appendEntries([row])) === 0) throw await settledBeforeError(store, rowId);
     const after = entry.charge.amountNanoUsd + row.charge.amountNanoUsd;
     console.error(
-      `${rowId}: ${row.settlement?.decision}; it was charged ${usdDecimal(entry.charge.amountNanoUsd)} USD, and is now ${usdDecimal(after)} USD`,
+      `${rowId}: ${row.settlement?.decision}; the charge was ${usdDecimal(entry.charge.amountNanoUsd)} USD, and is now ${usdDecimal(after)} USD`,
     );
   });
 }
