@@ -106,14 +106,14 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     ),
     'usage',
     'bad',
-    /no whole numbers/,
+    /not integers/,
   ],
   [
     'no terminal mark',
     onStream((body, response) => sendStream(response, streamEvents(body).slice(0, 2))),
     'stream',
     'bad',
-    /without its terminal mark.*\[DONE\].*cut/,
+    /without its terminal mark.*\[DONE\].*truncated/,
   ],
   [
     'a stream of the wrong content type',
@@ -172,7 +172,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     ),
     'tool',
     'bad',
-    /none came.*forcedToolChoice: false/,
+    /the reply has none.*forcedToolChoice: false/,
   ],
   [
     'tool_choice refused',
@@ -200,7 +200,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     ),
     'tool',
     'bad',
-    /another reason/,
+    /its stop reason is another/,
   ],
   [
     'a model without image input',
@@ -221,7 +221,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     ),
     'stop',
     'bad',
-    /limit of 16 tokens was ignored: 500.*outputLimitField/,
+    /limit of 16 tokens was ignored: the reply has 500.*outputLimitField/,
   ],
   [
     'a system prompt that is dropped',
