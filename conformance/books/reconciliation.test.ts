@@ -153,7 +153,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
       [differing.code, /in all \S+ at list price, \S+ by the vendor, and users were charged/.test(differing.stdout)],
       [1, true],
     );
-    assert.match((await reconcile('anthropic', write(dearer), '--calls', 'm:2026-01-01')).stderr, /wants an export of usage/);
+    assert.match((await reconcile('anthropic', write(dearer), '--calls', 'm:2026-01-01')).stderr, /needs an export of usage/);
   });
 
   test('an account that cannot be compared is an error of its own: exit code 2 and the reason', async () => {

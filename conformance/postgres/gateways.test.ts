@@ -115,7 +115,7 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     const path = join(first.dataDirectory, 'receipt.json');
     writeFileSync(path, receipt);
     const verified = await runCommand(['receipt', 'verify', path, '--prices'], environment);
-    assert.match(verified.stdout, /is right, by the prices of \S+\+store-1\+[0-9a-f]{8} too/, verified.stderr);
+    assert.match(verified.stdout, /is right, also by the prices of \S+\+store-1\+[0-9a-f]{8}/, verified.stderr);
   });
 
   test('the other gateway follows a video of one gateway to its end, and it is charged once', async () => {
