@@ -71,7 +71,8 @@ function editOnce(root: Node, random: Random): void {
 }
 
 function makeValue(node: Node, name: string, nodes: readonly Node[], random: Random): unknown {
-  const value = (node as Record<string, unknown>)[name];
+  // `__proto__` must not bring Object.prototype into the tree, where later edits would change it.
+  const value = Object.hasOwn(node, name) ? (node as Record<string, unknown>)[name] : undefined;
   const kind = random();
   if (kind < 0.4) return structuredClone(pick(strangers, random));
   if (kind < 0.6) return structuredClone(pick(nodes, random));
