@@ -157,5 +157,5 @@ export const errorSections: readonly ErrorSection[] = [
     introduction: 'Before it reports such a failure, the gateway tries the other targets of the model if the failure permits that.',
     codes: codesOf(upstreams),
   },
-  { title: 'The gateway failed', introduction: 'Retry later, or tell the operator.', codes: codesOf(gateway) },
+  { title: 'The gateway failed', introduction: 'Retry later, or ask the operator.', codes: codesOf(gateway) },
 ];
