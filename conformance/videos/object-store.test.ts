@@ -84,7 +84,7 @@ describe('videos in an object store', () => {
       return true;
     });
     const waiting = await weir.make({ duration: 1 }, 'ms=100');
-    await eventually(weir.output, (output) => output.includes('the file of a video could not be copied'), 60_000);
+    await eventually(weir.output, (output) => output.includes('copying the file of a video failed'), 60_000);
     assert.equal((await weir.ask('GET', `/videos/${waiting}`)).json.status, 'in_progress');
     const refused = await content(id);
     assert.ok(refused.status >= 500 && !refused.bytes.includes('SlowDown'), `${refused.status} ${refused.bytes.toString()}`);

@@ -75,7 +75,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
     const { xai: _xai, ...others } = good.upstreams;
     const models = { 'sora-2': { targets: [{ upstream: 'openai', model: 'sora-2' }] } };
     configure({ ...good, upstreams: others, models });
-    await alerted(id, /the configuration has no upstream "xai" any more/);
+    await alerted(id, /the configuration no longer has the upstream "xai"/);
     assert.match(await statusOf(id), /queued|in_progress/);
     configure(good);
     await steerJob(bench.simulator, 'removed', 'end=done');

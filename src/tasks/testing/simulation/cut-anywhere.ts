@@ -12,8 +12,8 @@ const phasesIn = (world: SimulatedWorld): readonly string[] => [...world.store.r
 const isEverythingOver = (world: SimulatedWorld): boolean => phasesIn(world).every((phase) => phase === 'completed' || phase === 'failed');
 
 /**
- * SimulationRuns the same task once for each call that leaves its process, which then meets the crashPoint; a second
- * process goes on. Returns the number of calls.
+ * Runs the same task once for each outgoing call of its process. The process crashes at that call, before or after it
+ * as `crashPoint` says, and a second process continues. Returns the number of calls.
  */
 export async function cutAnywhere(crashPoint: CrashPoint, isIdempotent: boolean): Promise<number> {
   const points = await countCalls(isIdempotent);
