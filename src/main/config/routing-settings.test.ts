@@ -113,7 +113,7 @@ test('`weir config check` describes the targets of each model', () => {
     'model one: a/gpt-5 (2 keys)',
     'model alone: c/claude-opus-4-6 (only without images)',
     'model canary:',
-    '  first  a/gpt-5 99.5 % (2 keys) + b/gpt-5 0.5 %, each call by itself',
+    '  first  a/gpt-5 99.5 % (2 keys) + b/gpt-5 0.5 %, each call chosen at random',
     '   then  c/claude-opus-4-6 (only with tools, at most 200000 input tokens)',
     "model both: targets that speak the caller's interface before the others",
     '  first  b/gpt-5',

@@ -11,7 +11,7 @@ import { subjectOf, type Target, type TimeoutRule, type Upstream } from './targe
 /**
  * How targets of one priority share calls. `conversation`: all calls of a conversation go to one target while it is
  * healthy, so that the vendor's prompt cache works; conversations are spread by weight. `least-loaded`: to the target
- * with the fewest running calls for its weight. `random`: each call by itself, by weight.
+ * with the fewest running calls for its weight. `random`: each call chosen at random, by weight.
  */
 export type Balance = 'conversation' | 'least-loaded' | 'random';
 
