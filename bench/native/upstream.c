@@ -26,8 +26,6 @@ enum { CONNECTIONS_MAX = 16384, EVENT_BYTES = 150, WAITING_EVENTS_MAX = 64 };
 typedef struct {
   char *in;
   size_t held, room;
-  /* Bytes of the body that are still to come and need not be kept. */
-  size_t skip;
   long events_left;
   double due_us, interval_us;
   int is_streaming, position;
@@ -86,7 +84,7 @@ static void stop_stream(int fd) {
 
 static void drop(int fd) {
   stop_stream(fd);
-  connections[fd].held = connections[fd].skip = 0;
+  connections[fd].held = 0;
   close(fd);
 }
 
