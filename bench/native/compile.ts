@@ -12,7 +12,10 @@ const cache = join(import.meta.dirname, '../../node_modules/.cache/bench');
 export function compile(name: 'load' | 'upstream'): string {
   mkdirSync(cache, { recursive: true });
   const program = join(cache, name);
-  const done = spawnSync('cc', ['-O2', '-Wall', '-o', program, join(import.meta.dirname, `${name}.c`)], { encoding: 'utf8', timeout: 60_000 });
+  const done = spawnSync('cc', ['-O2', '-Wall', '-o', program, join(import.meta.dirname, `${name}.c`)], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
   if (done.error !== undefined) throw new Error('The benchmarks need a C compiler: install one as `cc`.', { cause: done.error });
   if (done.status !== 0) throw new Error(`${name}.c does not compile: ${done.stderr}`);
   return program;

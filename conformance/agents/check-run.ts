@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
-import type { Ledger, Truth } from '../support/audit.ts';
+import type { Truth } from '../support/audit.ts';
+import type { Ledger } from '../support/read-ledger.ts';
 import type { AgentProgram } from './agent-program.ts';
 import type { AgentUpstream } from './benches.ts';
 import type { SeenCall } from './record-traffic.ts';

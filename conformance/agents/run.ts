@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { openLedger } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import type { SimulatedWeir } from '../support/start-simulated-weir.ts';
 import type { AgentProgram } from './agent-program.ts';
 import { type AgentUpstream, agentUpstreams, startAgentWeir } from './benches.ts';

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 import { describeRoles } from '../../src/store/postgres/roles.ts';
 import { simulatedUpstreams } from '../books/load.ts';
-import { readLedger } from '../support/audit.ts';
+import { readLedger } from '../support/read-ledger.ts';
 import { type PostgresServer, startPostgres } from '../support/start-postgres.ts';
 import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';

@@ -16,7 +16,7 @@ import { silentLogger } from '../../src/platform/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createRandom } from '../books/load.ts';
-import { readLedger } from '../support/audit.ts';
+import { readLedger } from '../support/read-ledger.ts';
 import { secondPriceOf } from '../support/second-calculator.ts';
 
 export type PowerLossFigures = {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import OpenAI from 'openai';
 
-import { type Ledger, openLedger } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 

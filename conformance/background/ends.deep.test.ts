@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { openLedger } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';

@@ -7,7 +7,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 
 import { runCommand } from '../programs/run-command.ts';
-import { auditBooks, compareStatistics, openLedger } from '../support/audit.ts';
+import { auditBooks, compareStatistics } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { call, eventually } from '../support/http.ts';
 import { type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { startSimulatedProgram } from '../support/start-simulated-weir.ts';

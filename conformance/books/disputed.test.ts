@@ -4,7 +4,8 @@ import { after, before, test } from 'node:test';
 import type { Receipt } from '../../src/billing/receipts/receipt.ts';
 import { verifyReceipt } from '../../src/billing/receipts/verify-receipt.ts';
 import { runCommand } from '../programs/run-command.ts';
-import { compareStatistics, type Ledger, openLedger } from '../support/audit.ts';
+import { compareStatistics } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { call, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 

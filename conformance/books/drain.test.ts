@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { auditBooks, openLedger } from '../support/audit.ts';
+import { auditBooks } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { call, eventually, untilRefused } from '../support/http.ts';
 import { scaled } from '../support/scale.ts';
 import { startSimulatorProcess } from '../support/start-simulator-process.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { auditBooks, type ClientView, compareStatistics, isExact, type Ledger, openLedger, plannedUsage } from '../support/audit.ts';
+import { auditBooks, type ClientView, compareStatistics, isExact, plannedUsage } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
 import { scaled } from '../support/scale.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';

@@ -11,7 +11,7 @@ import { usdDecimal } from '../../src/billing/statistics/usd-decimal.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
-import { readLedger } from '../support/audit.ts';
+import { readLedger } from '../support/read-ledger.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
-import { openLedger } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { eventually, post } from '../support/http.ts';
 import { openCall } from '../support/open-call.ts';
 import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';

@@ -7,7 +7,8 @@ import { type Answer, call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
 import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';
-import { isExact, openLedger } from '../support/audit.ts';
+import { isExact } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 
 const workers = 2;
 /** The numbers of bytes after which clients disconnect. */

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
-import { openLedger } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { eventually, post } from '../support/http.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';

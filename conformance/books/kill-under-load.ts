@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
-import { auditBooks, type ClientView, compareStatistics, openLedger } from '../support/audit.ts';
+import { auditBooks, type ClientView, compareStatistics } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
 import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { auditBooks, type ClientView, openLedger } from '../support/audit.ts';
+import { auditBooks, type ClientView } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
 import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';

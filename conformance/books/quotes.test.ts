@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { runCommand } from '../programs/run-command.ts';
 import { assertDescribed, assertRequestDescribed } from '../gateway/described-answers.ts';
-import { type Ledger, openLedger } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { type Answer, call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';

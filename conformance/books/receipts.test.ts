@@ -7,7 +7,7 @@ import type { Receipt } from '../../src/billing/receipts/receipt.ts';
 import { verifyReceiptText } from '../../src/billing/receipts/verify-receipt.ts';
 import { assertDescribed } from '../gateway/described-answers.ts';
 import { runCommand } from '../programs/run-command.ts';
-import { type Ledger, openLedger } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { type Answer, call, eventually, post } from '../support/http.ts';
 import { arrayInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 import { runCommand } from '../programs/run-command.ts';
-import { openLedger } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { billedCalls, type BilledTruth, exportAnthropic, exportGoogle, exportOpenAi } from '../support/export-usage.ts';
 import { eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';

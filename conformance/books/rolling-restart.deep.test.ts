@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import { auditBooks, openLedger, type Truth } from '../support/audit.ts';
+import { auditBooks, type Truth } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
 import { startBalancer } from '../support/start-balancer.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { auditBooks, type ClientView, openLedger } from '../support/audit.ts';
+import { auditBooks, type ClientView } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { eventually, untilRefused } from '../support/http.ts';
 import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { startWeir } from '../support/start-weir.ts';

@@ -5,7 +5,7 @@ import type { Receipt } from '../../src/billing/receipts/receipt.ts';
 import { verifyReceipt } from '../../src/billing/receipts/verify-receipt.ts';
 import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
 import { runCommand } from '../programs/run-command.ts';
-import { type Ledger, openLedger } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway, upstreamKey } from '../support/start-simulated-weir.ts';
 

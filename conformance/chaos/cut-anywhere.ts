@@ -1,6 +1,6 @@
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
-import { type Ledger, openLedger } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { type LocalChaosProxy, startChaosProxy, type Trouble } from '../support/chaos-proxy.ts';
 import { allModes, type Mode } from '../faults/fault-bench.ts';
 import { arrayInterface } from '../support/interfaces.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
-import { compareStatistics, type Ledger, openLedger, priceBound, type Truth } from '../support/audit.ts';
+import { compareStatistics, priceBound, type Truth } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
 import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall, type OpenCall, type OpenCallOptions, type ReceivedReply } from '../support/open-call.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
-import { openLedger, type Ledger } from '../support/audit.ts';
+import { openLedger, type Ledger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { openCall, type ReceivedReply } from '../support/open-call.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
-import { type Ledger, openLedger } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { residentBytes } from '../support/process-memory.ts';

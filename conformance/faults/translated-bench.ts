@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
-import { openLedger, type Ledger } from '../support/audit.ts';
+import { openLedger, type Ledger } from '../support/read-ledger.ts';
 import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall, type OpenCall, type ReceivedReply } from '../support/open-call.ts';
 import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts';

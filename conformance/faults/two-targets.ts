@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
-import { compareStatistics, type Ledger, openLedger, plannedUsage, type Truth } from '../support/audit.ts';
+import { compareStatistics, plannedUsage, type Truth } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { startChaosProxy, type Trouble } from '../support/chaos-proxy.ts';
 import { type ChaosProxyProcess, startChaosProxyProcess } from '../support/chaos-proxy-process.ts';
 import { eventually } from '../support/http.ts';

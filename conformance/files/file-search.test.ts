@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 
 import { chatOnly, modelNames, models } from '../responses/models.ts';
-import { openLedger } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { commandOutput } from '../programs/run-command.ts';
 import { makeDocx, makePdf } from './documents.ts';

@@ -5,7 +5,7 @@ import OpenAI, { toFile } from 'openai';
 
 import type { Receipt } from '../../src/billing/receipts/receipt.ts';
 import { by } from '../limits/limits-bench.ts';
-import { openLedger } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { call } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway, upstreamKey } from '../support/start-simulated-weir.ts';
 

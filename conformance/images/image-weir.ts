@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 
-import { type Ledger, openLedger } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { type Answer, call } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway, type StartSimulatedWeirOptions } from '../support/start-simulated-weir.ts';
 

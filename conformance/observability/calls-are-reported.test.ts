@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { usdDecimal } from '../../src/billing/statistics/usd-decimal.ts';
 import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
-import { openLedger } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';

@@ -5,7 +5,7 @@ import { type RunningSimulator, startSimulator } from 'weir-simulator';
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 import { describeRoles } from '../../src/store/postgres/roles.ts';
 import { simulatedUpstreams } from '../books/load.ts';
-import { type Ledger, readLedger } from '../support/audit.ts';
+import { type Ledger, readLedger } from '../support/read-ledger.ts';
 import { type PostgresServer, startPostgres } from '../support/start-postgres.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { serveWeir } from '../support/serve-weir.ts';

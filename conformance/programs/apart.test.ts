@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { compareStatistics, openLedger, plannedUsage, priceOf } from '../support/audit.ts';
+import { compareStatistics, plannedUsage, priceOf } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { startSimulatedGateway, startSimulatedProgram } from '../support/start-simulated-weir.ts';

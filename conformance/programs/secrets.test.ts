@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { call, eventually, post } from '../support/http.ts';
-import { openLedger } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { arrayInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
 import { filesBelow, readIfThere } from '../support/read-files.ts';

@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test';
 
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import type { Usage } from '../../src/inference/usage.ts';
-import { openLedger, plannedUsage, priceBound, type Truth } from '../support/audit.ts';
+import { plannedUsage, priceBound, type Truth } from '../support/audit.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
 import { startTranslationBench, type TranslationBench } from './bench.ts';
 import { translationCases } from './cases/cases.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { openLedger, priceBound, type Ledger } from '../support/audit.ts';
+import { priceBound } from '../support/audit.ts';
+import { openLedger, type Ledger } from '../support/read-ledger.ts';
 import { eventually, post } from '../support/http.ts';
 import { openCall } from '../support/open-call.ts';
 import { modelName, startTranslationBench, type TranslationBench } from './bench.ts';

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import OpenAI from 'openai';
 import { ResponsesWS } from 'openai/resources/responses/ws';
 
-import { type Ledger, openLedger } from '../support/audit.ts';
+import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { eventually, rawExchange } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedProgram, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { openSocket, type SocketEvent } from './open-socket.ts';
