@@ -2,7 +2,7 @@ import { type keepBooks as realKeepBooks, keepNoBooks } from '../src/gateway/att
 import type { CallReport } from '../src/gateway/telemetry/call-report.ts';
 import { atEndOfTurn } from './no-journal.ts';
 
-export { keepNoBooks };
+export * from '../src/gateway/attempts/books/settle.ts';
 
 /**
  * Replaces metering, pricing and booking of a call: its end is reported, and its reply is sent at the end of the turn.

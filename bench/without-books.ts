@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
 /**
@@ -5,16 +6,20 @@ import { registerHooks } from 'node:module';
  * metered, priced or booked. Replies are sent in the same step of the event loop as with a journal, because batched
  * writes to sockets are cheaper, and that difference is not a cost of the books.
  */
-const replaced: Readonly<Record<string, string>> = {
-  'billing/journal/create-journal.ts': new URL('no-journal.ts', import.meta.url).href,
-  'gateway/keep-books.ts': new URL('no-keeping.ts', import.meta.url).href,
-};
+const replaced: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'billing/journal/create-journal.ts': 'no-journal.ts',
+    'gateway/attempts/books/settle.ts': 'no-keeping.ts',
+  }).map(([module, other]) => [new URL(`../src/${module}`, import.meta.url).href, new URL(other, import.meta.url).href]),
+);
+
+for (const module of replaced.keys())
+  if (!existsSync(new URL(module))) throw new Error(`${module} is to be replaced, but does not exist: correct bench/without-books.ts`);
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
     const resolved = nextResolve(specifier, context);
-    const path = Object.keys(replaced).find((each) => resolved.url.endsWith(`/src/${each}`));
-    const other = path === undefined || context.parentURL?.includes('/bench/') === true ? undefined : replaced[path];
+    const other = context.parentURL?.includes('/bench/') === true ? undefined : replaced.get(resolved.url);
     return other === undefined ? resolved : { ...resolved, url: other };
   },
 });
