@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 
 import { compile } from './native/compile.ts';
 
@@ -13,8 +11,13 @@ export type Contestant = {
   readonly port: number;
   /** CPU seconds used so far, user and system, by all of its processes. */
   readonly cpuSeconds: () => number;
+  /** Header lines that its requests need besides the usual ones. */
+  readonly headers?: readonly string[];
   readonly stop: () => void;
 };
+
+/** Weir, and the folder of its books. */
+export type WeirContestant = Contestant & { readonly dataDirectory: string };
 
 export const proxyCore = '0';
 export const loadCore = '1';
@@ -25,7 +28,7 @@ export const apiKey = 'bench-key-of-the-load';
 const ticksPerSecond = 100;
 
 /** Reads user and system time of a process and of its children from /proc. */
-function cpuSecondsOf(pid: number): number {
+export function cpuSecondsOf(pid: number): number {
   const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === pid);
   return [String(pid), ...children].reduce((sum, id) => sum + cpuTicks(id), 0) / ticksPerSecond;
 }
@@ -114,19 +117,20 @@ export async function startBareProxy(upstreamPort: number, way: 'buffered' | 'pi
     name: way === 'buffered' ? bareName : `${bareName}, piped`,
     port: Number(found),
     cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),
-    stop: () => child.kill('SIGKILL'),
+    stop: () => void child.kill('SIGKILL'),
   };
 }
 
 /**
  * Weir with everything on, as its users start it.
  * @param variant.preload a module that is loaded before the program
+ * @param variant.workers as many processes take the calls
  * @param variant.limited the load's key has a daily limit that it never meets, and its user is prepaid
  */
 export async function startWeirGateway(
   upstreamPort: number,
-  variant: { readonly name?: string; readonly preload?: string; readonly limited?: boolean } = {},
-): Promise<Contestant> {
+  variant: { readonly name?: string; readonly preload?: string; readonly limited?: boolean; readonly workers?: number } = {},
+): Promise<WeirContestant> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const config = join(dataDirectory, 'weir.yaml');
   writeFileSync(
@@ -143,9 +147,10 @@ export async function startWeirGateway(
   };
   const program = join(here, '../src/main/weir.ts');
   const preload = variant.preload === undefined ? [] : ['--import', variant.preload];
+  const workers = variant.workers === undefined ? [] : ['--workers', String(variant.workers)];
   const { child, found } = await startPinned(
     proxyCore,
-    [process.execPath, ...preload, program, 'gateway'],
+    [process.execPath, ...preload, program, 'gateway', ...workers],
     /gateway http:\/\/127\.0\.0\.1:(\d+)/,
     environment,
   );
@@ -153,8 +158,9 @@ export async function startWeirGateway(
   return {
     name: variant.name ?? 'Weir',
     port: Number(found),
+    dataDirectory,
     cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),
-    stop: () => child.kill('SIGKILL'),
+    stop: () => void child.kill('SIGKILL'),
   };
 }
 
@@ -174,63 +180,4 @@ function limitLoad(program: string, environment: Record<string, string>): void {
     });
     if (done.status !== 0) throw new Error(`weir ${command.join(' ')}: ${done.stderr}`);
   }
-}
-
-/** Starts a server of the distribution, and waits until it accepts connections. */
-async function startServer(name: string, port: number, command: readonly string[]): Promise<Contestant> {
-  const child = spawn('taskset', ['-c', proxyCore, ...command], { stdio: 'ignore' });
-  for (let attempt = 0; attempt < 100 && !(await accepts(port)); attempt++) await wait(50);
-  return { name, port, cpuSeconds: () => cpuSecondsOf(child.pid ?? 0), stop: () => child.kill('SIGTERM') };
-}
-
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
-
-/** nginx as a plain reverse proxy, or undefined where it is not installed. */
-export function startNginx(upstreamPort: number): Promise<Contestant> | undefined {
-  if (spawnSync('which', ['nginx']).status !== 0) return undefined;
-  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-nginx-'));
-  mkdirSync(join(folder, 'logs'));
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
-  writeFileSync(
-    join(folder, 'nginx.conf'),
-    `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/logs/error.log;
-events { worker_connections 8192; }
-http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/f; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
- client_body_buffer_size 8m; client_max_body_size 16m; keepalive_requests 1000000;
- upstream target { server 127.0.0.1:${upstreamPort}; keepalive 512; keepalive_requests 1000000; }
- server { listen 127.0.0.1:${port}; location / { proxy_pass http://target; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; proxy_read_timeout 300s; } } }`,
-  );
-  return startServer('nginx', port, ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf')]);
-}
-
-/** HAProxy as a plain reverse proxy, or undefined if it is not installed. */
-export function startHaproxy(upstreamPort: number): Promise<Contestant> | undefined {
-  if (spawnSync('which', ['haproxy']).status !== 0) return undefined;
-  const file = join(mkdtempSync(join(tmpdir(), 'weir-bench-haproxy-')), 'haproxy.cfg');
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
-  writeFileSync(
-    file,
-    `global
-  nbthread 1
-  maxconn 8192
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 300s
-  timeout server 300s
-  http-reuse always
-  option http-no-delay
-listen proxy
-  bind 127.0.0.1:${port}
-  server target 127.0.0.1:${upstreamPort}
-`,
-  );
-  return startServer('haproxy', port, ['haproxy', '-f', file]);
 }

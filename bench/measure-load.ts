@@ -28,7 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), 'weir-bench-load-'));
 const load = compile('load');
 
 /** Writes the request of a work as the bytes that each connection sends. */
-function writeRequest(work: Work): string {
+function writeRequest(work: Work, headers: readonly string[]): string {
   const file = join(folder, 'request');
   const head = [
     `POST ${work.path} HTTP/1.1`,
@@ -38,6 +38,7 @@ function writeRequest(work: Work): string {
     'anthropic-version: 2023-06-01',
     'user-agent: bench',
     'accept: */*',
+    ...headers,
     `content-length: ${Buffer.byteLength(work.body)}`,
   ];
   writeFileSync(file, `${head.join('\r\n')}\r\n\r\n${work.body}`);
@@ -49,7 +50,7 @@ function writeRequest(work: Work): string {
  * @throws if a request failed, because figures of failures mean nothing
  */
 export function measure(contestant: Contestant, work: Work, seconds: number): Measured {
-  const command = [load, String(contestant.port), String(work.connections), String(seconds), writeRequest(work)];
+  const command = [load, String(contestant.port), String(work.connections), String(seconds), writeRequest(work, contestant.headers ?? [])];
   const before = contestant.cpuSeconds();
   const done = spawnSync('taskset', ['-c', loadCore, ...command], { encoding: 'utf8', timeout: 120_000 });
   const used = contestant.cpuSeconds() - before;
@@ -71,3 +72,9 @@ export function measure(contestant: Contestant, work: Work, seconds: number): Me
 /** Other work on the machine only adds to a measurement, so the lower quartile is what the work costs. */
 export const lowerQuartile = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)] ?? Number.NaN;
+
+/** The median of the ratios of processor time, round by round, so that both saw the same machine. */
+export function ratioOf(results: readonly Measured[], bare: readonly Measured[]): number {
+  const ratios = results.map(({ cpuMicros }, round) => cpuMicros / (bare[round]?.cpuMicros ?? Number.NaN));
+  return ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)] ?? Number.NaN;
+}

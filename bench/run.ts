@@ -1,20 +1,25 @@
 import { cpus } from 'node:os';
 
 import { writePart } from './benchmark-page.ts';
-import { bareName, type Contestant, startBareProxy, startHaproxy, startNginx, startUpstream, startWeirGateway } from './contestants.ts';
-import { lowerQuartile, type Measured, measure } from './measure-load.ts';
+import { bareName, type Contestant, startBareProxy, startUpstream, startWeirGateway } from './contestants.ts';
+import { diskTable } from './disk.ts';
+import { lowerQuartile, type Measured, measure, ratioOf } from './measure-load.ts';
+import { startGoProxy, startHaproxy, startNginx, startPortkey } from './peers.ts';
+import { processesTable } from './several-processes.ts';
 import { translationTable } from './translation.ts';
 import { smallCall, type Work, works } from './works.ts';
 
 /**
- * Measures what Weir adds to a call: processor time and latency, beside a bare proxy on this runtime and beside nginx
- * and HAProxy if they are installed. The contestants of a table run in turn on one core, load and upstream on the
- * other. The lower quartile of the rounds counts, because other work on the machine only adds to a measurement.
- * `npm run bench` writes docs/reference/benchmarks.md. `--quick` measures short rounds and writes nothing, and
- * `--work TEXT` measures only the works whose title contains the text.
+ * Measures what Weir adds to a call: processor time and latency, beside a bare proxy on this runtime and beside nginx,
+ * HAProxy and a proxy in Go if they are installed. The contestants of a table run in turn on one core, load and
+ * upstream on the other. The lower quartile of the rounds counts, because other work on the machine only adds to a
+ * measurement. `npm run bench` writes docs/reference/benchmarks.md. `--quick` measures short rounds and writes nothing,
+ * and `--work TEXT` measures only the works whose title contains the text. `--peer portkey` also installs and measures
+ * Portkey's gateway.
  */
 const quick = process.argv.includes('--quick');
 const only = process.argv[process.argv.indexOf('--work') + 1] ?? '';
+const withPortkey = process.argv.includes('--peer') && process.argv[process.argv.indexOf('--peer') + 1] === 'portkey';
 const rounds = quick ? 3 : 7;
 const secondsPerRound = quick ? 2 : 4;
 const chosen = process.argv.includes('--work') ? works.filter(({ title }) => title.includes(only)) : works;
@@ -23,19 +28,18 @@ const upstream = await startUpstream();
 const contestants = [
   await startNginx(upstream.port),
   await startHaproxy(upstream.port),
+  await startGoProxy(upstream.port),
   await startBareProxy(upstream.port),
   await startBareProxy(upstream.port, 'piped'),
   await startWeirGateway(upstream.port),
+  withPortkey ? await startPortkey(upstream.port) : undefined,
 ].filter((contestant) => contestant !== undefined);
 
-/** The ratio is that of the processor time to the bare proxy's in the same round, so that both saw the same machine. */
 function row({ name }: Contestant, results: readonly Measured[], bare: readonly Measured[]): string {
   const cell = (read: (result: Measured) => number, digits: number): string => lowerQuartile(results.map(read)).toFixed(digits);
-  const ratios = results.map(({ cpuMicros }, round) => cpuMicros / (bare[round]?.cpuMicros ?? Number.NaN));
-  const ratio = ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)] ?? Number.NaN;
   const rate = results.map(({ perSecond }) => perSecond).toSorted((a, b) => b - a)[Math.floor(results.length / 4)] ?? 0;
   const latencies = [cell(({ p50Ms }) => p50Ms, 3), cell(({ p99Ms }) => p99Ms, 2), cell(({ p999Ms }) => p999Ms, 2)];
-  return `| ${[name, cell(({ cpuMicros }) => cpuMicros, 1), ratio.toFixed(2), Math.round(rate), ...latencies].join(' | ')} |`;
+  return `| ${[name, cell(({ cpuMicros }) => cpuMicros, 1), ratioOf(results, bare).toFixed(2), Math.round(rate), ...latencies].join(' | ')} |`;
 }
 
 function section(work: Work): string {
@@ -58,21 +62,24 @@ function section(work: Work): string {
 
 try {
   for (const contestant of contestants) measure(contestant, { ...smallCall, connections: 32 }, secondsPerRound);
+  const sections = chosen.map(section);
+  const isWhole = chosen === works;
+  if (isWhole) sections.push(await processesTable(rounds, secondsPerRound), await diskTable(secondsPerRound * 3), translationTable());
+  console.log(sections.slice(chosen.length).join('\n'));
   const page = [
     '# Benchmarks',
     '',
-    'Written by `npm run bench`; nginx and HAProxy are measured if they are installed. Compare within a table only: its',
-    'contestants ran in turn on one core of one machine',
+    'Written by `npm run bench`; nginx, HAProxy and Go are measured if they are installed, Portkey with',
+    '`--peer portkey`. Compare within a table only: its contestants ran in turn on one core of one machine',
     `(${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}), load and upstream, written in C, on the other. CPU is`,
     'the user and system time of all processes and threads of the contestant, lower quartile of the rounds; the ratio is',
     'the median of the rounds. Weir runs with everything on: keys, structural scan, validation, usage, price, journal,',
     'ledger. The latency of a call includes the upstream. The latency of an event is its delay from the upstream to the',
     'client.',
     '',
-    ...chosen.map(section),
-    translationTable(),
+    ...sections,
   ].join('\n');
-  if (!quick && chosen === works) writePart('calls', page);
+  if (!quick && isWhole) writePart('calls', page);
 } finally {
   for (const contestant of contestants) contestant.stop();
   upstream.stop();
