@@ -445,9 +445,20 @@ describe('damage', () => {
     const file = disk.files.get(segment(1));
     assert.ok(file);
     file.bytes = Buffer.concat([file.bytes, Buffer.alloc(4096)]);
+    // As if it had not been created with its full length.
+    delete file.created;
     const again = await start({ disk });
     assert.equal(again.recovered.tornBytes, 4096);
     assert.equal(again.recovered.done, 1);
+    await again.journal.close();
+  });
+
+  test('zeros that a killed process did not use are neither torn nor damage, in any of its segments', async () => {
+    const disk = await recorded(['a', 'b', 'c'], 1);
+    const lengths = [...disk.files.keys()].map((path) => disk.read(path).length);
+    assert.ok(lengths.length > 3 && lengths.every((length) => length === 64 * 1024), String(lengths));
+    const again = await start({ disk });
+    assert.deepEqual([again.recovered.tornBytes, again.recovered.quarantined, again.recovered.done], [0, [], 3]);
     await again.journal.close();
   });
 

@@ -28,15 +28,19 @@ export type JournalDisk = {
   /** Locks the directory for this process and returns the release. Throws while another process has it. */
   readonly lock: (directory: string) => () => void;
   readonly list: (directory: string) => readonly string[];
-  /** Creates a file that must not exist yet, 0600, for appending. */
-  readonly create: (path: string) => number;
-  /** Passes bytes to the operating system and returns how many it accepted. */
+  /**
+   * Creates a file that must not exist yet, 0600, with this many zeros, which take no room on the disk before they are
+   * replaced. If each write made the file longer, writes would wait for a sync that is under way.
+   */
+  readonly create: (path: string, length: number) => number;
+  /** Passes bytes, which follow the last ones, to the operating system, and returns how many it accepted. */
   readonly write: (handle: number, bytes: Buffer, offset: number, length: number) => number;
   /** Forces written bytes to the disk. */
   readonly sync: (handle: number) => Promise<void>;
   /** Forces the names of new files to the disk. */
   readonly syncDirectory: (directory: string) => Promise<void>;
-  readonly close: (handle: number) => void;
+  /** Closes a file and cuts off the zeros after this length. */
+  readonly close: (handle: number, length: number) => void;
   readonly read: (path: string) => Buffer;
   readonly readAt: (path: string, offset: number, length: number) => Buffer;
   /** Truncates a file and forces the change to the disk. */
@@ -56,7 +60,18 @@ export const nodeJournalDisk: JournalDisk = {
   },
   lock: lockDirectory,
   list: (directory) => readdirSync(directory),
-  create: (path) => openSync(path, 'ax', 0o600),
+  create: (path, length) => {
+    const handle = openSync(path, 'wx', 0o600);
+    try {
+      ftruncateSync(handle, length);
+      return handle;
+    } catch (error) {
+      closeSync(handle);
+      unlinkSync(path);
+      throw error;
+    }
+  },
+  // Without a position the bytes follow the last ones.
   write: (handle, bytes, offset, length) => writeSync(handle, bytes, offset, length),
   sync: (handle) => syncData(handle),
   syncDirectory: async (directory) => {
@@ -67,7 +82,13 @@ export const nodeJournalDisk: JournalDisk = {
       closeSync(handle);
     }
   },
-  close: closeSync,
+  close: (handle, length) => {
+    try {
+      ftruncateSync(handle, length);
+    } finally {
+      closeSync(handle);
+    }
+  },
   read: (path) => readFileSync(path),
   readAt: (path, offset, length) => {
     const handle = openSync(path, 'r');

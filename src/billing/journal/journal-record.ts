@@ -58,6 +58,25 @@ export function decodeRecord(buffer: Buffer, at: number): JournalRecord | undefi
   return { type, offset: at, length: end - at, value };
 }
 
+const zeros = Buffer.alloc(64 * 1024);
+
+/** The length with which a segment for this many bytes is created. */
+export function createdBytes(bytes: number): number {
+  return Math.ceil(bytes / zeros.length) * zeros.length;
+}
+
+/**
+ * The part of a segment that was written. A segment that was not closed has the length that it was created with, and
+ * ends with zeros. No record does. Zeros at the end of a file of another length are writes that a power loss undid.
+ */
+export function writtenPart(buffer: Buffer): Buffer {
+  if (buffer.length % zeros.length !== 0) return buffer;
+  let end = buffer.length;
+  while (end >= zeros.length && zeros.compare(buffer, end - zeros.length, end) === 0) end -= zeros.length;
+  while (end > 0 && buffer[end - 1] === 0) end -= 1;
+  return buffer.subarray(0, end);
+}
+
 /** Reads all complete records of a segment, also those after a damaged part. */
 export function scanSegment(buffer: Buffer): SegmentScan {
   const records: JournalRecord[] = [];

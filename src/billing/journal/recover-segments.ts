@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/log.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { encodeEntry } from '../ledger/entry-json.ts';
 import type { JournalDisk } from './journal-disk.ts';
-import { type JournalRecord, recordTypes, scanSegment } from './journal-record.ts';
+import { type JournalRecord, recordTypes, scanSegment, writtenPart } from './journal-record.ts';
 import { segmentName } from './segment-name.ts';
 import type { RecordPosition, SegmentWriter } from './segment-writer.ts';
 import type { LostCallSettler, RecordedHead, RecordedProgress } from './settle-lost-call.ts';
@@ -84,7 +84,7 @@ function readSegments({ disk, directory, numbers, logger }: RecoverOptions): Fou
   const found: Found = { calls: new Map(), records: 0, tornBytes: 0, damaged: [] };
   for (const number of numbers) {
     const path = join(directory, segmentName(number));
-    const bytes = disk.read(path);
+    const bytes = writtenPart(disk.read(path));
     const scan = scanSegment(bytes);
     const isLast = number === numbers.at(-1);
     const isWhole = scan.cleanBytes === bytes.length;

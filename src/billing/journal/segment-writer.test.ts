@@ -47,6 +47,14 @@ describe('the positions of records', () => {
     assert.deepEqual([roomy.append('a').segment, roomy.append('b').segment, roomy.append('c').segment], [1, 1, 2]);
   });
 
+  test('a segment is created with its full length, and has its own when it is closed', async () => {
+    const { disk, writer, append } = startWriter({ segmentBytesMax: 100_000 });
+    const { length } = append('a');
+    assert.equal(disk.read(pathOf(1)).length, 128 * 1024);
+    await writer.close();
+    assert.equal(disk.read(pathOf(1)).length, length);
+  });
+
   test('chunks of synced records are reused: at most four, and never one of another size', async () => {
     const pieces = new Set<Buffer>();
     class WatchedDisk extends MemoryJournalDisk {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from '../../platform/log.ts';
 import type { JournalDisk } from './journal-disk.ts';
-import { type RecordType, encodeRecord, recordBytesBound } from './journal-record.ts';
+import { type RecordType, createdBytes, encodeRecord, recordBytesBound } from './journal-record.ts';
 import { JournalUnavailableError } from './journal.ts';
 import { segmentName } from './segment-name.ts';
 
@@ -231,7 +231,7 @@ export class SegmentWriter {
   #create(): Segment {
     const number = this.#nextNumber;
     const path = join(this.#options.directory, segmentName(number));
-    const handle = this.#options.disk.create(path);
+    const handle = this.#options.disk.create(path, createdBytes(this.#options.segmentBytesMax));
     this.#nextNumber += 1;
     return { number, path, handle, bytes: 0, named: false };
   }
@@ -284,7 +284,7 @@ export class SegmentWriter {
   /** Removes an incomplete segment: otherwise a full disk would collect such files. */
   #discard(segment: Segment): void {
     try {
-      this.#options.disk.close(segment.handle);
+      this.#options.disk.close(segment.handle, 0);
       this.#options.disk.remove(segment.path);
     } catch (error) {
       this.#options.logger.warn({ err: error, segment: segment.number }, 'removing an unfinished journal segment failed');
@@ -319,12 +319,12 @@ export class SegmentWriter {
     const path = join(directory, 'probe');
     // A process that was killed during a probe leaves its file.
     if (disk.list(directory).includes('probe')) disk.remove(path);
-    const handle = disk.create(path);
+    const handle = disk.create(path, 0);
     try {
       disk.write(handle, Buffer.from('?'), 0, 1);
       await disk.sync(handle);
     } finally {
-      disk.close(handle);
+      disk.close(handle, 1);
       disk.remove(path);
     }
   }
@@ -386,7 +386,7 @@ export class SegmentWriter {
       if (this.#chunks.some((chunk) => chunk.segment === segment) && !this.#closed) continue;
       this.#leaving.delete(segment);
       try {
-        this.#options.disk.close(segment.handle);
+        this.#options.disk.close(segment.handle, segment.bytes);
       } catch (error) {
         this.#options.logger.warn({ err: error, segment: segment.number }, 'closing a journal segment failed');
       }

@@ -113,13 +113,18 @@ function describeHolder({ text, isAlive }: Holder): Finding {
   return { verdict: 'none', subject, says: `process ${text} used it and is gone: it was killed` };
 }
 
+/** The unit of `blocks`. */
+const statBlockBytes = 512;
+
 /** Segments exist while calls run. Without a running gateway they are from a killed one. */
 function checkJournal(path: string, hasGateway: boolean): readonly Finding[] {
   const directory = join(path, 'journal');
   if (hasGateway || !existsSync(directory)) return [];
   const sizes = readdirSync(directory)
     .filter((name) => name.startsWith('segment-'))
-    .map((name) => statSync(join(directory, name)).size)
+    .map((name) => statSync(join(directory, name)))
+    // The rest of the segment of a killed gateway is zeros that take no room.
+    .map(({ size, blocks }) => Math.min(size, blocks * statBlockBytes))
     .filter((size) => size > 0);
   const subject = 'journal';
   if (sizes.length === 0) return [{ verdict: 'good', subject, says: 'no segments of earlier runs remain' }];

@@ -1,6 +1,10 @@
 import type { JournalDisk } from '../journal-disk.ts';
 
-type MemoryFile = { bytes: Buffer; syncedBytes: number };
+type MemoryFile = {
+  bytes: Buffer;
+  syncedBytes: number;
+  /** It was created with this length, and ends with zeros up to there. */ created?: number;
+};
 
 /**
  * Called before an operation with its path. Throws to make it fail; for `write` it may return how many bytes are
@@ -35,9 +39,9 @@ export class MemoryJournalDisk implements JournalDisk {
 
   /** The files that another process finds: after a kill all written bytes, after a power loss only synced ones. */
   afterCrash(kind: 'kill' | 'power-loss'): MemoryJournalDisk {
-    const files = [...this.files].map(([path, { bytes, syncedBytes }]): [string, MemoryFile] => {
+    const files = [...this.files].map(([path, { bytes, syncedBytes, created }]): [string, MemoryFile] => {
       const left = Buffer.from(kind === 'kill' ? bytes : bytes.subarray(0, syncedBytes));
-      return [path, { bytes: left, syncedBytes: left.length }];
+      return [path, { bytes: left, syncedBytes: left.length, ...(created === undefined ? {} : { created }) }];
     });
     return new MemoryJournalDisk(new Map(files));
   }
@@ -58,7 +62,7 @@ export class MemoryJournalDisk implements JournalDisk {
     }
     const files = [...names].map(([path, file]): [string, MemoryFile] => {
       const bytes = loseUnsynced(file, random);
-      return [path, { bytes, syncedBytes: bytes.length }];
+      return [path, { bytes, syncedBytes: bytes.length, ...(file.created === undefined ? {} : { created: file.created }) }];
     });
     return new MemoryJournalDisk(new Map(files));
   }
@@ -84,10 +88,10 @@ export class MemoryJournalDisk implements JournalDisk {
     return [...this.files.keys()].map((path) => path.slice(directory.length + 1));
   }
 
-  create(path: string): number {
+  create(path: string, length: number): number {
     void this.fault?.('create', path);
     if (this.files.has(path)) throw Object.assign(new Error(`EEXIST: ${path}`), { code: 'EEXIST' });
-    const file = { bytes: Buffer.alloc(0), syncedBytes: 0 };
+    const file = { bytes: Buffer.alloc(0), syncedBytes: 0, created: length };
     this.files.set(path, file);
     this.#changes.push({ type: 'create', path, file });
     this.#lastHandle += 1;
@@ -119,14 +123,22 @@ export class MemoryJournalDisk implements JournalDisk {
     this.#changes.splice(0, changes);
   }
 
-  close(handle: number): void {
-    void this.fault?.('close', this.#pathOf(handle));
+  close(handle: number, length: number): void {
+    const path = this.#pathOf(handle);
+    void this.fault?.('close', path);
     this.#handles.delete(handle);
+    const file = this.files.get(path);
+    if (file === undefined) return;
+    delete file.created;
+    // Bytes of an incomplete write are cut off too.
+    if (file.bytes.length > length) file.bytes = file.bytes.subarray(0, length);
+    file.syncedBytes = Math.min(file.syncedBytes, file.bytes.length);
   }
 
   read(path: string): Buffer {
     void this.fault?.('read', path);
-    return Buffer.from(this.#file(path).bytes);
+    const { bytes, created = 0 } = this.#file(path);
+    return Buffer.concat([bytes, Buffer.alloc(Math.max(0, created - bytes.length))]);
   }
 
   readAt(path: string, offset: number, length: number): Buffer {
@@ -138,6 +150,7 @@ export class MemoryJournalDisk implements JournalDisk {
     const file = this.#file(path);
     file.bytes = file.bytes.subarray(0, length);
     file.syncedBytes = file.bytes.length;
+    delete file.created;
   }
 
   rename(from: string, to: string): void {
