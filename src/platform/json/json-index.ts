@@ -76,6 +76,11 @@ export class JsonIndex {
     return ((this.#nodes[node * jsonNodeInts] ?? 0) & jsonFlag.escapes) !== 0;
   }
 
+  /** Whether the bytes of the string or key are ASCII; escapes may stand for other characters. */
+  isAscii(node: number): boolean {
+    return ((this.#nodes[node * jsonNodeInts] ?? 0) & jsonFlag.nonAscii) === 0;
+  }
+
   /** The first key or item of a container. It equals `next(container)` if the container is empty. */
   first(container: number): number {
     return container + 1;

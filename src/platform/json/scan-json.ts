@@ -17,6 +17,9 @@ export type JsonLimits = {
   readonly tokensMax?: number;
 };
 
+/** The limits of a text for which none are given. */
+export const jsonLimitsUsual = { depthMax: 64, tokensMax: 250_000 } as const;
+
 /**
  * The longest key between its quotes, and the longest number, in bytes, because both are read in one step. Real
  * interfaces use at most a few hundred.
@@ -92,7 +95,7 @@ export class JsonScanner {
    */
   constructor(
     bytes: Buffer,
-    { depthMax = 64, tokensMax = 250_000 }: JsonLimits,
+    { depthMax = jsonLimitsUsual.depthMax, tokensMax = jsonLimitsUsual.tokensMax }: JsonLimits,
     large?: { readonly values: LargeValues; readonly bytesMin: number },
   ) {
     if (!isUtf8(bytes)) throw new JsonProblemError('encoding', bytes, findInvalidUtf8(bytes), 'the body is not valid UTF-8');

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { compileScanner, compilerFile, scannerFile } from './scanner/compile-scanner.ts';
+
+test(
+  'the committed scanner of JSON texts is what its source compiles to',
+  { skip: existsSync(compilerFile) ? false : 'run npm ci' },
+  () => {
+    assert.ok(compileScanner().equals(readFileSync(scannerFile)), 'the source was changed: run npm run scanner');
+  },
+);
