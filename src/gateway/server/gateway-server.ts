@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { type ConnectionGuard, guardConnections, type SlowBody } from '../../platform/http/connection-guard.ts';
+import { DirectReply } from '../../platform/http/direct-reply.ts';
 import { DirectRequest } from '../../platform/http/direct-request.ts';
 import { closeIfSilent } from '../../platform/http/silent-connection.ts';
 import { isTransientFailure } from '../../platform/transient-failure.ts';
@@ -90,7 +91,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     return serveOnce(gateway, idempotency, handled, { identifiedBy, target, run });
   };
 
-  const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);
+  const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest, ServerResponse: DirectReply }, onRequest);
   const guard = guardClients(server, gateway);
   const sockets = createResponseSockets({
     gateway,
