@@ -85,6 +85,12 @@ export type StreamReport = ReplyReport & {
 /** Reads a stream while it passes. Pure and synchronous. */
 export type StreamTap = {
   readonly read: (frame: Frame) => FrameVerdict;
+  /**
+   * Reads a chunk of whole frames, none of them the first, that is recognized by its bytes: all of them are forwarded,
+   * and only add text. Returns their number; 0 if the chunk is not recognized, and then nothing was read. Absent if a
+   * dialect recognizes none.
+   */
+  readonly skim?: (chunk: Buffer) => number;
   /** The `state` of the report. It is read after every chunk, and building the report would cost more. */
   readonly state: () => StreamReport['state'];
   /**

@@ -60,6 +60,8 @@ export type FrameReader = {
   readonly push: (chunk: Buffer) => readonly Frame[];
   /** The bytes of a frame that has begun and not ended. Non-empty at the end of a body means that the body was cut. */
   readonly rest: () => Buffer;
+  /** Whether the next byte begins a frame that is not the first. Absent if the reader cannot be passed over. */
+  readonly isBetweenFrames?: () => boolean;
 };
 
 export class FrameTooLargeError extends Error {

@@ -2,6 +2,7 @@ import type { UsageReport } from '../../inference/usage.ts';
 import type { Frame } from '../../platform/frames.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { ErrorInReply, FrameVerdict, StreamReport, StreamTap } from '../chat-dialect.ts';
+import { stringsOf, type TextForm, TextFrames } from '../text-frames.ts';
 import { decodeUsage, mergeUsage } from './decode-usage.ts';
 import { readError } from './read-error.ts';
 import { countBlockCharacters } from './read-reply.ts';
@@ -39,11 +40,20 @@ export function createStreamTap(): StreamTap {
     stopReason: undefined,
     error: undefined,
   };
+  const texts = new TextFrames(textForm);
   return {
     read: (frame): FrameVerdict => {
       // Imitating servers end with `[DONE]` of chat completions, which is neither an event of this dialect nor damage.
-      if (frame.data !== '' && frame.event !== 'ping' && frame.data !== '[DONE]') readFrame(tap, frame);
+      if (frame.data === '' || frame.event === 'ping' || frame.data === '[DONE]') return 'forward';
+      const before = tap.outputCharacters;
+      readFrame(tap, frame);
+      if (tap.outputCharacters > before) texts.learn(frame);
       return 'forward';
+    },
+    skim: (chunk) => {
+      const frames = texts.read(chunk);
+      if (frames > 0) tap.outputCharacters += texts.characters;
+      return frames;
     },
     state: () => tap.state,
     hasContent: () => tap.hasContent,
@@ -123,6 +133,14 @@ function readUsage(tap: TapState, raw: JsonValue | undefined): void {
   if (report.usage.outputTokens !== undefined) tap.countedCharacters = tap.outputCharacters;
   tap.rawUsage = mergeUsage(tap.rawUsage, raw);
 }
+
+/** The characters of an event that only adds text to a block. */
+function countText(frame: Frame): number | undefined {
+  const event = frame.object();
+  return event?.type === 'content_block_delta' ? countDeltaCharacters(event.delta) : undefined;
+}
+
+const textForm: TextForm = { place: stringsOf('text', 'thinking', 'partial_json'), countText };
 
 function countDeltaCharacters(delta: JsonValue | undefined): number {
   if (!isJsonObject(delta)) return 0;

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/js
 import type { ErrorInReply, FrameVerdict, StreamReport, StreamTap, TapOptions } from '../chat-dialect.ts';
 import { decodeUsage } from './decode-usage.ts';
 import { isError, readError } from './read-error.ts';
+import { stringsOf, type TextForm, TextFrames } from '../text-frames.ts';
 import { countGeneratedCharacters } from './read-reply.ts';
 
 type TapState = {
@@ -33,8 +34,21 @@ type TapState = {
  */
 export function createStreamTap(options: TapOptions): StreamTap {
   const tap = startTap(options.request);
+  const texts = new TextFrames(textForm);
   return {
-    read: (frame) => readFrame(tap, frame),
+    read: (frame) => {
+      const { outputCharacters, servedModel, serviceTier } = tap;
+      const verdict = readFrame(tap, frame);
+      // Each chunk has both, and the last one counts.
+      if (tap.servedModel !== servedModel || tap.serviceTier !== serviceTier) texts.forget();
+      if (tap.outputCharacters > outputCharacters) texts.learn(frame);
+      return verdict;
+    },
+    skim: (chunk) => {
+      const frames = texts.read(chunk);
+      if (frames > 0) tap.outputCharacters += texts.characters;
+      return frames;
+    },
     state: () => stateOf(tap),
     hasContent: () => tap.hasContent,
     report: () => reportOf(tap),
@@ -98,6 +112,21 @@ function readChoice(tap: TapState, choice: JsonObject): void {
   tap.choicesFinished.add(index);
   tap.stopReason ??= choice.finish_reason;
 }
+
+/** The characters of a chunk that only adds text to one choice. */
+function countText(frame: Frame): number | undefined {
+  const chunk = frame.object();
+  if (chunk === undefined || frame.event !== undefined) return undefined;
+  const { choices, usage, error } = chunk;
+  if (isError(error) || (usage !== undefined && usage !== null)) return undefined;
+  if (!Array.isArray(choices) || choices.length !== 1) return undefined;
+  const choice: unknown = choices[0];
+  if (!isJsonObject(choice)) return undefined;
+  const { finish_reason: finishReason, delta } = choice;
+  return finishReason === undefined || finishReason === null ? countGeneratedCharacters(delta) : undefined;
+}
+
+const textForm: TextForm = { place: stringsOf('content', 'reasoning_content', 'reasoning', 'arguments'), countText };
 
 /** The first chunk of a choice has only its role and an empty text. */
 function hasContent({ delta, finish_reason: finishReason }: JsonObject): boolean {

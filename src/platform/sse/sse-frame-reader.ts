@@ -20,7 +20,7 @@ export type FrameReaderOptions = {
  */
 export function createSseFrameReader({ frameBytesMax }: FrameReaderOptions): FrameReader {
   const splitter = new LineSplitter(frameBytesMax);
-  return { push: (chunk) => splitter.push(chunk), rest: () => splitter.rest() };
+  return { push: (chunk) => splitter.push(chunk), rest: () => splitter.rest(), isBetweenFrames: () => splitter.isBetweenFrames() };
 }
 
 class LineSplitter {
@@ -78,6 +78,10 @@ class LineSplitter {
 
   rest(): Buffer {
     return this.#held.copy();
+  }
+
+  isBetweenFrames(): boolean {
+    return this.#isLineEmpty && this.#held.length === 0 && !this.#endsWithCr && !this.#isFirstFrame;
   }
 
   /** Ends the frame that waited for the LF of its CR. Returns where the next frame starts in the chunk. */

@@ -89,6 +89,11 @@ export type BytesRelay<Piece = Buffer> = {
 export type StreamRelay<Piece = Buffer> = {
   /** The pieces that a frame of the upstream becomes for the client. */
   readonly read: (frame: Frame) => readonly Piece[];
+  /**
+   * The piece of a chunk of whole frames that is passed on as it is, and only adds text to the reply. Undefined if the
+   * chunk must be read frame by frame. Absent if every chunk must.
+   */
+  readonly skim?: ((chunk: Buffer) => Piece | undefined) | undefined;
   /** The held part of the opening, which no longer waits for content. Absent if nothing is held. */
   readonly open?: () => readonly Piece[];
   /**

@@ -72,6 +72,8 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     const nowMs = this.#context.clock.monotonicMs();
     this.#books.heard(nowMs - this.#lastDataMs);
     this.#lastDataMs = nowMs;
+    const piece = this.#skim(chunk);
+    if (piece !== undefined) return this.#passOn([piece]);
     let frames: readonly Frame[];
     try {
       frames = this.#reader.push(chunk);
@@ -83,6 +85,17 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     }
     if (this.#state.name === 'waiting') this.#state.frames.push(...frames);
     else this.#pass(frames);
+  }
+
+  /** The piece of a chunk that can pass without a look at its frames. */
+  #skim(chunk: Buffer): Piece | undefined {
+    if (this.#stream.skim === undefined || this.#state.name !== 'passing' || this.#reader.isBetweenFrames?.() !== true) return undefined;
+    return chunk.length > this.#context.limits.eventBytesMax ? undefined : this.#stream.skim(chunk);
+  }
+
+  #passOn(pieces: readonly Piece[]): void {
+    this.#follow();
+    this.#delivery.pass(pieces, this.#lastDataMs, this.#hasEnded());
   }
 
   #pass(frames: readonly Frame[]): void {
@@ -101,8 +114,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     const ready = this.#letPass(pieces);
     if (this.#mustWordError()) return this.#answerError(ready);
     if (this.#stream.endedEarly()) return this.#endEarly(ready);
-    this.#follow();
-    this.#delivery.pass(ready, this.#lastDataMs, this.#hasEnded());
+    this.#passOn(ready);
     if (verdict instanceof Promise) this.#waitFor(verdict, frames.slice(read));
   }
 
@@ -309,9 +321,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     const frames = this.#reader.push(Buffer.from('\n\n'));
     const passed = frames.flatMap((frame) => this.#stream.read(frame));
     if (this.#stream.state() !== 'complete') return;
-    const ready = this.#letPass(passed);
-    this.#follow();
-    this.#delivery.pass(ready, this.#lastDataMs, this.#hasEnded());
+    this.#passOn(this.#letPass(passed));
   }
 
   fail(own: GatewayError): void {

@@ -23,6 +23,8 @@ export type PieceWriter<Piece> = {
 /** How frames pass from an upstream that speaks the client's dialect. */
 export type PassingForm<Piece> = {
   readonly pass: (frame: Frame) => Piece;
+  /** Passes whole frames in one piece. Absent if each needs a piece of its own. */
+  readonly passChunk?: (chunk: Buffer) => Piece;
   /** The white space behind the last frame. */
   readonly rest: (bytes: Buffer) => readonly Piece[];
   readonly createCutter: (options: TapOptions) => StreamCutter<readonly Piece[]>;
@@ -58,6 +60,7 @@ export function createByteForm(
     },
     passing: {
       pass: ({ bytes }) => bytes,
+      passChunk: (chunk) => chunk,
       rest: (bytes) => (bytes.length === 0 ? [] : [bytes]),
       createCutter: (options) => {
         const { pass, end } = createStreamCutter(options);

@@ -63,8 +63,15 @@ function openStream<Piece>(
   const cutter = mayBeCut ? form.createCutter({ framing, request: streamRequest }) : undefined;
   const edit = isDocumented === true ? dialect.contractReply?.createFrameEditor() : undefined;
   const { apiKey } = target.upstream;
+  const { passChunk } = form;
   let framesSent = 0;
+  const skim = (chunk: Buffer): Piece | undefined => {
+    const frames = tap.skim?.(chunk) ?? 0;
+    framesSent += frames;
+    return frames === 0 ? undefined : passChunk?.(chunk);
+  };
   return {
+    skim: tap.skim === undefined || passChunk === undefined || cutter !== undefined || edit !== undefined ? undefined : skim,
     read: (frame) => {
       const action = tap.read(frame);
       if (action === 'hide') return nothing;
