@@ -13,6 +13,7 @@ import { readLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
 import { type SimulatorProcess, startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { createFleet, type Engine, type Fleet } from './start-fleet.ts';
+import { changeAt } from '../../src/audit/testing/test-change.ts';
 
 export type CrashOptions = {
   readonly engine: Engine;
@@ -184,7 +185,7 @@ class Audit {
 /** Changes the limits of the key of all calls. Running processes notice the change within seconds. */
 async function limitKey(fleet: Fleet, change: AccessLimitsChange): Promise<void> {
   const store = await fleet.openStore();
-  for (const { id } of await store.listApiKeys()) await store.changeApiKeyLimits(id, change);
+  for (const { id } of await store.listApiKeys()) await store.changeApiKeyLimits(id, change, changeAt());
   await store.close();
 }
 

@@ -8,6 +8,7 @@ import type { Store } from '../../src/store/store.ts';
 import { eventually } from '../support/http.ts';
 import { startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { changeAt } from '../../src/audit/testing/test-change.ts';
 
 const paidNanoUsd = 20_000_000n;
 
@@ -43,7 +44,7 @@ test('F9, F59, M6, M7: simultaneous calls and a kill -9 never overdraw a prepaid
   const store = await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite') });
   const [key] = await store.listApiKeys();
   assert.ok(key);
-  await store.changeUserLimits(key.userName, { prepaid: true });
+  await store.changeUserLimits(key.userName, { prepaid: true }, changeAt());
   // The gateway reads keys once a second.
   let served = 0;
   await eventually(
@@ -62,7 +63,10 @@ test('F9, F59, M6, M7: simultaneous calls and a kill -9 never overdraw a prepaid
   const [free] = await store.readBalances({ userName: key.userName, limit: 1 });
   const payment = { transactionId: 'top_up:1', kind: 'top_up', against: 'deposits', actor: 'test', postedAtMs: 1 } as const;
   // Calls from before the prepaid balance are owed, and this top-up pays them.
-  await store.postTransaction({ ...payment, userName: key.userName, amountNanoUsd: paidNanoUsd - (free?.balanceNanoUsd ?? 0n) });
+  await store.postTransaction(
+    { ...payment, userName: key.userName, amountNanoUsd: paidNanoUsd - (free?.balanceNanoUsd ?? 0n) },
+    changeAt(),
+  );
   const cut = callOften(simulated.weir, 20);
   await simulated.weir.stop('SIGKILL');
   const before = await cut;

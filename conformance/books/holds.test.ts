@@ -24,6 +24,7 @@ import {
   paidRouteSetup,
   type RouteCaller,
 } from './paid-routes.ts';
+import { testAuthor } from '../../src/audit/testing/test-change.ts';
 
 type Refusal = 'spent' | 'empty' | 'unavailable';
 
@@ -80,7 +81,7 @@ describe('the limit of a key, on every paid route', () => {
       weir: { environment: { WEIR_METRICS_PORT: '0' } },
     });
     store = await openSqliteStore({ path: join(running.weir.dataDirectory, 'weir.sqlite') });
-    accounts = createAccounts({ store, clock: systemClock, random: randomBytes });
+    accounts = createAccounts({ store, clock: systemClock, random: randomBytes, author: testAuthor });
     rich = await createKey('caller', 'rich', { spendTotal: '1000' });
     await untilKnown(rich);
     const created = await post(

@@ -11,6 +11,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { chatOnly, models } from '../responses/models.ts';
 import { eventually } from '../support/http.ts';
 import { type ImageWeir, kindOf, startImageWeir } from './image-weir.ts';
+import { testAuthor } from '../../src/audit/testing/test-change.ts';
 
 const tools: OpenAI.Responses.Tool[] = [{ type: 'image_generation', quality: 'low', size: '1024x1024' }];
 const input = 'Draw a red kite.';
@@ -119,7 +120,7 @@ describe('the image tool of Responses on upstreams without it', () => {
 
   test('an image that the key cannot pay is not made, and the model receives the reason', async () => {
     const store = await openSqliteStore({ path: join(running.weir.dataDirectory, 'weir.sqlite') });
-    const accounts = createAccounts({ store, clock: systemClock, random: randomBytes });
+    const accounts = createAccounts({ store, clock: systemClock, random: randomBytes, author: testAuthor });
     const { secret } = await accounts.createApiKey({ userName: 'poor', name: 'poor', limits: { spendTotal: '0.007' } });
     await store.close();
     const { models: served } = running.client(secret);

@@ -11,6 +11,7 @@ import { runCommand } from '../programs/run-command.ts';
 import { call, eventually } from '../support/http.ts';
 import type { ReceivedReply } from '../support/open-call.ts';
 import type { SimulatedProgram, SimulatedWeir, StartSimulatedWeirOptions } from '../support/start-simulated-weir.ts';
+import { testAuthor } from '../../src/audit/testing/test-change.ts';
 
 /** A Weir with simulated vendors whose keys and users are limited by its own commands. */
 export type LimitsBench<Simulated extends SimulatedWeir = SimulatedWeir> = FaultBench<Simulated> & {
@@ -40,7 +41,7 @@ async function equip<Simulated extends SimulatedWeir>(bench: FaultBench<Simulate
   };
   // Does in this process what a command would do: starting one for each key would take most of the time.
   const store = await openSqliteStore({ path: join(bench.weir.dataDirectory, 'weir.sqlite') });
-  const accounts = createAccounts({ store, clock: systemClock, random: randomBytes });
+  const accounts = createAccounts({ store, clock: systemClock, random: randomBytes, author: testAuthor });
   return {
     ...bench,
     command,

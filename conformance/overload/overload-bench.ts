@@ -8,6 +8,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { call, eventually } from '../support/http.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import type { Offer, Offered } from './offer-load.ts';
+import { testAuthor } from '../../src/audit/testing/test-change.ts';
 
 /** A gateway under load: gateway, upstream and every load in a process of its own. */
 export type OverloadBench = {
@@ -66,7 +67,7 @@ export async function startOverloadBench(overload: Readonly<Record<string, numbe
     throw error;
   });
   const store = await openSqliteStore({ path: join(weir.dataDirectory, 'weir.sqlite') });
-  const accounts = createAccounts({ store, clock: systemClock, random: randomBytes });
+  const accounts = createAccounts({ store, clock: systemClock, random: randomBytes, author: testAuthor });
   const port = Number(new URL(weir.gatewayUrl).port);
   return {
     weir,

@@ -15,6 +15,7 @@ import { createTask } from '../store/tasks/task-fixtures.ts';
 import { createResponse, setUpConversations } from '../store/conversations/set-up.ts';
 import { type PostgresServer, skipPostgres, startPostgres } from '../support/start-postgres.ts';
 import { autoChunking } from '../../src/tools/file-search/file-objects.ts';
+import { changeAt } from '../../src/audit/testing/test-change.ts';
 
 const entryCount = 1203;
 const startMs = Date.UTC(2026, 0, 5);
@@ -22,7 +23,7 @@ const startMs = Date.UTC(2026, 0, 5);
 /** An object in every part of a store. */
 async function fill(store: Store): Promise<void> {
   for (const [index, name] of hostileNames.entries()) {
-    const user = await store.ensureUser({ id: `u${index}`, name, createdAtMs: index });
+    const user = await store.ensureUser({ id: `u${index}`, name, createdAtMs: index }, changeAt());
     const key = {
       id: `k${index}`,
       userId: user.id,
@@ -33,7 +34,7 @@ async function fill(store: Store): Promise<void> {
       strictTranslation: false,
       hash: `h${index}`,
     };
-    await store.insertApiKey(key);
+    await store.insertApiKey(key, changeAt());
   }
   const about = {
     number: 1,
@@ -44,9 +45,9 @@ async function fill(store: Store): Promise<void> {
     publishedAtMs: 1,
     actor: 'ann',
   } as const;
-  await store.insertPriceBook({ ...about, note: 'é', book: '{}' });
+  await store.insertPriceBook({ ...about, note: 'é', book: '{}' }, changeAt());
   await store.recordPrices({ version: 'v+1', basis: '{}', recordedAtMs: 2 });
-  await store.insertBillingToken({ id: 't', name: 'finance', hash: 'th', createdAtMs: 3 });
+  await store.insertBillingToken({ id: 't', name: 'finance', hash: 'th', createdAtMs: 3 }, changeAt());
   for (let from = 0; from < entryCount; from += 400) {
     const entries = Array.from({ length: Math.min(400, entryCount - from) }, (_, index) =>
       createEntry(`call-${from + index}`, {

@@ -13,6 +13,7 @@ import { call, eventually, post } from '../support/http.ts';
 import { skipPostgres } from '../support/start-postgres.ts';
 import type { RunningWeir } from '../support/start-weir.ts';
 import { openSharedLedger, startShared, useSharedParts } from './shared-weir.ts';
+import { changeAt } from '../../src/audit/testing/test-change.ts';
 
 /** Calls that continue until they are stopped, a few at a time. */
 function startLoad(weir: RunningWeir, firstNumber: number) {
@@ -44,7 +45,7 @@ const chat = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' 
 async function publishBook(url: string): Promise<void> {
   const about = { number: 1, label: 'ours', scope: 'override', effectiveFrom: '2026-01-01', publishedAtMs: 0, actor: 'ann' } as const;
   const store = await openPostgresStore({ url });
-  assert.ok(await store.insertPriceBook(createPublishedBook(bookOf(plainEntry()), about)));
+  assert.ok(await store.insertPriceBook(createPublishedBook(bookOf(plainEntry()), about), changeAt()));
   await store.close();
 }
 

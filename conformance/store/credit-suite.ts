@@ -13,6 +13,7 @@ import { createEntry } from './call-entries.ts';
 import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 import { startMs } from './suite-start.ts';
+import { changeAt } from '../../src/audit/testing/test-change.ts';
 
 const nowMs = startMs + 1000;
 const usd = (nanoUsd: number): string => `0.${String(nanoUsd).padStart(9, '0')}`;
@@ -45,10 +46,13 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
 
   async function createPayer(userName: string, userLimits: AccessLimitsChange, keyLimits: AccessLimits = {}): Promise<void> {
     const store = engine().store();
-    const user = await store.ensureUser({ id: `id-${userName}`, name: userName, createdAtMs: 1 });
+    const user = await store.ensureUser({ id: `id-${userName}`, name: userName, createdAtMs: 1 }, changeAt());
     const key = { id: `key-${userName}`, userId: user.id, userName, name: 'ci', hint: 'abcd', createdAtMs: 2, strictTranslation: false };
-    await store.insertApiKey({ ...key, hash: `hash-${userName}`, ...(Object.keys(keyLimits).length === 0 ? {} : { limits: keyLimits }) });
-    await store.changeUserLimits(userName, userLimits);
+    await store.insertApiKey(
+      { ...key, hash: `hash-${userName}`, ...(Object.keys(keyLimits).length === 0 ? {} : { limits: keyLimits }) },
+      changeAt(),
+    );
+    await store.changeUserLimits(userName, userLimits, changeAt());
   }
 
   const callOf = (userName: string, callId: string, nanoUsd: bigint, heldPots = 0) =>
@@ -96,10 +100,10 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
 
   test('M10: a payment that is posted twice counts once, and its reference cannot be used for another payment', async () => {
     const store = engine().store();
-    assert.deepEqual(await store.postTransaction(paid('payer', 500n)), { status: 'posted', balanceNanoUsd: 500n });
-    assert.deepEqual(await store.postTransaction(paid('payer', 500n)), { status: 'known', balanceNanoUsd: 500n });
+    assert.deepEqual(await store.postTransaction(paid('payer', 500n), changeAt()), { status: 'posted', balanceNanoUsd: 500n });
+    assert.deepEqual(await store.postTransaction(paid('payer', 500n), changeAt()), { status: 'known', balanceNanoUsd: 500n });
     const other = paid('payer', 600n, { transactionId: 'top_up:payer:500' });
-    assert.deepEqual(await store.postTransaction(other), { status: 'conflict', balanceNanoUsd: 500n });
+    assert.deepEqual(await store.postTransaction(other, changeAt()), { status: 'conflict', balanceNanoUsd: 500n });
     const refund = paid('payer', 30n, {
       transactionId: 'refund:c',
       kind: 'refund',
@@ -108,17 +112,17 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
       note: 'broken reply',
       postedAtMs: nowMs + 1,
     });
-    assert.equal((await store.postTransaction(refund)).balanceNanoUsd, 530n);
+    assert.equal((await store.postTransaction(refund, changeAt())).balanceNanoUsd, 530n);
     const [last] = await store.listTransactions({ userName: 'payer', limit: 1 });
     assert.deepEqual([last?.kind, last?.callId, last?.note, last?.actor], ['refund', 'c', 'broken reply', 'tester']);
     const former = paid('payer', 500n, { transactionId: 'top_up/payer/500', formerId: 'top_up:payer:500' });
-    assert.equal((await store.postTransaction(former)).status, 'known', 'the posting of an earlier version is not repeated');
+    assert.equal((await store.postTransaction(former, changeAt())).status, 'known', 'the posting of an earlier version is not repeated');
     const changed = { ...former, amountNanoUsd: 501n };
-    assert.equal((await store.postTransaction(changed)).status, 'conflict');
+    assert.equal((await store.postTransaction(changed, changeAt())).status, 'conflict');
     const signals = { nodeId: 'watcher', sessionId: 'watcher.1', nowMs };
     await store.openCreditNode(signals);
     const before = await store.readCreditSignals(signals);
-    await store.postTransaction(paid('payer', 1n));
+    await store.postTransaction(paid('payer', 1n), changeAt());
     assert.notDeepEqual(await store.readCreditSignals(signals), before, 'running processes notice it');
   });
 
@@ -126,10 +130,10 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     const store = engine().store();
     const pay = (userName: string, nanoUsd: bigint, reference: string) => {
       const transactionId = transactionIdOf({ kind: 'top_up', userName, reference });
-      return store.postTransaction(paid(userName, nanoUsd, { transactionId, formerId: `top_up:${reference}` }));
+      return store.postTransaction(paid(userName, nanoUsd, { transactionId, formerId: `top_up:${reference}` }), changeAt());
     };
     // As an earlier version posted it.
-    await store.postTransaction(paid('elder', 7n, { transactionId: 'top_up:2026-01' }));
+    await store.postTransaction(paid('elder', 7n, { transactionId: 'top_up:2026-01' }), changeAt());
     assert.deepEqual(await pay('elder', 7n, '2026-01'), { status: 'known', balanceNanoUsd: 7n });
     assert.deepEqual(await pay('younger', 9n, '2026-01'), { status: 'posted', balanceNanoUsd: 9n });
     assert.deepEqual(await pay('younger', 9n, '2026-01'), { status: 'known', balanceNanoUsd: 9n });
@@ -168,7 +172,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     await createPayer('early', {});
     // The sums of the statistics have 64 bits for each model.
     await store.appendEntries([1, 2, 3].map((count) => ({ ...callOf('early', `early-${count}`, huge), requestedModel: `m-${count}` })));
-    await store.changeUserLimits('early', { spendPerMonth: '5' });
+    await store.changeUserLimits('early', { spendPerMonth: '5' }, changeAt());
     const [, , , , , month] = allPots({ userName: 'early', keyId: 'key-early', acceptedAtMs: nowMs });
     assert.ok(month);
     const [report] = await store.readPots([month]);
@@ -178,7 +182,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
 
   test('F1 F3 F6: processes that lease simultaneously never have more than exists, also of an unused key', async () => {
     await createPayer('crowd', { prepaid: true });
-    await engine().store().postTransaction(paid('crowd', 1000n));
+    await engine().store().postTransaction(paid('crowd', 1000n), changeAt());
     const stores = [engine().store(), await engine().openAnother(), await engine().openAnother()];
     const nodes = Array.from({ length: 12 }, (_, count) => `crowd-${count}`);
     await Promise.all(nodes.map((nodeId) => engine().store().openCreditNode({ nodeId, sessionId: 's', nowMs })));
@@ -199,7 +203,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
   test('a run of a process ends with the next one, and its leases with their release', async () => {
     const store = engine().store();
     await createPayer('phoenix', { prepaid: true });
-    await store.postTransaction(paid('phoenix', 1000n));
+    await store.postTransaction(paid('phoenix', 1000n), changeAt());
     await store.openCreditNode({ nodeId: 'ash', sessionId: 'ash.1', nowMs });
     await lease('ash', 'phoenix', ask(balancePot('phoenix'), 600n));
     await store.openCreditNode({ nodeId: 'ash', sessionId: 'ash.2', nowMs });
@@ -218,7 +222,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
   test('unused leases of one process are requested back when another needs them', async () => {
     const store = engine().store();
     await createPayer('lender', { prepaid: true });
-    await store.postTransaction(paid('lender', 100n));
+    await store.postTransaction(paid('lender', 100n), changeAt());
     for (const nodeId of ['rich', 'poor']) await store.openCreditNode({ nodeId, sessionId: `${nodeId}.1`, nowMs });
     const pot = balancePot('lender');
     const rich = await lease('rich', 'lender', ask(pot, 90n));
@@ -234,7 +238,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
   test('leases of a dead process are distinguished from those that others may release', async () => {
     const store = engine().store();
     await createPayer('heir', { prepaid: true });
-    await store.postTransaction(paid('heir', 100n));
+    await store.postTransaction(paid('heir', 100n), changeAt());
     const pot = balancePot('heir');
     for (const nodeId of ['dead', 'living', 'asker']) await store.openCreditNode({ nodeId, sessionId: `${nodeId}.1`, nowMs });
     await lease('dead', 'heir', ask(pot, 40n));
@@ -326,10 +330,10 @@ async function compareWithModel(store: Store, userName: string, plan: readonly S
         postedAtMs: nowMs,
         actor: 't',
       } as const;
-      await store.postTransaction({ ...payment, userName, amountNanoUsd: BigInt(step.nanoUsd) });
+      await store.postTransaction({ ...payment, userName, amountNanoUsd: BigInt(step.nanoUsd) }, changeAt());
       model.pay(userName, BigInt(step.nanoUsd));
     } else if (step.type === 'limit') {
-      await store.changeUserLimits(userName, { spendPerMonth: usd(step.nanoUsd) });
+      await store.changeUserLimits(userName, { spendPerMonth: usd(step.nanoUsd) }, changeAt());
       model.setLimits(`user:${userName}`, { prepaid: true, spendPerMonth: usd(step.nanoUsd) });
     } else if (step.type === 'append') {
       const row = { callId: `${userName}-${index}`, userName, keyId, acceptedAtMs: nowMs, heldPots: step.heldPots };

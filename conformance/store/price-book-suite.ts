@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import type { PublishedPriceBook } from '../../src/billing/price-books/price-book-store.ts';
 import { type StoreUnderTest, useEngine } from './store-under-test.ts';
+import { changeAt } from '../../src/audit/testing/test-change.ts';
 
 const createBook = (number: number, more: Partial<PublishedPriceBook> = {}): PublishedPriceBook => ({
   number,
@@ -30,12 +31,12 @@ export function priceBookSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await engine().store().listPriceBooks({ limit: 10 }), []);
     const another = await engine().openAnother();
     const rivals = [1, 2, 3, 4].map((rival) =>
-      (rival % 2 === 0 ? another : engine().store()).insertPriceBook(createBook(1, { actor: `rival ${rival}` })),
+      (rival % 2 === 0 ? another : engine().store()).insertPriceBook(createBook(1, { actor: `rival ${rival}` }), changeAt()),
     );
     assert.equal((await Promise.all(rivals)).filter(Boolean).length, 1);
     const first = await engine().store().findPriceBook(1);
-    assert.equal(await another.insertPriceBook(createBook(1, { book: 'other' })), false);
-    assert.equal(await another.insertPriceBook(noted), true);
+    assert.equal(await another.insertPriceBook(createBook(1, { book: 'other' }), changeAt()), false);
+    assert.equal(await another.insertPriceBook(noted, changeAt()), true);
     assert.deepEqual(await engine().store().newestPriceBook(), summaryOf(noted));
     assert.deepEqual(await engine().store().findPriceBook(2), noted);
     assert.deepEqual(await engine().store().findPriceBook(1), first);
@@ -43,7 +44,7 @@ export function priceBookSuite(open: () => Promise<StoreUnderTest>): void {
   });
 
   test('books are listed the newest first, page by page', async () => {
-    await engine().store().insertPriceBook(createBook(3));
+    await engine().store().insertPriceBook(createBook(3), changeAt());
     const numbers = async (page: { before?: number; limit: number }) =>
       (await engine().store().listPriceBooks(page)).map(({ number }) => number);
     assert.deepEqual(await numbers({ limit: 2 }), [3, 2]);

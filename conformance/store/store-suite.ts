@@ -1,6 +1,7 @@
 import { describe } from 'node:test';
 
 import { accountsSuite } from './accounts-suite.ts';
+import { auditSuite } from './audit-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
 import { creditSuite } from './credit-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
@@ -19,6 +20,7 @@ import type { StoreUnderTest } from './store-under-test.ts';
 export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`store: ${name}`, () => {
     describe('accounts', () => accountsSuite(open));
+    describe('audit log', () => auditSuite(open));
     describe('ledger', () => ledgerSuite(open));
     describe('credits', () => creditSuite(open));
     describe('statistics', () => statisticsSuite(open));

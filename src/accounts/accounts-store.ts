@@ -1,39 +1,46 @@
+import type { Change } from '../audit/change-author.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import type { AccessLimitsChange } from './access-limits.ts';
 import type { StoredApiKey, User } from './api-key.ts';
 import type { BillingTokenStore } from './billing-token-store.ts';
 
-/** The store that accounts need. Every method is one transaction. Names and ids are validated before the call. */
+/**
+ * The store that accounts need. Every method is one transaction. Names and ids are validated before the call. A method
+ * with a `Change` also writes the row of the audit log, unless nothing changed.
+ */
 export type AccountsStore = BillingTokenStore & {
   /**
    * A random value, created once per database. Secrets are hashed with it, so that a copied hash is useless elsewhere.
    */
   readonly pepper: () => Promise<string>;
   /** Returns the user of that name, creating it if there is none. */
-  readonly ensureUser: (user: User) => Promise<User>;
+  readonly ensureUser: (user: User, change: Change) => Promise<User>;
   /** All users, oldest first. */
   readonly listUsers: () => Promise<readonly User[]>;
   /** Changes the limits that all keys of a user share. Returns false if there is no user of that name. */
-  readonly changeUserLimits: (userName: string, change: AccessLimitsChange) => Promise<boolean>;
+  readonly changeUserLimits: (userName: string, limits: AccessLimitsChange, change: Change) => Promise<boolean>;
   /**
    * Does not write the limits of the owner, which belong to the user. Returns false and changes nothing if the user
    * already has a key of that name or the hash exists.
    */
-  readonly insertApiKey: (key: StoredApiKey) => Promise<boolean>;
+  readonly insertApiKey: (key: StoredApiKey, change: Change) => Promise<boolean>;
   /** All keys that are not deleted, disabled ones included, oldest first. */
   readonly listApiKeys: () => Promise<readonly StoredApiKey[]>;
   readonly findApiKeyByHash: (hash: string) => Promise<StoredApiKey | undefined>;
   /** Disables the key, or enables it again with undefined. Returns false if there is no such key. */
-  readonly setApiKeyDisabled: (keyId: string, disabledAtMs: number | undefined) => Promise<boolean>;
+  readonly setApiKeyDisabled: (keyId: string, disabledAtMs: number | undefined, change: Change) => Promise<boolean>;
   /** Returns false when there is no such key. */
-  readonly setApiKeyStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
+  readonly setApiKeyStrictTranslation: (keyId: string, strictTranslation: boolean, change: Change) => Promise<boolean>;
   /** Undefined means the configured default. Returns false if there is no such key. */
-  readonly setApiKeyDisconnect: (keyId: string, policy: KeyDisconnectPolicy | undefined) => Promise<boolean>;
-  readonly setApiKeyRetention: (keyId: string, responseRetentionDays: number | undefined) => Promise<boolean>;
+  readonly setApiKeyDisconnect: (keyId: string, policy: KeyDisconnectPolicy | undefined, change: Change) => Promise<boolean>;
+  readonly setApiKeyRetention: (keyId: string, responseRetentionDays: number | undefined, change: Change) => Promise<boolean>;
   /** Returns false when there is no such key. */
-  readonly changeApiKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;
-  /** Removes the key from every list and look-up; booked calls keep its name. Returns false if there is no such key. */
-  readonly deleteApiKey: (keyId: string, deletedAtMs: number) => Promise<boolean>;
+  readonly changeApiKeyLimits: (keyId: string, limits: AccessLimitsChange, change: Change) => Promise<boolean>;
+  /**
+   * Removes the key from every list and look-up at the time of the change; booked calls keep its name. Returns false if
+   * there is no such key.
+   */
+  readonly deleteApiKey: (keyId: string, change: Change) => Promise<boolean>;
   /** A number that grows whenever any process creates, changes or deletes a key, or changes the limits of a user. */
   readonly keysVersion: () => Promise<number>;
 };

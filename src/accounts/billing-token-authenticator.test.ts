@@ -5,12 +5,13 @@ import { silentLogger } from '../platform/log.ts';
 import { createBillingTokenAuthenticator } from './billing-token-authenticator.ts';
 import { createAccounts } from './create-accounts.ts';
 import { createFakeAccountsStore } from './testing/fake-accounts-store.ts';
+import { testAuthor } from '../audit/testing/test-change.ts';
 
 function setUp() {
   const store = createFakeAccountsStore();
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
-  const accounts = createAccounts({ store, clock, random: randomBytes });
+  const accounts = createAccounts({ store, clock, random: randomBytes, author: testAuthor });
   const { authenticate } = createBillingTokenAuthenticator({ store, clock, logger: silentLogger, storeTimeoutMs: 20 });
   const { signal } = new AbortController();
   return {

@@ -7,12 +7,13 @@ import { createBillingTokenGate } from './billing-token-gate.ts';
 import { createBillingTokenUses } from './billing-token-uses.ts';
 import { createAccounts } from './create-accounts.ts';
 import { createFakeAccountsStore } from './testing/fake-accounts-store.ts';
+import { testAuthor } from '../audit/testing/test-change.ts';
 
 function setUp() {
   const store = createFakeAccountsStore();
   let nowMs = 1_000_000;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
-  const accounts = createAccounts({ store, clock, random: randomBytes });
+  const accounts = createAccounts({ store, clock, random: randomBytes, author: testAuthor });
   const { authenticate } = createBillingTokenAuthenticator({ store, clock, logger: silentLogger });
   const { signal } = new AbortController();
   return {

@@ -1,3 +1,4 @@
+import type { ChangeAuthor } from '../audit/change-author.ts';
 import type { Clock } from '../platform/clock.ts';
 import { AccountsError } from './accounts-error.ts';
 import { generateId, generateSecret } from './api-key-format.ts';
@@ -36,6 +37,8 @@ type Dependencies = {
   readonly store: BillingTokenStore & { readonly pepper: () => Promise<string> };
   readonly clock: Clock;
   readonly random: RandomBytes;
+  /** The author of the changes. */
+  readonly author: ChangeAuthor;
 };
 
 /** Several processes that start at once with the same configuration collide in at most one round. */
@@ -43,13 +46,13 @@ const ensureAttemptsMax = 5;
 const idLength = 10;
 
 export function createBillingTokens(dependencies: Dependencies): BillingTokens {
-  const { store } = dependencies;
+  const { store, author, clock } = dependencies;
   return {
     createBillingToken: (token) => createBillingToken(dependencies, token),
     ensureBillingTokenWithSecret: (token) => ensureBillingTokenWithSecret(dependencies, token),
     rotateBillingToken: (tokenId, overlapMs) => rotateBillingToken(dependencies, tokenId, overlapMs),
     listBillingTokens: () => store.listBillingTokens(),
-    deleteBillingToken: (tokenId) => store.deleteBillingToken(tokenId),
+    deleteBillingToken: (tokenId) => store.deleteBillingToken(tokenId, { ...author, atMs: clock.nowMs() }),
   };
 }
 
@@ -76,7 +79,7 @@ async function ensureBillingTokenWithSecret(
   dependencies: Dependencies,
   requested: TokenNames & { readonly secret: string },
 ): Promise<BillingToken> {
-  const { store, random } = dependencies;
+  const { store, random, author, clock } = dependencies;
   const names = parseTokenNames(requested);
   const secret = parseChosenSecret(requested.secret);
   const hash = hashSecret(await store.pepper(), secret);
@@ -91,7 +94,7 @@ async function ensureBillingTokenWithSecret(
     }
     // A token has no state except its names: a token of this name with another secret, user or expiry is replaced.
     const namesake = existing ?? (await store.listBillingTokens()).find((token) => token.name === names.name);
-    if (namesake !== undefined) await store.deleteBillingToken(namesake.id);
+    if (namesake !== undefined) await store.deleteBillingToken(namesake.id, { ...author, atMs: clock.nowMs() });
     const inserted = await insertBillingToken(dependencies, { id: generateId(idLength, random), ...names }, secret);
     if (inserted !== undefined) return inserted;
   }
@@ -99,27 +102,28 @@ async function ensureBillingTokenWithSecret(
 }
 
 async function rotateBillingToken(
-  { store, clock, random }: Dependencies,
+  { store, clock, random, author }: Dependencies,
   tokenId: string,
   overlapMs: number,
 ): Promise<CreatedBillingToken | undefined> {
   const { secret } = generateSecret('bt-weir', random, tokenId.length === idLength ? tokenId : undefined);
-  const previousOpensUntilMs = clock.nowMs() + overlapMs;
+  const atMs = clock.nowMs();
   const hash = hashSecret(await store.pepper(), secret);
-  if (!(await store.rotateBillingToken({ tokenId, hash, previousOpensUntilMs }))) return undefined;
+  const rotation = { tokenId, hash, previousOpensUntilMs: atMs + overlapMs };
+  if (!(await store.rotateBillingToken(rotation, { ...author, atMs }))) return undefined;
   const token = (await store.listBillingTokens()).find(({ id }) => id === tokenId);
   return token === undefined ? undefined : { token, secret };
 }
 
 /** Undefined if the name or the secret is in use. */
 async function insertBillingToken(
-  { store, clock }: Dependencies,
+  { store, clock, author }: Dependencies,
   requested: Omit<BillingToken, 'createdAtMs'>,
   secret: string,
 ): Promise<BillingToken | undefined> {
   const token: BillingToken = { ...requested, createdAtMs: clock.nowMs() };
   const hash = hashSecret(await store.pepper(), secret);
-  return (await store.insertBillingToken({ ...token, hash })) ? token : undefined;
+  return (await store.insertBillingToken({ ...token, hash }, { ...author, atMs: token.createdAtMs })) ? token : undefined;
 }
 
 function parseTokenNames(requested: TokenNames): TokenNames {

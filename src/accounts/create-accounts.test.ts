@@ -6,12 +6,13 @@ import { parseSecret } from './api-key-format.ts';
 import { createAccounts } from './create-accounts.ts';
 import { createFakeAccountsStore } from './testing/fake-accounts-store.ts';
 import { hashSecret } from './hash-secret.ts';
+import { testAuthor } from '../audit/testing/test-change.ts';
 
 const clock: Clock = { nowMs: () => 1_767_225_600_000, monotonicMs: () => 0 };
 
 function setUp() {
   const store = createFakeAccountsStore();
-  return { store, accounts: createAccounts({ store, clock, random: randomBytes }) };
+  return { store, accounts: createAccounts({ store, clock, random: randomBytes, author: testAuthor }) };
 }
 
 test('a created key is found by its secret, of which the store has only the hash', async () => {

@@ -1,3 +1,4 @@
+import type { Change, ChangeAuthor } from '../audit/change-author.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type AccessLimits, type AccessLimitsChange, changeLimits } from './access-limits.ts';
 import { AccountsError } from './accounts-error.ts';
@@ -86,7 +87,15 @@ export type Accounts = BillingTokens & {
   readonly deleteApiKey: (keyId: string) => Promise<boolean>;
 };
 
-export type AccountsDependencies = { readonly store: AccountsStore; readonly clock: Clock; readonly random: RandomBytes };
+export type AccountsDependencies = {
+  readonly store: AccountsStore;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  /** The author of the changes, for the audit log. */
+  readonly author: ChangeAuthor;
+};
+
+const changeNow = ({ author, clock }: AccountsDependencies): Change => ({ ...author, atMs: clock.nowMs() });
 
 /** Several processes that start at once with the same configuration collide in at most one round. */
 const ensureAttemptsMax = 5;
@@ -95,6 +104,7 @@ const idLength = 10;
 
 export function createAccounts(dependencies: AccountsDependencies): Accounts {
   const { store, clock } = dependencies;
+  const change = (): Change => changeNow(dependencies);
   return {
     createApiKey: (key) => createApiKey(dependencies, key),
     ensureApiKeyWithSecret: (key) => ensureApiKeyWithSecret(dependencies, key),
@@ -107,15 +117,15 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
       const key = (await store.listApiKeys()).find((candidate) => matches(candidate, reference));
       return key === undefined ? undefined : withoutHash(key);
     },
-    disableApiKey: (keyId) => store.setApiKeyDisabled(keyId, clock.nowMs()),
-    enableApiKey: (keyId) => store.setApiKeyDisabled(keyId, undefined),
-    setStrictTranslation: (keyId, strictTranslation) => store.setApiKeyStrictTranslation(keyId, strictTranslation),
-    setResponseRetention: (keyId, days) => store.setApiKeyRetention(keyId, days),
-    setDisconnectPolicy: (keyId, policy) => store.setApiKeyDisconnect(keyId, policy),
-    changeKeyLimits: (keyId, change) => store.changeApiKeyLimits(keyId, change),
+    disableApiKey: (keyId) => store.setApiKeyDisabled(keyId, clock.nowMs(), change()),
+    enableApiKey: (keyId) => store.setApiKeyDisabled(keyId, undefined, change()),
+    setStrictTranslation: (keyId, strictTranslation) => store.setApiKeyStrictTranslation(keyId, strictTranslation, change()),
+    setResponseRetention: (keyId, days) => store.setApiKeyRetention(keyId, days, change()),
+    setDisconnectPolicy: (keyId, policy) => store.setApiKeyDisconnect(keyId, policy, change()),
+    changeKeyLimits: (keyId, limits) => store.changeApiKeyLimits(keyId, limits, change()),
     listUsers: () => store.listUsers(),
-    changeUserLimits: (userName, change) => store.changeUserLimits(userName.normalize('NFC'), change),
-    deleteApiKey: (keyId) => store.deleteApiKey(keyId, clock.nowMs()),
+    changeUserLimits: (userName, limits) => store.changeUserLimits(userName.normalize('NFC'), limits, change()),
+    deleteApiKey: (keyId) => store.deleteApiKey(keyId, change()),
     ...createBillingTokens(dependencies),
   };
 }
@@ -136,7 +146,7 @@ async function ensureApiKeyWithSecret(
   dependencies: AccountsDependencies,
   requested: { userName: string; name: string; secret: string },
 ): Promise<ApiKey> {
-  const { store, clock, random } = dependencies;
+  const { store, random } = dependencies;
   const userName = parseName('user name', requested.userName);
   const name = parseName('key name', requested.name);
   const secret = parseChosenSecret(requested.secret);
@@ -158,18 +168,19 @@ async function ensureApiKeyWithSecret(
       disconnectPolicy: namesake.disconnectPolicy,
       limits: namesake.limits,
     };
-    await store.deleteApiKey(namesake.id, clock.nowMs());
+    await store.deleteApiKey(namesake.id, changeNow(dependencies));
   }
   throw new AccountsError('conflict', `The key ${name} of ${userName} is being changed by other processes; run the command again.`);
 }
 
 /** Undefined if the name or the secret is in use. */
 async function insertApiKey(
-  { store, clock, random }: AccountsDependencies,
+  { store, clock, random, author }: AccountsDependencies,
   requested: { id: string; userName: string; name: string; secret: string } & KeyOptions,
 ): Promise<ApiKey | undefined> {
   const createdAtMs = clock.nowMs();
-  const user = await store.ensureUser({ id: generateId(userIdLength, random), name: requested.userName, createdAtMs });
+  const change: Change = { ...author, atMs: createdAtMs };
+  const user = await store.ensureUser({ id: generateId(userIdLength, random), name: requested.userName, createdAtMs }, change);
   const key: ApiKey = {
     id: requested.id,
     userId: user.id,
@@ -184,7 +195,7 @@ async function insertApiKey(
     ...(user.limits === undefined ? {} : { userLimits: user.limits }),
   };
   const hash = hashSecret(await store.pepper(), requested.secret);
-  return (await store.insertApiKey({ ...key, hash })) ? key : undefined;
+  return (await store.insertApiKey({ ...key, hash }, change)) ? key : undefined;
 }
 
 /**

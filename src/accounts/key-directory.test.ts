@@ -11,6 +11,7 @@ import { createFakeAccountsStore } from './testing/fake-accounts-store.ts';
 import { hashSecret } from './hash-secret.ts';
 import { createKeyDirectory } from './key-directory.ts';
 import type { KeyDirectory } from './key-directory.ts';
+import { testAuthor } from '../audit/testing/test-change.ts';
 
 /** The automatic refresh is an hour away: tests refresh explicitly, so that nothing depends on how fast they run. */
 const refreshMs = 3_600_000;
@@ -19,7 +20,7 @@ function setUp(context: TestContext, options: { refreshMs?: number; storeTimeout
   const store = createFakeAccountsStore();
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
-  const accounts = createAccounts({ store, clock, random: randomBytes });
+  const accounts = createAccounts({ store, clock, random: randomBytes, author: testAuthor });
   const directory = createKeyDirectory({ store, clock, logger: silentLogger, refreshMs, ...options });
   context.after(() => directory.close());
   const { signal } = new AbortController();

@@ -14,6 +14,7 @@ import { openStoreDatabase } from '../../../src/store/sqlite/open-store-database
 import { createSqliteDatabase } from '../../../src/store/sqlite/sqlite-database.ts';
 import type { StoreOperations } from '../../../src/store/worker/store-protocol.ts';
 import type { TaskStore } from '../../../src/tasks/task-store.ts';
+import { changeAt } from '../../../src/audit/testing/test-change.ts';
 
 const hourMs = 3_600_000;
 const pageEntries = 10_000;
@@ -72,11 +73,11 @@ export class StoreBooks implements WorldBooks {
   async open(payers: readonly Payer[]): Promise<void> {
     this.#payers = payers;
     for (const { id, userName, limits, userLimits } of payers) {
-      const user = await this.#operations.ensureUser({ id: `id-${userName}`, name: userName, createdAtMs: 1 });
+      const user = await this.#operations.ensureUser({ id: `id-${userName}`, name: userName, createdAtMs: 1 }, changeAt());
       const key = { id, userId: user.id, userName, name: id, hint: 'abcd', createdAtMs: 1, strictTranslation: false, hash: `hash-${id}` };
-      await this.#operations.insertApiKey(key);
-      await this.#operations.changeApiKeyLimits(id, limits ?? {});
-      await this.#operations.changeUserLimits(userName, userLimits ?? {});
+      await this.#operations.insertApiKey(key, changeAt());
+      await this.#operations.changeApiKeyLimits(id, limits ?? {}, changeAt());
+      await this.#operations.changeUserLimits(userName, userLimits ?? {}, changeAt());
     }
   }
 
@@ -92,7 +93,7 @@ export class StoreBooks implements WorldBooks {
       postedAtMs,
       actor: 'simulation',
     } as const;
-    assert.equal((await this.#operations.postTransaction(payment)).status, 'posted');
+    assert.equal((await this.#operations.postTransaction(payment, changeAt())).status, 'posted');
   }
 
   /** The store of video tasks, as the process of this name uses it. */

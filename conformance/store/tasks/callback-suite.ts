@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { hostileNames } from '../hostile-names.ts';
 import { startMs } from '../suite-start.ts';
 import { createDelivery, type OpenTasks, second, type TaskStores } from './task-fixtures.ts';
+import { changeAt } from '../../../src/audit/testing/test-change.ts';
 
 const claim = async (store: TaskStores, owner: string, nowMs: number, limit = 100): Promise<readonly string[]> =>
   (await store.claimDeliveries({ owner, nowMs, leaseUntilMs: nowMs + 30 * second, limit })).map(({ id }) => id);
@@ -87,18 +88,19 @@ export function callbackSuite(open: OpenTasks): void {
   test('a delivery is sent again from the start, by its user alone, also during an attempt', async (context) => {
     const { store } = await open(context);
     await store.insertDeliveries([createDelivery('d1')]);
-    const again = { userName: 'ann', id: 'd1', nowMs: startMs + 50 * second };
+    const again = { userName: 'ann', id: 'd1', change: changeAt(startMs + 50 * second) };
+    const { atMs } = again.change;
     await claim(store, 'me', startMs);
     await store.recordAttempt(givenUp('d1', 'me', startMs + second));
     assert.equal(await store.redeliver({ ...again, userName: 'bob' }), false);
     assert.equal(await store.redeliver({ ...again, id: 'd2' }), false);
     assert.equal(await store.redeliver(again), true);
-    const fresh = { ...createDelivery('d1'), ...waiting, nextAttemptAtMs: again.nowMs };
+    const fresh = { ...createDelivery('d1'), ...waiting, nextAttemptAtMs: atMs };
     assert.deepEqual(await store.listDeliveries({ userName: 'ann', limit: 1 }), [fresh]);
-    assert.deepEqual(await claim(store, 'me', again.nowMs), ['d1']);
-    assert.equal(await store.redeliver({ ...again, nowMs: again.nowMs + 1 }), true);
-    assert.equal(await store.recordAttempt(delivered('d1', 'me', again.nowMs + 2)), false, 'the running attempt is not the new one');
-    assert.deepEqual(await claim(store, 'another', again.nowMs + 1), ['d1']);
+    assert.deepEqual(await claim(store, 'me', atMs), ['d1']);
+    assert.equal(await store.redeliver({ ...again, change: changeAt(atMs + 1) }), true);
+    assert.equal(await store.recordAttempt(delivered('d1', 'me', atMs + 2)), false, 'the running attempt is not the new one');
+    assert.deepEqual(await claim(store, 'another', atMs + 1), ['d1']);
   });
 
   test('a sweep deletes deliveries that ended long ago, up to its limit, and never waiting ones', async (context) => {
@@ -110,7 +112,7 @@ export function callbackSuite(open: OpenTasks): void {
       await store.recordAttempt(index % 2 === 0 ? delivered(id, 'me', startMs + 1000 * index) : givenUp(id, 'me', startMs + 1000 * index));
     await store.recordAttempt(failed('waits', 'me', startMs + 1));
     await store.recordAttempt(givenUp('again', 'me', startMs + 1));
-    await store.redeliver({ userName: 'ann', id: 'again', nowMs: startMs + 2 });
+    await store.redeliver({ userName: 'ann', id: 'again', change: changeAt(startMs + 2) });
     assert.equal(await store.sweepDeliveries({ beforeMs: startMs, limit: 10 }), 0);
     assert.equal(await store.sweepDeliveries({ beforeMs: startMs + 3000, limit: 2 }), 2);
     assert.equal(await store.sweepDeliveries({ beforeMs: startMs + 3000, limit: 2 }), 1);

@@ -12,6 +12,7 @@ import { createFakeTaskStore } from '../../../src/tasks/testing/fake-task-store.
 import type { VideoTask } from '../../../src/tasks/video-task.ts';
 import { startMs } from '../suite-start.ts';
 import { createDelivery, createTask, endOf, entryOf, mediaOf, progressOf, type TaskStores } from './task-fixtures.ts';
+import { changeAt } from '../../../src/audit/testing/test-change.ts';
 
 /** An operation on a store. Its results are compared. */
 type Step = (store: TaskStores, tasks: readonly VideoTask[]) => Promise<unknown>;
@@ -123,7 +124,7 @@ const others: readonly fc.Arbitrary<Step>[] = [
   fc.tuple(fc.nat(2), userName, at).map(
     ([index, name, nowMs]): Step =>
       (store) =>
-        store.redeliver({ userName: name, id: `d${index}`, nowMs }),
+        store.redeliver({ userName: name, id: `d${index}`, change: changeAt(nowMs) }),
   ),
   fc.tuple(at, limit).map(
     ([beforeMs, count]): Step =>

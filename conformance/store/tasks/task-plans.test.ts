@@ -12,6 +12,7 @@ import { createSqliteDatabase } from '../../../src/store/sqlite/sqlite-database.
 import { createVideoTaskOperations } from '../../../src/store/operations/video-task-operations.ts';
 import { startMs } from '../suite-start.ts';
 import { createDelivery, createTask, endOf, entryOf, mediaOf, progressOf } from './task-fixtures.ts';
+import { changeAt } from '../../../src/audit/testing/test-change.ts';
 
 /** A database that records its statements and their parameters. */
 function watchStatements(database: Database) {
@@ -69,7 +70,7 @@ async function useEverything(database: Database): Promise<void> {
   await callbacks.recordAttempt({ id: 'd1', owner: 'me', status: 'given-up', ...attempt });
   await callbacks.listDeliveries({ userName: 'ann', limit: 9 });
   await callbacks.listDeliveries({ userName: 'ann', subject: 'video_1', limit: 9 });
-  await callbacks.redeliver({ userName: 'ann', id: 'd1', nowMs: startMs });
+  await callbacks.redeliver({ userName: 'ann', id: 'd1', change: changeAt(startMs) });
   await callbacks.sweepDeliveries({ beforeMs: startMs, limit: 9 });
   await callbacks.putCallbackSecrets({ userName: 'ann', current: Uint8Array.from([1]) });
   await callbacks.findCallbackSecrets('ann');

@@ -1,3 +1,4 @@
+import type { Change } from '../../audit/change-author.ts';
 import type { Pot } from './pots.ts';
 
 /** The purpose of a transaction. `usage` comes with calls; an operator posts the others. */
@@ -86,7 +87,7 @@ export type VerifySlice = { readonly checked: number; readonly problems: readonl
 /** The store that keeps the accounts. All methods reject with the store's error. */
 export type CreditBooks = {
   /** Posts a transaction once. Running processes see it within about a second. */
-  readonly postTransaction: (transaction: NewTransaction) => Promise<PostResult>;
+  readonly postTransaction: (transaction: NewTransaction, change: Change) => Promise<PostResult>;
   /** Balances of all users by name, or of one. */
   readonly readBalances: (filter: { readonly userName?: string; readonly limit: number }) => Promise<readonly UserBalance[]>;
   /** @param pots pots of one user */

@@ -1,3 +1,4 @@
+import type { Change } from '../../audit/change-author.ts';
 import type { Pot } from './pots.ts';
 
 /**
@@ -67,8 +68,9 @@ export type LeaseStore = {
   /**
    * Ends all leases of a node whose charges are all booked.
    * @param sessionId only if this is the current incarnation; absent: in any case
+   * @param change present if an operator releases them; absent if the process releases its own
    */
-  readonly releaseCreditNode: (node: { readonly nodeId: string; readonly sessionId?: string }) => Promise<number>;
+  readonly releaseCreditNode: (node: { readonly nodeId: string; readonly sessionId?: string; readonly change?: Change }) => Promise<number>;
   /** Changes leases of one user's pots together, in one transaction. @param requests all of the same user */
   readonly changeLeases: (
     node: CreditNode & { readonly nowMs: number; readonly userName: string },

@@ -1,3 +1,4 @@
+import type { Change } from '../../audit/change-author.ts';
 /** A published book without its prices. */
 export type PriceBookSummary = {
   /** Counts from 1 in each database; the newest is in force. */
@@ -37,7 +38,7 @@ export type RecordedPrices = {
  */
 export type PriceBookStore = {
   /** Adds a book. False, without a change, if its number exists. */
-  readonly insertPriceBook: (book: PublishedPriceBook) => Promise<boolean>;
+  readonly insertPriceBook: (book: PublishedPriceBook, change: Change) => Promise<boolean>;
   readonly newestPriceBook: () => Promise<PriceBookSummary | undefined>;
   readonly findPriceBook: (number: number) => Promise<PublishedPriceBook | undefined>;
   /** The newest first, at most `limit`, of those with numbers below `before`. */

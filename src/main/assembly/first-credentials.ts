@@ -1,3 +1,4 @@
+import { configurationAuthor } from '../../audit/change-author.ts';
 import { randomBytes } from 'node:crypto';
 
 import { type Accounts, createAccounts } from '../../accounts/create-accounts.ts';
@@ -24,7 +25,7 @@ export async function ensureFirstCredentials(options: {
   readonly clock: Clock;
 }): Promise<FirstCredentials> {
   const { store, environment, clock } = options;
-  const accounts = createAccounts({ store, clock, random: randomBytes });
+  const accounts = createAccounts({ store, clock, random: randomBytes, author: configurationAuthor });
   try {
     return {
       newApiKey: await ensureApiKey(accounts, store, environment),

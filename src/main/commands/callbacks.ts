@@ -1,3 +1,4 @@
+import { commandAuthor } from './name-actor.ts';
 import { randomBytes } from 'node:crypto';
 
 import type { Command } from 'commander';
@@ -24,7 +25,7 @@ export function addCallbackCommands(program: Command, environment: Environment):
     .option('--rotate', 'creates a new secret; the old one also signs for 24 hours')
     .action(async (user: string, { rotate }: { rotate?: boolean }) => {
       const secret = await withCallbacks(environment, user, (opened, name) =>
-        rotate === true ? opened.rotateSecret(name) : opened.findSecret(name),
+        rotate === true ? opened.rotateSecret(name, commandAuthor()) : opened.findSecret(name),
       );
       console.log(secret);
     });
@@ -57,7 +58,7 @@ export function addCallbackCommands(program: Command, environment: Environment):
     .argument('<user>', "the user's name")
     .argument('<id>', 'id of the event, see weir callbacks list')
     .action(async (user: string, id: string) => {
-      if (!(await withCallbacks(environment, user, (opened, userName) => opened.sendAgain(userName, id))))
+      if (!(await withCallbacks(environment, user, (opened, userName) => opened.sendAgain(userName, id, commandAuthor()))))
         throw new StartError(`there is no event "${id}" of ${user}; weir callbacks list shows its events`);
       console.error(`${id} will be sent again`);
     });

@@ -18,7 +18,7 @@ import type { Store } from '../../store/store.ts';
 import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { inert } from './usage/terminal-text.ts';
-import { nameActor } from './name-actor.ts';
+import { commandAuthor, nameActor } from './name-actor.ts';
 import { findUserName, printTable, withStore } from './with-accounts.ts';
 
 const listedMax = 1000;
@@ -37,15 +37,17 @@ async function post(environment: Environment, { userName: name, note, reference,
     const userName = await findUserName(store, name);
     const id = reference ?? randomBytes(8).toString('hex');
     const transactionId = transactionIdOf({ kind: posting.kind, userName, reference: id });
-    const { status, balanceNanoUsd } = await store.postTransaction({
+    const atMs = systemClock.nowMs();
+    const transaction = {
       ...posting,
       userName,
       transactionId,
       formerId: `${posting.kind}:${id}`,
-      postedAtMs: systemClock.nowMs(),
+      postedAtMs: atMs,
       actor: nameActor(),
       ...(note === undefined ? {} : { note }),
-    });
+    };
+    const { status, balanceNanoUsd } = await store.postTransaction(transaction, { ...commandAuthor(), atMs });
     if (status === 'conflict')
       throw new StartError(`${transactionId} was posted before with another amount; see weir credits history ${userName}`);
     const unit = readCreditUnit(environment);
@@ -259,6 +261,8 @@ async function releaseNode(environment: Environment, nodeId: string, force: bool
     const seenAtMs = Math.max(...own.map((lease) => lease.seenAtMs ?? 0));
     if (!force && systemClock.nowMs() - seenAtMs < livesForMs)
       throw new StartError(`${nodeId} was seen less than a minute ago; stop it, wait a minute, and repeat the command`);
-    console.error(`released ${await store.releaseCreditNode({ nodeId })} leases of ${nodeId}`);
+    console.error(
+      `released ${await store.releaseCreditNode({ nodeId, change: { ...commandAuthor(), atMs: systemClock.nowMs() } })} leases of ${nodeId}`,
+    );
   });
 }

@@ -1,5 +1,7 @@
 import { userInfo } from 'node:os';
 
+import type { ChangeAuthor } from '../../audit/change-author.ts';
+
 /** The system account that runs the command. It is recorded as the author of postings, publications and decisions. */
 export function nameActor(): string {
   try {
@@ -9,3 +11,6 @@ export function nameActor(): string {
     return 'operator';
   }
 }
+
+/** The author of the changes of a command, for the audit log. */
+export const commandAuthor = (): ChangeAuthor => ({ actor: `cli:${nameActor()}`, via: 'cli' });

@@ -20,6 +20,7 @@ import { readEnvironment } from '../environment.ts';
 import { openDatabase } from '../assembly/open-data-directory.ts';
 import { addPriceCommands } from './prices.ts';
 import { findNewest } from './stored-prices.ts';
+import { changeAt } from '../../audit/testing/test-change.ts';
 
 const dayMs = 86_400_000;
 const dayFromNow = (days: number): string => new Date(systemClock.nowMs() + days * dayMs).toISOString().slice(0, 10);
@@ -113,7 +114,7 @@ const publishedAt = (...prices: readonly string[]): readonly PublishedPriceBook[
 test('diff, export and check find stored books by number, and check names the file that overrides them', async (context) => {
   const { run, write, withStore } = setUp(context, 'prices: { file: own.json }\n');
   write('own.json', bookText('local', { 'm-1': '7' }));
-  await withStore((store) => Promise.all(publishedAt('2', '3').map((book) => store.insertPriceBook(book))));
+  await withStore((store) => Promise.all(publishedAt('2', '3').map((book) => store.insertPriceBook(book, changeAt()))));
   assert.match((await run('diff', '1', 'store-2')).printed, /^acme\/m-1@\S+ +tiers\.0\.prices\.input +2 +3$/m);
   const exported = JSON.parse((await run('export', '2')).printed) as { version: string; entries: unknown[] };
   assert.deepEqual([exported.version, exported.entries.length], ['store-2', 1]);
@@ -149,7 +150,7 @@ test('version shows the prices behind a receipt, and refuses prices that were ch
   };
   const { version } = createPriceBook(basis);
   await withStore(async (store) => {
-    await store.insertPriceBook(published);
+    await store.insertPriceBook(published, changeAt());
     for (const name of [version, 'x+y']) await store.recordPrices({ version: name, basis: JSON.stringify(basis), recordedAtMs: 0 });
   });
   const { printed } = await run('version', version);

@@ -1,3 +1,4 @@
+import { commandAuthor } from './name-actor.ts';
 import { composePriceBook } from '../../billing/price-books/compose-price-book.ts';
 import type { PriceBookSummary, PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
 import { createPublishedBook, readPublishedBook, versionOfBook } from '../../billing/price-books/published-book.ts';
@@ -67,7 +68,7 @@ function compose(current: PublishedPriceBook | undefined, file: PriceBookData, p
 async function insert(store: Store, next: PublishedPriceBook): Promise<void> {
   let isNew: boolean;
   try {
-    isNew = await store.insertPriceBook(next);
+    isNew = await store.insertPriceBook(next, { ...commandAuthor(), atMs: next.publishedAtMs });
   } catch (error) {
     if (!(error instanceof StoreError) || error.kind !== 'read-only') throw error;
     throw new StartError(

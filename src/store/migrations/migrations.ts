@@ -16,6 +16,7 @@ import { publishedPrices } from './0014-published-prices.ts';
 import { disputedCalls } from './0015-disputed-calls.ts';
 import { unpricedCalls } from './0016-unpriced-calls.ts';
 import { pictures } from './0017-pictures.ts';
+import { auditLog } from './0018-audit-log.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   disputedCalls,
   unpricedCalls,
   pictures,
+  auditLog,
 ];
 
 /** The schema version that this program needs. */

@@ -1,9 +1,11 @@
 import { type AccessLimits, type AccessLimitsChange, changeLimits } from '../../accounts/access-limits.ts';
 import { isDisconnectPolicy, type KeyDisconnectPolicy } from '../../accounts/disconnect-policy.ts';
 import type { StoredApiKey, User } from '../../accounts/api-key.ts';
+import type { Change } from '../../audit/change-author.ts';
+import { appendAudit, appendDifference } from './audit-operations.ts';
 import { createBillingTokenOperations } from './billing-token-operations.ts';
 import type { Database } from './database.ts';
-import type { SqlRow } from './sql-values.ts';
+import type { SqlParameter, SqlRow } from './sql-values.ts';
 import { decodeLimits } from './decode-limits.ts';
 import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
 import type { AccountsStoreOperations } from '../worker/store-protocol.ts';
@@ -22,37 +24,36 @@ const selectUsers = 'select id, name, created_at_ms, limits from users';
 export function createAccountsOperations(database: Database): AccountsStoreOperations {
   return {
     pepper: async () => readText(found(await database.first("select value from settings where name = 'pepper'"), 'the pepper'), 'value'),
-    ensureUser: (user) => ensureUser(database, user),
+    ensureUser: (user, change) => ensureUser(database, user, change),
     listUsers: async () => (await database.all(`${selectUsers} order by created_at_ms, id`)).map(decodeUser),
-    changeUserLimits: (userName, change) => changeLimitsOf(database, { table: 'users', where: 'name = ?' }, userName, change),
-    insertApiKey: (key) => insertApiKey(database, key),
+    changeUserLimits: (userName, limits, change) => changeUserLimits(database, userName, limits, change),
+    insertApiKey: (key, change) => insertApiKey(database, key, change),
     listApiKeys: async () => (await database.all(`${selectKeys} order by api_keys.created_at_ms, api_keys.id`)).map(decodeApiKey),
     findApiKeyByHash: async (hash) => {
       const row = await database.first(`${selectKeys} and api_keys.hash = ?`, hash);
       return row === undefined ? undefined : decodeApiKey(row);
     },
-    setApiKeyDisabled: (keyId, disabledAtMs) => {
-      const sql = 'update api_keys set disabled_at_ms = ? where id = ? and deleted_at_ms is null';
-      return changeKeys(database, (transaction) => transaction.run(sql, disabledAtMs ?? null, keyId));
+    setApiKeyDisabled: (keyId, disabledAtMs, change) => {
+      const action = disabledAtMs === undefined ? 'keys.enable' : 'keys.disable';
+      return changeKey(database, keyId, { change, action }, setColumn('disabled_at_ms', keyId, disabledAtMs ?? null));
     },
-    setApiKeyStrictTranslation: (keyId, strictTranslation) => {
-      const sql = 'update api_keys set strict_translation = ? where id = ? and deleted_at_ms is null';
-      return changeKeys(database, (transaction) => transaction.run(sql, strictTranslation ? 1 : 0, keyId));
-    },
-    setApiKeyDisconnect: (keyId, policy) => {
-      const sql = 'update api_keys set disconnect_policy = ? where id = ? and deleted_at_ms is null';
-      return changeKeys(database, (transaction) => transaction.run(sql, policy ?? null, keyId));
-    },
-    setApiKeyRetention: (keyId, responseRetentionDays) => {
-      const sql = 'update api_keys set response_retention_days = ? where id = ? and deleted_at_ms is null';
-      return changeKeys(database, (transaction) => transaction.run(sql, responseRetentionDays ?? null, keyId));
-    },
-    changeApiKeyLimits: (keyId, change) =>
-      changeLimitsOf(database, { table: 'api_keys', where: 'id = ? and deleted_at_ms is null' }, keyId, change),
-    deleteApiKey: (keyId, deletedAtMs) => {
-      const sql = 'update api_keys set deleted_at_ms = ? where id = ? and deleted_at_ms is null';
-      return changeKeys(database, (transaction) => transaction.run(sql, deletedAtMs, keyId));
-    },
+    setApiKeyStrictTranslation: (keyId, strictTranslation, change) =>
+      changeKey(database, keyId, { change, action: 'keys.update' }, setColumn('strict_translation', keyId, strictTranslation ? 1 : 0)),
+    setApiKeyDisconnect: (keyId, policy, change) =>
+      changeKey(database, keyId, { change, action: 'keys.update' }, setColumn('disconnect_policy', keyId, policy ?? null)),
+    setApiKeyRetention: (keyId, responseRetentionDays, change) =>
+      changeKey(
+        database,
+        keyId,
+        { change, action: 'keys.update' },
+        setColumn('response_retention_days', keyId, responseRetentionDays ?? null),
+      ),
+    changeApiKeyLimits: (keyId, limits, change) =>
+      changeKey(database, keyId, { change, action: 'keys.update' }, (transaction) =>
+        changeLimitsOf(transaction, { table: 'api_keys', where: 'id = ? and deleted_at_ms is null' }, keyId, limits),
+      ),
+    deleteApiKey: (keyId, change) =>
+      changeKey(database, keyId, { change, action: 'keys.delete' }, setColumn('deleted_at_ms', keyId, change.atMs)),
     keysVersion: async () =>
       readInteger(
         found(await database.first("select value from counters where name = 'keys_version'"), 'the version of the keys'),
@@ -62,16 +63,33 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
   };
 }
 
-async function ensureUser(database: Database, user: User): Promise<User> {
+/** A change and its name in the audit log. */
+type Audited = { readonly change: Change; readonly action: string };
+type Work = (transaction: Database) => Promise<number>;
+
+/** Sets one column of a key that is not deleted. */
+function setColumn(column: string, keyId: string, value: SqlParameter): Work {
+  return (transaction) => transaction.run(`update api_keys set ${column} = ? where id = ? and deleted_at_ms is null`, value, keyId);
+}
+
+async function ensureUser(database: Database, user: User, change: Change): Promise<User> {
   const sql = 'insert into users (id, name, created_at_ms) values (?, ?, ?) on conflict do nothing';
   return await database.transact(async (transaction) => {
-    await transaction.run(sql, user.id, user.name, user.createdAtMs);
-    return decodeUser(found(await transaction.first(`${selectUsers} where name = ?`, user.name), 'the user'));
+    const inserted = await transaction.run(sql, user.id, user.name, user.createdAtMs);
+    const stored = found(await readUser(transaction, user.name), 'the user');
+    if (inserted > 0)
+      await appendAudit(transaction, change, { action: 'users.create', subject: `user:${user.name}`, after: JSON.stringify(stored) });
+    return stored;
   });
 }
 
-async function insertApiKey(database: Database, key: StoredApiKey): Promise<boolean> {
-  return await changeKeys(database, (transaction) => {
+async function readUser(database: Database, name: string): Promise<User | undefined> {
+  const row = await database.first(`${selectUsers} where name = ?`, name);
+  return row === undefined ? undefined : decodeUser(row);
+}
+
+async function insertApiKey(database: Database, key: StoredApiKey, change: Change): Promise<boolean> {
+  return await changeKey(database, key.id, { change, action: 'keys.create' }, (transaction) => {
     const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, response_retention_days, disconnect_policy, limits)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
     const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation, responseRetentionDays, disconnectPolicy, limits } =
@@ -81,28 +99,57 @@ async function insertApiKey(database: Database, key: StoredApiKey): Promise<bool
   });
 }
 
-/** Runs a change of keys and increments the version of the keys in the same transaction if it changed any. */
-async function changeKeys(database: Database, change: (transaction: Database) => Promise<number>): Promise<boolean> {
+/**
+ * Changes one key, and in the same transaction increments the version of the keys and appends to the audit log. False
+ * if `work` changed no row.
+ */
+async function changeKey(database: Database, keyId: string, audited: Audited, work: Work): Promise<boolean> {
   return await database.transact(async (transaction) => {
-    if ((await change(transaction)) === 0) return false;
-    await transaction.run("update counters set value = value + 1 where name = 'keys_version'");
+    const before = await describeKey(transaction, keyId);
+    if ((await work(transaction)) === 0) return false;
+    await newKeysVersion(transaction);
+    await appendDifference(transaction, audited, `key:${keyId}`, { before, after: await describeKey(transaction, keyId) });
     return true;
   });
 }
 
-/** Reads, changes and writes limits in one transaction, so that concurrent changes never undo each other. */
+/** Increments the number by which processes notice that keys have changed. */
+async function newKeysVersion(transaction: Database): Promise<void> {
+  await transaction.run("update counters set value = value + 1 where name = 'keys_version'");
+}
+
+/** A key as the audit log shows it: without the hash of its secret. */
+async function describeKey(transaction: Database, keyId: string): Promise<string | undefined> {
+  const row = await transaction.first(`${selectKeys} and api_keys.id = ?`, keyId);
+  if (row === undefined) return undefined;
+  const { hash: _hash, userLimits: _userLimits, ...key } = decodeApiKey(row);
+  return JSON.stringify(key);
+}
+
+async function changeUserLimits(database: Database, userName: string, limits: AccessLimitsChange, change: Change): Promise<boolean> {
+  return await database.transact(async (transaction) => {
+    const before = await readUser(transaction, userName);
+    if (before === undefined) return false;
+    await changeLimitsOf(transaction, { table: 'users', where: 'name = ?' }, userName, limits);
+    await newKeysVersion(transaction);
+    const after = await readUser(transaction, userName);
+    const texts = { before: JSON.stringify(before), after: JSON.stringify(after) };
+    await appendDifference(transaction, { change, action: 'users.update' }, `user:${userName}`, texts);
+    return true;
+  });
+}
+
+/** Reads, changes and writes limits, within a transaction, so that concurrent changes never undo each other. */
 async function changeLimitsOf(
-  database: Database,
+  transaction: Database,
   row: { readonly table: 'users' | 'api_keys'; readonly where: string },
   value: string,
   change: AccessLimitsChange,
-): Promise<boolean> {
-  return await changeKeys(database, async (transaction) => {
-    const before = await transaction.first(`select limits from ${row.table} where ${row.where}`, value);
-    if (before === undefined) return 0;
-    const limits = changeLimits(decodeLimits(before, 'limits'), change);
-    return await transaction.run(`update ${row.table} set limits = ? where ${row.where}`, encodeLimits(limits), value);
-  });
+): Promise<number> {
+  const before = await transaction.first(`select limits from ${row.table} where ${row.where}`, value);
+  if (before === undefined) return 0;
+  const limits = changeLimits(decodeLimits(before, 'limits'), change);
+  return await transaction.run(`update ${row.table} set limits = ? where ${row.where}`, encodeLimits(limits), value);
 }
 
 function encodeLimits(limits: AccessLimits | undefined): string | null {
@@ -115,7 +162,7 @@ function decodePolicy(row: SqlRow): KeyDisconnectPolicy | undefined {
   throw new StoreError('corrupt', 'Column disconnect_policy is not a known policy.');
 }
 
-function found(row: SqlRow | undefined, what: string): SqlRow {
+function found<Value>(row: Value | undefined, what: string): Value {
   if (row === undefined) throw new StoreError('corrupt', `The database lacks ${what}.`);
   return row;
 }

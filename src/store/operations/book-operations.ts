@@ -1,3 +1,6 @@
+import type { AuditedAction } from '../../audit/audit-entry.ts';
+import type { Change } from '../../audit/change-author.ts';
+import { appendAudit } from './audit-operations.ts';
 import {
   type CreditBooks,
   type LedgerTransaction,
@@ -22,7 +25,7 @@ const listedMax = 10_000;
 /** The SQL of accounts and their ledger. */
 export function createBookOperations(database: Database): CreditBooks {
   return {
-    postTransaction: (posted) => database.transact((transaction) => post(transaction, posted), 'read-committed'),
+    postTransaction: (posted, change) => database.transact((transaction) => post(transaction, posted, change), 'read-committed'),
     readBalances: (filter) => readBalances(database, filter),
     readPots: (pots) => readPots(database, pots),
     listTransactions: (filter) => listTransactions(database, filter),
@@ -34,7 +37,7 @@ export function createBookOperations(database: Database): CreditBooks {
 const kinds: readonly TransactionKind[] = ['usage', 'top_up', 'promo', 'correction', 'refund', 'write_off'];
 const columns = 'transaction_id, kind, user_name, amount_kusd, amount_nano, posted_at_ms, key_id, day, call_id, actor, note';
 
-async function post(database: Database, posted: NewTransaction): Promise<PostResult> {
+async function post(database: Database, posted: NewTransaction, change: Change): Promise<PostResult> {
   const { transactionId, kind, amountNanoUsd, against, postedAtMs, callId } = posted;
   const userName = toStorableText(posted.userName);
   const before = await findPosted(database, { transactionId, formerId: posted.formerId, userName });
@@ -51,7 +54,20 @@ async function post(database: Database, posted: NewTransaction): Promise<PostRes
   const postings = [account, common].map(({ accountId, amounts: [amount = 0n] }) => ({ transactionId, accountId, amount }));
   await insertPostings(database, next, postings);
   await database.run("update counters set value = value + 1 where name = 'credits_version'");
-  return { status: 'posted', balanceNanoUsd: await readBalance(database, userName) };
+  const balanceNanoUsd = await readBalance(database, userName);
+  await appendAudit(
+    database,
+    { ...change, ...(posted.note !== undefined && { note: posted.note }) },
+    describePosting(posted, balanceNanoUsd),
+  );
+  return { status: 'posted', balanceNanoUsd };
+}
+
+/** A posting as the audit log shows it: amounts in nano-USD. */
+function describePosting({ transactionId, kind, userName, amountNanoUsd, callId }: NewTransaction, balanceNanoUsd: bigint): AuditedAction {
+  const before = { balanceNanoUsd: String(balanceNanoUsd - amountNanoUsd) };
+  const after = { balanceNanoUsd: String(balanceNanoUsd), amountNanoUsd: String(amountNanoUsd), transactionId, callId };
+  return { action: `credits.${kind}`, subject: `user:${userName}`, before: JSON.stringify(before), after: JSON.stringify(after) };
 }
 
 /** The transaction with an id, or of this user with the id that an earlier version would have chosen. */

@@ -1,5 +1,6 @@
 import type { CallbackSecrets, Delivery, DeliveryStatus, NewDelivery } from '../../tasks/callbacks/callback-store.ts';
 import { toStorableText } from '../storable-text.ts';
+import { appendAudit } from './audit-operations.ts';
 import { StoreError } from '../store-error.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './sql-values.ts';
@@ -29,11 +30,15 @@ export function createCallbackOperations(database: Database): CallbackStoreOpera
       const row = await database.first('select * from callback_secrets where user_name = ?', toStorableText(userName));
       return row === undefined ? undefined : decodeSecrets(row);
     },
-    putCallbackSecrets: async ({ userName, current, previous }) => {
+    putCallbackSecrets: async ({ userName, current, previous, change }) => {
       const sql = `insert into callback_secrets (user_name, current_sealed, previous_sealed, previous_until_ms) values (?, ?, ?, ?)
         on conflict (user_name) do update set current_sealed = excluded.current_sealed, previous_sealed = excluded.previous_sealed,
           previous_until_ms = excluded.previous_until_ms`;
-      await database.run(sql, toStorableText(userName), current, previous?.sealed ?? null, toOptionalWhole(previous?.untilMs));
+      await database.transact(async (transaction) => {
+        await transaction.run(sql, toStorableText(userName), current, previous?.sealed ?? null, toOptionalWhole(previous?.untilMs));
+        if (change !== undefined)
+          await appendAudit(transaction, change, { action: 'callback_secrets.rotate', subject: `user:${userName}` });
+      });
     },
   };
 }
@@ -73,12 +78,16 @@ function createAttemptOperations(database: Database): AttemptOperations {
       }, 'read-committed');
     },
     recordAttempt: (attempt) => recordAttempt(database, attempt),
-    redeliver: async ({ userName, id, nowMs }) => {
+    redeliver: async ({ userName, id, change }) => {
       // Ending the lease prevents an attempt in progress from recording its outcome for the new one.
       const sql = `update callback_deliveries set status = 'waiting', attempts = 0, next_attempt_at_ms = ?, last_status = null, last_problem = null,
           delivered_at_ms = null, over_at_ms = null, lease_owner = null, lease_until_ms = 0
         where id = ? and user_name = ?`;
-      return (await database.run(sql, toWhole(nowMs), toStorableText(id), toStorableText(userName))) === 1;
+      return await database.transact(async (transaction) => {
+        if ((await transaction.run(sql, toWhole(change.atMs), toStorableText(id), toStorableText(userName))) === 0) return false;
+        await appendAudit(transaction, change, { action: 'callbacks.redeliver', subject: `callback:${id}` });
+        return true;
+      });
     },
     sweepDeliveries: async ({ beforeMs, limit }) => {
       const over = 'select id from callback_deliveries where over_at_ms is not null and over_at_ms < ? order by over_at_ms limit ?';

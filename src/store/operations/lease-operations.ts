@@ -1,3 +1,4 @@
+import { appendAudit } from './audit-operations.ts';
 import { applyLease, isStranded, leasedOf, type LeaseRow } from '../../billing/credits/apply-lease.ts';
 import { userAccountId } from '../../billing/credits/credit-books.ts';
 import {
@@ -40,12 +41,15 @@ async function isCurrentIncarnation(
 
 async function releaseNode(
   database: Database,
-  { nodeId, sessionId }: { readonly nodeId: string; readonly sessionId?: string },
+  { nodeId, sessionId, change }: Parameters<LeaseStore['releaseCreditNode']>[0],
 ): Promise<number> {
   if (sessionId !== undefined && !(await isCurrentIncarnation(database, { nodeId, sessionId }))) return 0;
   // Without its row, the process learns that its leases have ended, if it is still running.
   if (sessionId === undefined) await database.run('delete from credit_nodes where node_id = ?', nodeId);
-  return await database.run('delete from credit_leases where node_id = ?', nodeId);
+  const released = await database.run('delete from credit_leases where node_id = ?', nodeId);
+  if (change !== undefined)
+    await appendAudit(database, change, { action: 'credits.release_node', subject: `node:${nodeId}`, after: JSON.stringify({ released }) });
+  return released;
 }
 
 /** Locks the user's account until the transaction ends. */

@@ -1,4 +1,5 @@
 import type { PriceBookStore, PriceBookSummary } from '../../billing/price-books/price-book-store.ts';
+import { appendAudit } from './audit-operations.ts';
 import { StoreError } from '../store-error.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './sql-values.ts';
@@ -9,10 +10,19 @@ const summary = 'number, digest, label, scope, effective_from, published_at_ms, 
 /** The SQL of published price books and of the prices behind price versions. It never changes an existing row. */
 export function createPriceBookOperations(database: Database): PriceBookStore {
   return {
-    insertPriceBook: async ({ number, digest, label, scope, effectiveFrom, publishedAtMs, actor, note, book }) => {
+    insertPriceBook: ({ number, digest, label, scope, effectiveFrom, publishedAtMs, actor, note, book }, change) => {
       const sql = `insert into price_books (${summary}, book) values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (number) do nothing`;
       const values = [number, digest, label, scope, effectiveFrom, publishedAtMs, actor, note ?? null, book] as const;
-      return (await database.run(sql, ...values)) > 0;
+      return database.transact(async (transaction) => {
+        if ((await transaction.run(sql, ...values)) === 0) return false;
+        const after = JSON.stringify({ number, digest, label, scope, effectiveFrom });
+        await appendAudit(
+          transaction,
+          { ...change, ...(note !== undefined && { note }) },
+          { action: 'prices.publish', subject: `price_book:${number}`, after },
+        );
+        return true;
+      });
     },
     newestPriceBook: async () => {
       const row = await database.first(`select ${summary} from price_books order by number desc limit 1`);

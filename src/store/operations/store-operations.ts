@@ -1,5 +1,6 @@
 import type { StoreOperations } from '../worker/store-protocol.ts';
 import { createAccountsOperations } from './accounts-operations.ts';
+import { createAuditOperations } from './audit-operations.ts';
 import { createBookOperations } from './book-operations.ts';
 import { createBilledCallOperations } from './billed-call-operations.ts';
 import { createCallbackOperations } from './callback-operations.ts';
@@ -20,6 +21,7 @@ import { createVideoTaskOperations } from './video-task-operations.ts';
 export function createStoreOperations(database: Database): StoreOperations {
   return {
     ...createAccountsOperations(database),
+    ...createAuditOperations(database),
     ...createLedgerOperations(database),
     ...createLeaseOperations(database),
     ...createBookOperations(database),

@@ -61,6 +61,9 @@ const rights: Readonly<Record<string, Rights>> = {
   pictures: gatewayOnly,
   callback_deliveries: gatewayOnly,
   callback_secrets: gatewayOnly,
+  // Rows are only ever added; the head is the sequence and hash of the last one.
+  audit_log: { gateway: 'add', monitor: 'nothing', operator: 'add' },
+  audit_head: { gateway: 'add and change', monitor: 'nothing', operator: 'add and change' },
 };
 
 /** The tables for which roles have rights. */

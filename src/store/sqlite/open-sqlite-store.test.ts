@@ -11,6 +11,7 @@ import { readEntries } from '../../billing/ledger/read-entries.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
 import { openStoreDatabase } from './open-store-database.ts';
+import { changeAt } from '../../audit/testing/test-change.ts';
 
 function createPath(context: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'weir-sqlite-'));
@@ -124,7 +125,7 @@ test('a reader creates a missing database, refuses to write, and sees what a wri
   context.after(() => reader.close());
   assert.deepEqual(await reader.queryStatistics(dayQuery), []);
   await assert.rejects(reader.appendEntries([createEntry('a')]), { kind: 'read-only' });
-  await assert.rejects(reader.ensureUser({ id: 'u', name: 'u', createdAtMs: 1 }), { kind: 'read-only' });
+  await assert.rejects(reader.ensureUser({ id: 'u', name: 'u', createdAtMs: 1 }, changeAt()), { kind: 'read-only' });
   const writer = await openSqliteStore({ path });
   context.after(() => writer.close());
   const writing = Array.from({ length: 20 }, (_, index) => writer.appendEntries([createEntry(`call-${index}`)]));

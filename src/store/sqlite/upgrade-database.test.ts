@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { migrations } from '../migrations/migrations.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
+import { changeAt } from '../../audit/testing/test-change.ts';
 
 test('a database of the first version is migrated with all its rows, and its keys are lenient and unlimited', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-upgrade-'));
@@ -29,7 +30,7 @@ test('a database of the first version is migrated with all its rows, and its key
   const key = { id: 'key-1', userId: 'user-1', userName: 'alice', name: 'ci', hash: 'hash-1', hint: 'abcd', createdAtMs: 2 };
   assert.deepEqual(await store.listApiKeys(), [{ ...key, strictTranslation: false }]);
   assert.equal(await store.pepper(), 'the old pepper');
-  await store.changeApiKeyLimits('key-1', { concurrency: 2 });
+  await store.changeApiKeyLimits('key-1', { concurrency: 2 }, changeAt());
   assert.deepEqual((await store.listApiKeys())[0]?.limits, { concurrency: 2 });
   await store.putProofs([{ lookup: 'a', sealed: 'AAAA', expiresAtMs: 10 }]);
   assert.equal(await store.sweepProofs({ nowMs: 10, bytesMax: 0, rowsMax: 10 }), 1);
@@ -71,7 +72,7 @@ test('limits that cannot be read are an error, and never count as no limits', as
   const path = join(directory, 'weir.db');
   const store = await openSqliteStore({ path });
   context.after(() => store.close());
-  const user = await store.ensureUser({ id: 'user-1', name: 'alice', createdAtMs: 1 });
+  const user = await store.ensureUser({ id: 'user-1', name: 'alice', createdAtMs: 1 }, changeAt());
   const key = {
     id: 'key-1',
     userId: user.id,
@@ -82,7 +83,7 @@ test('limits that cannot be read are an error, and never count as no limits', as
     createdAtMs: 2,
     strictTranslation: false,
   };
-  await store.insertApiKey(key);
+  await store.insertApiKey(key, changeAt());
   const database = openDatabase(path, { readOnly: false, busyTimeoutMs: 1000 });
   context.after(() => database.close());
   for (const written of ['{"concurrency":0}', '{"addresses":["10.0.0.0/99"]}', '{"unheardOf":1}', '{}x', '[]', '1']) {

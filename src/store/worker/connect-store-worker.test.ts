@@ -6,6 +6,7 @@ import type { StoreError } from '../store-error.ts';
 import { connectStoreWorker } from './connect-store-worker.ts';
 import type { StoreWorkerOptions } from './connect-store-worker.ts';
 import { forwardedCalls, forwardedNames } from './forwarded-calls.ts';
+import { changeAt } from '../../audit/testing/test-change.ts';
 
 const limits: StoreWorkerOptions = { openTimeoutMs: 60_000, callTimeoutMs: 60_000, closeTimeoutMs: 20, pendingCallsMax: 3 };
 
@@ -74,7 +75,7 @@ test('a parameter that cannot be sent to a thread fails only its own call', asyn
   const worker = startWorker(context, `parentPort.postMessage({ type: 'result', id: request.id, result: 'ok' });`);
   const store = await connectStoreWorker(worker, limits);
   const uncloneable = { id: 'u', name: 'u', createdAtMs: 1, extra: () => {} };
-  await assert.rejects(store.ensureUser(uncloneable), { kind: 'internal' });
+  await assert.rejects(store.ensureUser(uncloneable, changeAt()), { kind: 'internal' });
   assert.equal(await store.pepper(), 'ok');
   await store.close();
 });

@@ -14,6 +14,7 @@ import type { TaskProgress, TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { PackedRows } from '../operations/packed-rows.ts';
 import { StoreError } from '../store-error.ts';
+import type { AuditStore } from '../../audit/audit-entry.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
 /** The methods of a store as they run in the worker. Most are those of the store itself. */
@@ -39,6 +40,7 @@ export type TaskStoreOperations = Omit<TaskStore, 'recordProgress'> & {
 };
 export type CallbackStoreOperations = CallbackStore;
 export type StoreOperations = AccountsStoreOperations &
+  AuditStore &
   LedgerStoreOperations &
   LeaseStore &
   CreditBooks &

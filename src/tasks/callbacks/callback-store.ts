@@ -1,3 +1,4 @@
+import type { Change } from '../../audit/change-author.ts';
 /** An event for a receiver. The payload names the subject and its new state, but none of its content. */
 export type NewDelivery = {
   /** The header `webhook-id`: the same on every attempt, so that receivers recognise repetitions. */
@@ -63,9 +64,10 @@ export type CallbackStore = {
     readonly limit: number;
   }) => Promise<readonly Delivery[]>;
   /** Restarts a delivery with the first attempt. False if the user has no such delivery. */
-  readonly redeliver: (delivery: { readonly userName: string; readonly id: string; readonly nowMs: number }) => Promise<boolean>;
+  readonly redeliver: (delivery: { readonly userName: string; readonly id: string; readonly change: Change }) => Promise<boolean>;
   readonly findCallbackSecrets: (userName: string) => Promise<CallbackSecrets | undefined>;
-  readonly putCallbackSecrets: (secrets: CallbackSecrets) => Promise<void>;
+  /** @param secrets.change present if an operator rotates them; absent if they are created on first use */
+  readonly putCallbackSecrets: (secrets: CallbackSecrets & { readonly change?: Change }) => Promise<void>;
   /** Deletes deliveries that ended before a time. Resolves with their number. */
   readonly sweepDeliveries: (sweep: { readonly beforeMs: number; readonly limit: number }) => Promise<number>;
 };

@@ -1,3 +1,4 @@
+import type { ChangeAuthor } from '../../audit/change-author.ts';
 import { createSealer, deriveKey } from '../../platform/seal/sealer.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CallbackStore } from './callback-store.ts';
@@ -20,7 +21,7 @@ export type CallbackVault = {
    */
   readonly secretsOf: (userName: string) => Promise<readonly [string, ...string[]]>;
   /** Creates a new secret and resolves with it. The previous one also signs for 24 hours. */
-  readonly rotate: (userName: string) => Promise<string>;
+  readonly rotate: (userName: string, author: ChangeAuthor) => Promise<string>;
 };
 
 /** The secrets of a user were sealed under another key. A rotation creates a new one. */
@@ -66,14 +67,14 @@ export function createCallbackVault({ store, key, randomBytes, clock }: Callback
       const before = previous === undefined || previous.untilMs <= clock.nowMs() ? undefined : open(userName, previous.sealed);
       return before === undefined ? [current] : [current, before];
     },
-    rotate: async (userName) => {
+    rotate: async (userName, author) => {
       const { secret, sealed } = make(userName);
       const stored = await store.findCallbackSecrets(userName);
       const previous =
         stored === undefined || open(userName, stored.current) === undefined
           ? {}
           : { previous: { sealed: stored.current, untilMs: clock.nowMs() + overlapMs } };
-      await store.putCallbackSecrets({ userName, current: sealed, ...previous });
+      await store.putCallbackSecrets({ userName, current: sealed, ...previous, change: { ...author, atMs: clock.nowMs() } });
       return secret;
     },
   };

@@ -7,6 +7,7 @@ import { Webhook } from 'standardwebhooks';
 
 import { startReceiver, type Received } from './testing/callback-receiver.ts';
 import { createSenderBench, userName } from './testing/sender-bench.ts';
+import { changeAt } from '../../audit/testing/test-change.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -46,7 +47,7 @@ test('during a rotation both secrets sign an event, afterwards only the new one'
   const bench = createSenderBench();
   bench.advance(Date.now() - bench.nowMs());
   const [old] = await bench.vault.secretsOf(userName);
-  const fresh = await bench.vault.rotate(userName);
+  const fresh = await bench.vault.rotate(userName, changeAt());
   await bench.queue(url);
   await bench.sender.round();
   const [both] = received;

@@ -6,6 +6,7 @@ import { createCallbackVault } from './callback-vault.ts';
 import { createCallbacks } from './create-callbacks.ts';
 import { createFakeCallbackStore } from './testing/fake-callback-store.ts';
 import { createResponseWatch } from './watch-response.ts';
+import { changeAt } from '../../audit/testing/test-change.ts';
 
 const userName = 'anna';
 const url = 'https://hooks.example/secret';
@@ -73,10 +74,10 @@ test('events of another user are not found, and a watch cannot be sent', async (
   await callbacks.responseEnded({ userName, id: 'resp_1', url, status: 'completed' });
   const [event] = await list();
   assert.ok(event);
-  assert.equal(await callbacks.sendAgain('bob', event.id), false);
-  assert.equal(await callbacks.sendAgain(userName, event.id), true);
+  assert.equal(await callbacks.sendAgain('bob', event.id, changeAt()), false);
+  assert.equal(await callbacks.sendAgain(userName, event.id, changeAt()), true);
   for (const { id } of await store.listDeliveries({ userName, limit: 10 }))
-    assert.equal(await callbacks.sendAgain(userName, id), id === event.id);
+    assert.equal(await callbacks.sendAgain(userName, id, changeAt()), id === event.id);
 });
 
 test('a secret is created once, differs between users, and is not stored in clear', async () => {
@@ -94,7 +95,7 @@ test('secrets under another key are an error, and a rotation creates new ones', 
   await callbacks.findSecret(userName);
   const moved = createCallbackVault({ store, key: randomBytes(32), randomBytes, clock });
   await assert.rejects(moved.secretsOf(userName), { name: 'CallbackKeyError' });
-  const fresh = await moved.rotate(userName);
+  const fresh = await moved.rotate(userName, changeAt());
   assert.deepEqual(await moved.secretsOf(userName), [fresh]);
 });
 

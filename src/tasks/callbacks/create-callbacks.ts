@@ -1,3 +1,4 @@
+import type { ChangeAuthor } from '../../audit/change-author.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CallbackStore, Delivery } from './callback-store.ts';
 import type { CallbackVault } from './callback-vault.ts';
@@ -11,11 +12,11 @@ export type Callbacks = {
   /** Newest first, at most `limit`. */
   readonly list: (page: { readonly userName: string; readonly subject?: string; readonly limit: number }) => Promise<readonly Delivery[]>;
   /** Sends an event again under its id. False if the user has no such event. */
-  readonly sendAgain: (userName: string, id: string) => Promise<boolean>;
+  readonly sendAgain: (userName: string, id: string, author: ChangeAuthor) => Promise<boolean>;
   /** The secret that signs a user's events, created at the first call. Rejects with CallbackKeyError. */
   readonly findSecret: (userName: string) => Promise<string>;
   /** Creates a new secret and resolves with it. */
-  readonly rotateSecret: (userName: string) => Promise<string>;
+  readonly rotateSecret: (userName: string, author: ChangeAuthor) => Promise<string>;
   /** Ensures that the end of a response is reported, also if its process dies. */
   readonly watchResponse: (watched: { readonly userName: string; readonly id: string; readonly url: string }) => Promise<void>;
   /** Reports the end of a response. Repeated reports are one event. */
@@ -42,7 +43,10 @@ export function createCallbacks(options: {
       const deliveries = await store.listDeliveries({ ...page, limit: 2 * limit });
       return deliveries.filter(({ eventType }) => eventType !== watchedEventType).slice(0, limit);
     },
-    sendAgain: async (userName, id) => id.startsWith('msg_') && (await store.redeliver({ userName, id, nowMs: clock.nowMs() })),
+    sendAgain: async (userName, id, author) => {
+      if (!id.startsWith('msg_')) return false;
+      return await store.redeliver({ userName, id, change: { ...author, atMs: clock.nowMs() } });
+    },
     findSecret: async (userName) => (await vault.secretsOf(userName))[0],
     rotateSecret: vault.rotate,
     watchResponse: async ({ userName, id: subject, url }) => {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { startReceiver } from './testing/callback-receiver.ts';
 import { watchedEventType } from './create-event.ts';
 import { createSenderBench, userName } from './testing/sender-bench.ts';
+import { changeAt } from '../../audit/testing/test-change.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -86,8 +87,8 @@ test('a repeated delivery starts from its first attempt, and deliveries are dele
   await bench.queue(url);
   await bench.sender.round();
   const { id } = await bench.only();
-  assert.equal(await bench.store.redeliver({ userName: 'bob', id, nowMs: bench.nowMs() }), false);
-  assert.equal(await bench.store.redeliver({ userName, id, nowMs: bench.nowMs() }), true);
+  assert.equal(await bench.store.redeliver({ userName: 'bob', id, change: changeAt(bench.nowMs()) }), false);
+  assert.equal(await bench.store.redeliver({ userName, id, change: changeAt(bench.nowMs()) }), true);
   await bench.sender.round();
   assert.equal(received.length, 2);
   bench.advance(29 * day);

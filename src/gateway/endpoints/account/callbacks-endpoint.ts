@@ -1,3 +1,4 @@
+import type { ChangeAuthor } from '../../../audit/change-author.ts';
 import type { Endpoint, EndpointRequest, EndpointRoute } from '../shared/endpoint.ts';
 import type { AccountServices } from './account-services.ts';
 import { type CallbackAction, callbackOperation, callbackSchemas, webhooks } from './open-api/callback-operations.ts';
@@ -30,7 +31,7 @@ export const callbacksEndpoint: Endpoint<AccountServices> = {
   webhooks,
 };
 
-type CallbackQuery = { readonly userName: string; readonly id: string; readonly query: URLSearchParams };
+type CallbackQuery = { readonly userName: string; readonly id: string; readonly query: URLSearchParams; readonly author: ChangeAuthor };
 
 const limitDefault = 20;
 const limitMax = 100;
@@ -43,17 +44,18 @@ const limitMax = 100;
 async function serveCallbacks(gateway: AccountServices, action: CallbackAction, http: EndpointRequest, id: string): Promise<void> {
   const admitted = await enter(gateway, http, chatDialects['openai-chat'].voice);
   if (admitted === undefined) return;
-  const { userName } = admitted.caller;
+  const { id: keyId, userName } = admitted.caller;
+  const author: ChangeAuthor = { actor: `key:${keyId}`, via: 'gateway', requestId: http.callId };
   const { callbacks } = gateway;
   if (callbacks === undefined) throw new GatewayError('route_not_found', 'this gateway does not send callbacks');
-  const answer = await act(callbacks, action, { userName, id, query: http.target.query }).catch((cause: unknown) => {
+  const answer = await act(callbacks, action, { userName, id, query: http.target.query, author }).catch((cause: unknown) => {
     if (cause instanceof GatewayError) throw cause;
     throw new GatewayError('tasks_unavailable', 'callbacks cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
   });
   writeJson(http, 200, answer, { 'cache-control': 'no-store' });
 }
 
-async function act(callbacks: Callbacks, action: CallbackAction, { userName, id, query }: CallbackQuery): Promise<object> {
+async function act(callbacks: Callbacks, action: CallbackAction, { userName, id, query, author }: CallbackQuery): Promise<object> {
   switch (action) {
     case 'list': {
       const limit = readLimit(query);
@@ -62,11 +64,11 @@ async function act(callbacks: Callbacks, action: CallbackAction, { userName, id,
       return { object: 'list', data: found.slice(0, limit).map(describeDelivery), has_more: found.length > limit };
     }
     case 'send-again':
-      if (!(await callbacks.sendAgain(userName, id)))
+      if (!(await callbacks.sendAgain(userName, id, author)))
         throw new GatewayError('object_not_found', `Callback with id '${id.slice(0, 100)}' not found.`);
       return { id, object: 'callback', status: 'waiting' };
     case 'rotate-secret':
-      return { object: 'callback.secret', secret: await callbacks.rotateSecret(userName) };
+      return { object: 'callback.secret', secret: await callbacks.rotateSecret(userName, author) };
   }
 }
 

@@ -47,10 +47,10 @@ function createAttempts(rows: Map<string, Row>): Attempts {
       Object.assign(row, { owner: undefined, leaseUntilMs: 0 });
       return true;
     },
-    redeliver: async ({ userName, id, nowMs }) => {
+    redeliver: async ({ userName, id, change }) => {
       const row = rows.get(id);
       if (row === undefined || row.delivery.userName !== userName) return false;
-      rows.set(id, begin(asNew(row.delivery), nowMs));
+      rows.set(id, begin(asNew(row.delivery), change.atMs));
       return true;
     },
     sweepDeliveries: async ({ beforeMs, limit }) => {

@@ -1,0 +1,21 @@
+/** Ways of a change: command line, admin API, a key's own call of the gateway, or configuration at a start. */
+export const auditWays = ['cli', 'api', 'gateway', 'configuration'] as const;
+export type AuditWay = (typeof auditWays)[number];
+
+/** A person, program or key that makes a change, as the audit log names it. */
+export type ChangeAuthor = {
+  /** Kind and name: `cli:root`, `person:ann`, `token:ci`, `key:k3jd82ls0a`, `configuration`. */
+  readonly actor: string;
+  readonly via: AuditWay;
+  /** The reason that the author gave. */
+  readonly note?: string;
+  /** The IP address of an HTTP request. */
+  readonly address?: string;
+  readonly requestId?: string;
+};
+
+/** An author with the time of the change in Unix milliseconds. */
+export type Change = ChangeAuthor & { readonly atMs: number };
+
+/** The author of changes that the configuration demands when a program starts. */
+export const configurationAuthor: ChangeAuthor = { actor: 'configuration', via: 'configuration' };
