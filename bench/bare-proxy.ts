@@ -1,14 +1,15 @@
+import cluster from 'node:cluster';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { type Dispatcher, Pool } from 'undici';
 
 /**
- * The least that a proxy on this runtime can do, without keys, checks or books: `node bench/bare-proxy.ts URL WAY`.
- * `buffered` collects the request and dispatches it, `piped` forwards its chunks. A reply of known length is written
- * together with its head, a stream as its chunks arrive.
+ * The least that a proxy on this runtime can do, without keys, checks or books: `node bench/bare-proxy.ts URL WAY
+ * PROCESSES`. `buffered` collects the request and dispatches it, `piped` forwards its chunks. A reply of known length
+ * is written together with its head, a stream as its chunks arrive. Several processes get the connections in turn.
  */
-const [upstream = '', way] = process.argv.slice(2);
+const [upstream = '', way, processes = '1'] = process.argv.slice(2);
 const pool = new Pool(upstream, { connections: null, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
 
 function relay(response: ServerResponse): Dispatcher.DispatchHandler {
@@ -53,4 +54,20 @@ const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) =
   request.on('end', () => forward(request, response, Buffer.concat(chunks)));
 });
 
-server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
+function serve(onListening: (port: number) => void): void {
+  server.listen(0, '127.0.0.1', () => onListening((server.address() as AddressInfo).port));
+}
+
+/** Starts the processes. The port is printed when all listen. */
+function startProcesses(count: number): void {
+  let listening = 0;
+  cluster.on('listening', (_worker, { port }) => {
+    listening += 1;
+    if (listening === count) console.log(port);
+  });
+  for (let started = 0; started < count; started += 1) cluster.fork();
+}
+
+if (cluster.isWorker) serve(() => {});
+else if (processes === '1') serve((port) => console.log(port));
+else startProcesses(Number(processes));

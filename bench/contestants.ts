@@ -59,7 +59,7 @@ export function startPinned(
   });
   return new Promise((resolve, reject) => {
     let printed = '';
-    const timer = setTimeout(() => reject(new Error(`${command.join(' ')} was not ready; it printed: ${printed}`)), 20_000);
+    const timer = setTimeout(() => reject(new Error(`${command.join(' ')} was not ready; it printed: ${printed}`)), 60_000);
     child.stdout.on('data', (chunk: Buffer) => {
       printed += chunk.toString();
       const found = pattern.exec(printed)?.[1];
@@ -106,11 +106,12 @@ export async function startUpstream(): Promise<{ readonly port: number; readonly
 /**
  * node:http and undici with nothing in between.
  * @param way `buffered` collects request bodies, `piped` forwards their chunks
+ * @param processes as many processes take the calls
  */
-export async function startBareProxy(upstreamPort: number, way: 'buffered' | 'piped' = 'buffered'): Promise<Contestant> {
+export async function startBareProxy(upstreamPort: number, way: 'buffered' | 'piped' = 'buffered', processes = 1): Promise<Contestant> {
   const { child, found } = await startPinned(
     proxyCore,
-    [process.execPath, join(here, 'bare-proxy.ts'), `http://127.0.0.1:${upstreamPort}`, way],
+    [process.execPath, join(here, 'bare-proxy.ts'), `http://127.0.0.1:${upstreamPort}`, way, String(processes)],
     /^(\d+)$/m,
   );
   return {
