@@ -107,6 +107,7 @@ class FileJournal implements Journal, JournalView {
       store,
       logger,
       shipIntervalMs: options.shipIntervalMs ?? 50,
+      shipIntervalsMax: 4,
       readEntry: (position) => this.#readEntry(position),
       onShipped: (items) => this.#releaseSegments(items.map(({ segment }) => segment)),
       onUnreadable: ({ position, segment }) => {

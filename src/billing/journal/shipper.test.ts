@@ -68,6 +68,27 @@ test('entries are shipped together after the interval, in batches, until less th
   assert.deepEqual(await pass(1000), []);
 });
 
+test('while entries keep arriving, the shipper waits some intervals for a full batch', async (context) => {
+  const { shipper, add, pass } = createWorld(context, { shipIntervalsMax: 3, batchEntriesMax: 8, entriesInMemoryMax: 100 });
+  const addAll = (ids: string): void => {
+    for (const id of ids) add(id);
+  };
+  addAll('abcd');
+  assert.deepEqual(await pass(50), [['a', 'b', 'c', 'd']], 'a few entries are shipped after one interval');
+  addAll('abcde');
+  for (const ms of [50, 50, 49]) assert.deepEqual(await pass(ms), []);
+  assert.deepEqual(await pass(1), [['a', 'b', 'c', 'd', 'e']], 'they are shipped after the last interval');
+  addAll('abcde');
+  assert.deepEqual(await pass(50), []);
+  addAll('fgh');
+  assert.deepEqual(await pass(50), [['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']], 'a full batch is not delayed');
+  addAll('abcde');
+  assert.deepEqual(await pass(50), []);
+  await shipper.drain(new AbortController().signal);
+  assert.equal(shipper.size, 0, 'a drain ships at once');
+  assert.deepEqual((await pass(1000)).flat().join(''), 'abcde');
+});
+
 test('entries beyond the memory limit are read back from the journal, and one that is only in memory stays there', async (context) => {
   const { add, shipper, pass } = createWorld(context, { batchEntriesMax: 10 });
   const items = ['a', 'b', 'c', 'd'].map((id) => add(id));

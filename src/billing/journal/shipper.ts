@@ -21,6 +21,8 @@ export type PendingEntry = {
   place?: number | undefined;
 };
 
+/** With at most this many entries in an interval there are few batches, so they need not be full. */
+const fewEntries = 4;
 /** A read error may be temporary; after this many attempts the record counts as lost. */
 const readAttemptsMax = 5;
 
@@ -28,6 +30,8 @@ export type ShipperOptions = {
   readonly store: Pick<LedgerStore, 'appendEncoded'>;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   readonly shipIntervalMs: number;
+  /** While entries keep arriving, the shipper waits this many intervals for a fuller batch. Default 1. */
+  readonly shipIntervalsMax?: number;
   readonly batchEntriesMax: number;
   readonly entriesInMemoryMax: number;
   readonly storeTimeoutMs: number;
@@ -141,7 +145,18 @@ export class Shipper {
 
   #schedule(): void {
     if (this.#timer !== undefined || this.#running !== undefined || this.#stop.signal.aborted) return;
-    this.#timer = setTimeout(() => this.#runNow(), this.#options.shipIntervalMs);
+    this.#wait(1);
+  }
+
+  /** Waits for an interval, and ships after it or waits for one more. */
+  #wait(intervals: number): void {
+    const { shipIntervalMs, shipIntervalsMax = 1 } = this.#options;
+    this.#timer = setTimeout(() => {
+      const size = this.#pending.size();
+      const isFilling = size > fewEntries && size < this.#batchEntries;
+      if (isFilling && intervals < shipIntervalsMax) this.#wait(intervals + 1);
+      else this.#runNow();
+    }, shipIntervalMs);
   }
 
   #runNow(): void {
