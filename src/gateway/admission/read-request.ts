@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { BodyError, contentCodings, decodeBody, readBody } from '../../platform/http/read-body.ts';
+import { indexJson, indexJsonInSlices } from '../../platform/json/index-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import { parseJsonInSlices } from '../../platform/json/parse-in-slices.ts';
-import { parseJson } from '../../platform/json/parse-json.ts';
-import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
-import { yieldIfLong, largeBodyBytes } from '../../platform/yield-queue.ts';
+import { lazyObject, lazyObjectInSlices } from '../../platform/json/lazy-object.ts';
+import { JsonProblemError } from '../../platform/json/json-problem-error.ts';
+import { largeBodyBytes, WorkSlices, yieldIfLong } from '../../platform/yield-queue.ts';
 import type { GatewayLimits } from '../settings/limits.ts';
 
 /** A name or an address, and a port: nothing that could be read as a path, a query or a user. */
@@ -119,21 +119,23 @@ function requireJsonType(contentType: string | undefined): void {
 }
 
 /** @throws GatewayError for invalid or too large JSON */
-function readTree(bytes: Buffer, limits: GatewayLimits): JsonValue {
+function readSmallBody(bytes: Buffer, limits: GatewayLimits): JsonValue {
   try {
-    scanJson(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
+    const index = indexJson(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
+    return lazyObject(index) ?? index.materialize(0);
   } catch (error) {
     throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
   }
-  return parseJson(bytes);
 }
 
-/** The same in steps that yield to the event loop, also before and after. */
-async function readLargeTree(bytes: Buffer, limits: GatewayLimits): Promise<JsonValue> {
+/** A large body, in steps that yield to the event loop, also before and after. */
+async function readLargeBody(bytes: Buffer, limits: GatewayLimits): Promise<JsonValue> {
   const before = yieldIfLong();
   if (before !== undefined) await before;
   try {
-    return await parseJsonInSlices(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
+    const slices = new WorkSlices();
+    const index = await indexJsonInSlices(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax }, { slices });
+    return (await lazyObjectInSlices(index, { slices })) ?? index.materialize(0);
   } catch (error) {
     throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
   } finally {
@@ -143,7 +145,8 @@ async function readLargeTree(bytes: Buffer, limits: GatewayLimits): Promise<Json
 }
 
 /**
- * Reads a request's JSON object: its bytes, which are passed on, and the parsed tree, which is only read. The
+ * Reads a request's JSON object: its bytes, which are passed on, and the tree, which is only read. Large members of the
+ * tree are parsed when they are read first. The
  * structural scan comes first, so that hostile input never reaches the parser: depth, size, duplicate keys and encoding
  * are checked on the raw bytes.
  * @param mayHold whether this process has room for this many bytes of the body
@@ -179,7 +182,7 @@ export async function readBytes(request: IncomingMessage, limits: GatewayLimits,
  */
 export async function readJsonObject(bytes: Buffer, limits: GatewayLimits): Promise<JsonObject> {
   if (bytes.length === 0) throw new GatewayError('invalid_json', 'request body is empty; send a JSON object');
-  const body = bytes.length > largeBodyBytes ? await readLargeTree(bytes, limits) : readTree(bytes, limits);
+  const body = bytes.length > largeBodyBytes ? await readLargeBody(bytes, limits) : readSmallBody(bytes, limits);
   if (!isJsonObject(body)) {
     throw new GatewayError(
       'invalid_json',

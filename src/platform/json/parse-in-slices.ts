@@ -1,9 +1,11 @@
 import { isAscii } from 'node:buffer';
 
 import { stepBytesUsual, WorkSlices } from '../yield-queue.ts';
+import { indexJsonInSlices } from './index-json.ts';
+import { type JsonIndex, jsonKind } from './json-index.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { parseJson } from './parse-json.ts';
-import { JsonScanner, type JsonLimits, type LargeValues, scanJson } from './scan-json.ts';
+import type { JsonLimits } from './scan-json.ts';
 import { skipString, skipValue, skipWhiteSpace } from './skip-json.ts';
 
 const quote = 0x22;
@@ -12,32 +14,43 @@ const backslash = 0x5c;
 const openArray = 0x5b;
 const openObject = 0x7b;
 
+type Slicing = { readonly slices?: WorkSlices; readonly stepBytes?: number };
+
 /**
  * Does the same as `scanJson` and `parseJson`, in slices between which the process does other work. Results and errors
- * are the same. A string without escapes is not parsed, because its bytes are its text; for an image of 20 MB this
- * saves most of the time.
- *
+ * are the same.
  * @throws JsonProblemError
  */
 export async function parseJsonInSlices(
   bytes: Buffer,
   limits: JsonLimits,
-  { slices = new WorkSlices(), stepBytes = stepBytesUsual }: { readonly slices?: WorkSlices; readonly stepBytes?: number } = {},
+  { slices = new WorkSlices(), stepBytes = stepBytesUsual }: Slicing = {},
 ): Promise<JsonValue> {
-  if (bytes.length <= stepBytes) {
-    scanJson(bytes, limits);
-    if (slices.isOver) await slices.yield();
-    return parseJson(bytes);
-  }
-  const large: LargeValues = new Map();
-  const scanner = new JsonScanner(bytes, limits, { values: large, bytesMin: stepBytes });
-  for (let stopAt = stepBytes; !scanner.scan(stopAt);) {
-    // White space and plain text may have taken the scan beyond `stopAt`.
-    stopAt = Math.max(stopAt, scanner.position) + stepBytes;
-    if (slices.isOver) await slices.yield();
-  }
-  return new SliceParser(bytes, { large, slices, stepBytes }).parse(scanner.rootStart);
+  const index = await indexJsonInSlices(bytes, limits, { slices, stepBytes });
+  return await parseNodeInSlices(index, 0, { slices, stepBytes });
 }
+
+/**
+ * The value of a node as `parseJson` makes it, in slices between which the process does other work. A string without
+ * escapes is not parsed, because its bytes are its text; for an image of 20 MB this saves most of the time.
+ */
+export async function parseNodeInSlices(
+  index: JsonIndex,
+  node: number,
+  { slices = new WorkSlices(), stepBytes = stepBytesUsual }: Slicing = {},
+): Promise<JsonValue> {
+  const large = new Map<number, number>();
+  const end = index.next(node);
+  for (let inner = node; inner < end;) {
+    const isLarge = index.end(inner) - index.start(inner) >= stepBytes;
+    if (isLarge && index.kind(inner) !== jsonKind.key) large.set(index.start(inner), index.end(inner));
+    inner = isLarge ? inner + 1 : index.next(inner);
+  }
+  return await new SliceParser(index.bytes, { large, slices, stepBytes }).parse(index.start(node));
+}
+
+/** The large values of a text: the end of each, by its beginning. */
+type LargeValues = ReadonlyMap<number, number>;
 
 /** Parses a scanned text: large values one by one, and the small values between them together. */
 class SliceParser {

@@ -63,9 +63,6 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = {}): JsonScan {
   };
 }
 
-/** The large values of a text: the end of each, by its beginning. */
-export type LargeValues = Map<number, number>;
-
 /** Scans one text, in one step or several. */
 export class JsonScanner {
   /** Where the root value begins. */
@@ -84,26 +81,15 @@ export class JsonScanner {
   #isObject = false;
   /** The position of the scan in the string at `#at`; -1 outside of strings. */
   #stringAt = -1;
-  readonly #large: LargeValues | undefined;
-  readonly #largeBytes: number;
-  /** Beginnings of the open containers, if large ones are collected. */
-  readonly #starts: number[] = [];
 
   /**
-   * @param large collects values of at least `bytesMin` bytes
    * @throws JsonProblemError if the bytes are not UTF-8
    */
-  constructor(
-    bytes: Buffer,
-    { depthMax = jsonLimitsUsual.depthMax, tokensMax = jsonLimitsUsual.tokensMax }: JsonLimits,
-    large?: { readonly values: LargeValues; readonly bytesMin: number },
-  ) {
+  constructor(bytes: Buffer, { depthMax = jsonLimitsUsual.depthMax, tokensMax = jsonLimitsUsual.tokensMax }: JsonLimits) {
     if (!isUtf8(bytes)) throw new JsonProblemError('encoding', bytes, findInvalidUtf8(bytes), 'the body is not valid UTF-8');
     if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
       throw new JsonProblemError('encoding', bytes, 0, 'the body begins with a byte order mark, which JSON does not allow,');
     }
-    this.#large = large?.values;
-    this.#largeBytes = large?.bytesMin ?? 0;
     this.#bytes = bytes;
     this.rootStart = this.#skipSpace(0);
     this.#at = this.rootStart;
@@ -140,7 +126,6 @@ export class JsonScanner {
       if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         outer.push(isObject);
         if (outer.length > this.#depthMax) this.#failTooDeep(at);
-        if (this.#large !== undefined) this.#starts.push(at);
         isObject = byte === OPEN_OBJECT;
         if (isObject) this.#keys.open();
         at = this.#skipSpace(at + 1);
@@ -156,7 +141,6 @@ export class JsonScanner {
           this.#isObject = isObject;
           return false;
         }
-        if (this.#large !== undefined && end - at >= this.#largeBytes) this.#large.set(at, end);
         at = this.#skipSpace(end);
       }
       for (;;) {
@@ -173,15 +157,9 @@ export class JsonScanner {
         if (next !== (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) this.#unexpected(at, isObject ? 'a comma or "}"' : 'a comma or "]"');
         if (isObject) this.#keys.close();
         isObject = outer.pop() ?? false;
-        if (this.#large !== undefined) this.#closeContainer(this.#large, at + 1);
         at = this.#skipSpace(at + 1);
       }
     }
-  }
-
-  #closeContainer(large: LargeValues, end: number): void {
-    const start = this.#starts.pop() ?? end;
-    if (end - start >= this.#largeBytes) large.set(start, end);
   }
 
   #skipSpace(position: number): number {

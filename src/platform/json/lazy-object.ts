@@ -1,0 +1,119 @@
+import { stepBytesUsual, WorkSlices } from '../yield-queue.ts';
+import { type JsonIndex, jsonKind } from './json-index.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
+import { parseNodeInSlices } from './parse-in-slices.ts';
+import { parseJson } from './parse-json.ts';
+
+/** Members of this size are parsed when they are read. For smaller ones that costs more than parsing them at once. */
+const lazyBytesMin = 4096;
+
+/** Strings of this size are decoded by themselves, which is faster than parsing the value that contains them. */
+const longTextBytes = 16_384;
+
+/**
+ * The object at the root of a text. It equals the object that `parseJson` makes, but each large member is parsed when
+ * it is read first. Until then it is an accessor; `in`, `Object.keys` and `Object.hasOwn` do not read it, and a copy by
+ * spread, `JSON.stringify` and `structuredClone` do. Undefined if the root is another value.
+ * @param parsed values of large members that were parsed already, by node
+ */
+export function lazyObject(index: JsonIndex, parsed: ReadonlyMap<number, JsonValue> = new Map()): JsonObject | undefined {
+  if (index.kind(0) !== jsonKind.object) return undefined;
+  const { bytes } = index;
+  const keys: number[] = [];
+  let from = index.start(0);
+  let small = '';
+  for (let key = index.first(0), end = index.next(0); key < end; key = index.next(key + 1)) {
+    if (!isLarge(index, key + 1)) continue;
+    // Another value holds the place of the member, so that the members have their order.
+    small += `${bytes.toString('utf8', from, index.start(key + 1))}0`;
+    from = index.end(key + 1);
+    keys.push(key);
+  }
+  const object = parseJson(small + bytes.toString('utf8', from, index.end(0)));
+  if (!isJsonObject(object)) return undefined;
+  for (const key of keys) {
+    const value = parsed.get(key + 1);
+    if (value === undefined) makeLazy(object, index, key);
+    else Object.defineProperty(object, index.text(key) ?? '', { enumerable: true, configurable: true, value, writable: true });
+  }
+  return object;
+}
+
+/**
+ * The same for a large text: what takes long to parse is parsed now, in slices between which the process does other
+ * work.
+ */
+export async function lazyObjectInSlices(
+  index: JsonIndex,
+  { slices = new WorkSlices(), stepBytes = stepBytesUsual }: { readonly slices?: WorkSlices; readonly stepBytes?: number } = {},
+): Promise<JsonObject | undefined> {
+  if (index.kind(0) !== jsonKind.object) return undefined;
+  const parsed = new Map<number, JsonValue>();
+  let smallBytes = index.end(0) - index.start(0);
+  for (let key = index.first(0), end = index.next(0); key < end; key = index.next(key + 1)) {
+    if (!isLarge(index, key + 1)) continue;
+    smallBytes -= index.end(key + 1) - index.start(key + 1);
+    if (parsedBytes(index, key + 1) > stepBytes) parsed.set(key + 1, await parseNodeInSlices(index, key + 1, { slices, stepBytes }));
+  }
+  if (smallBytes <= stepBytes) return lazyObject(index, parsed);
+  const object = await parseNodeInSlices(index, 0, { slices, stepBytes });
+  return isJsonObject(object) ? object : undefined;
+}
+
+function isLarge(index: JsonIndex, node: number): boolean {
+  return index.end(node) - index.start(node) >= lazyBytesMin;
+}
+
+function makeLazy(object: JsonObject, index: JsonIndex, key: number): void {
+  const name = index.text(key) ?? '';
+  const place = { enumerable: true, configurable: true } as const;
+  Object.defineProperty(object, name, {
+    ...place,
+    get: () => {
+      const value = materialize(index, key + 1);
+      Object.defineProperty(object, name, { ...place, value, writable: true });
+      return value;
+    },
+  });
+}
+
+/** The value of a node as `parseJson` makes it. Long texts in it are decoded, and the rest is parsed. */
+export function materialize(index: JsonIndex, node: number): JsonValue {
+  const longTexts = listLongTexts(index, node);
+  return longTexts.length === 0 ? index.materialize(node) : materializeParts(index, node, longTexts);
+}
+
+function materializeParts(index: JsonIndex, node: number, longTexts: readonly number[]): JsonValue {
+  const end = index.next(node);
+  const kind = index.kind(node);
+  if (kind > jsonKind.array || !longTexts.some((text) => text > node && text < end)) return index.materialize(node);
+  if (kind === jsonKind.array) {
+    const items: JsonValue[] = [];
+    for (let item = index.first(node); item < end; item = index.next(item)) items.push(materializeParts(index, item, longTexts));
+    return items;
+  }
+  const members: [string, JsonValue][] = [];
+  for (let key = index.first(node); key < end; key = index.next(key + 1))
+    members.push([index.text(key) ?? '', materializeParts(index, key + 1, longTexts)]);
+  // This makes `__proto__` an ordinary member, as JSON.parse does.
+  return Object.fromEntries(members);
+}
+
+/** The long strings in a value whose bytes are their text. */
+function listLongTexts(index: JsonIndex, node: number): readonly number[] {
+  const found: number[] = [];
+  const end = index.next(node);
+  for (let inner = node; inner < end;) {
+    const isLong = index.end(inner) - index.start(inner) >= longTextBytes;
+    if (isLong && index.kind(inner) === jsonKind.string && !index.hasEscapes(inner)) found.push(inner);
+    // Only a long value can contain a long string.
+    inner = isLong ? inner + 1 : index.next(inner);
+  }
+  return found;
+}
+
+/** The bytes of a value that must be parsed to materialize it. */
+function parsedBytes(index: JsonIndex, node: number): number {
+  const bytesOf = (value: number): number => index.end(value) - index.start(value);
+  return listLongTexts(index, node).reduce((left, text) => left - bytesOf(text), bytesOf(node));
+}
