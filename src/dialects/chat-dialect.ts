@@ -141,9 +141,15 @@ export type DialectEvents = {
 
 export type TapOptions = {
   readonly framing: StreamFraming;
-  /** The request as the client sent it. It decides, for example, whether a usage chunk was requested. */
-  readonly request: JsonObject;
+  /** What the client's request says about its stream. */
+  readonly request: StreamRequest;
 };
+
+/**
+ * The members of a request that taps and cutters read: for example, whether a usage chunk was requested. The whole
+ * request would stay in memory as long as its stream.
+ */
+export type StreamRequest = { readonly [Name in 'n' | 'stream_options']?: JsonValue | undefined };
 
 /** Token limits for a request and its reply. */
 export type ContextLimits = {

@@ -55,7 +55,7 @@ export function createStreamTap(options: TapOptions): StreamTap {
   };
 }
 
-function startTap(request: JsonObject): TapState {
+function startTap(request: TapOptions['request']): TapState {
   const options = request.stream_options;
   return {
     hidesUsage: !isJsonObject(options) || options.include_usage !== true,

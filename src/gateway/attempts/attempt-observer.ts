@@ -15,10 +15,13 @@ import { decideRetry } from './retry/retry-policy.ts';
 import type { Target } from './routing/target.ts';
 import type { AttemptServices } from './services.ts';
 
+/** A plan without its request, which would stay in memory until the reply has ended. */
+type ObservedPlan = { readonly [Member in 'meter' | 'translation' | 'upstreamDialect']: AttemptPlan<unknown>[Member] | undefined };
+
 /** One attempt, with everything that its observer needs. */
-export type ObservedAttempt<Plan extends AttemptPlan<unknown> = AttemptPlan<unknown>> = {
+export type ObservedAttempt = {
   readonly target: Target;
-  readonly plan: Plan;
+  readonly plan: ObservedPlan;
   /** Undefined for a call that costs nothing. */
   readonly opening: CallOpening | undefined;
   /** The books of the attempt itself. Undefined if it has none. */

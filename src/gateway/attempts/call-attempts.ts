@@ -154,9 +154,10 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
       return record?.settled({ end: 'failed', complete: false });
     }
     this.#pending = undefined;
+    const { meter, translation, upstreamDialect } = plan;
     const attempt = {
       target,
-      plan,
+      plan: { meter, translation, upstreamDialect },
       opening,
       record,
       ticket,

@@ -78,6 +78,9 @@ export function readBody(request: IncomingMessage, bytesMax: number, mayHold: (b
     };
     const onEnd = (): void => {
       const pieces = joined.length === 0 ? chunks : [...joined, ...chunks];
+      // The listeners below stay as long as the request, and would keep them in memory.
+      joined.length = 0;
+      chunks = [];
       const [only] = pieces;
       if (pieces.length === 1 && only !== undefined) resolve(only);
       else resolve(length < largeBytes ? Buffer.concat(pieces, length) : joinInSlices(pieces, length));

@@ -3,6 +3,7 @@ import { FrameTooLargeError } from '../frames.ts';
 // A buffer that grew beyond this size for one large frame is released after it.
 const KEPT_BYTES_MAX = 65_536;
 const FIRST_BYTES = 1024;
+const nothing = Buffer.alloc(0);
 
 /**
  * Buffers the beginning of an unfinished frame. It grows by doubling, so that a frame in many small chunks costs linear
@@ -10,7 +11,7 @@ const FIRST_BYTES = 1024;
  */
 export class HeldBytes {
   readonly #bytesMax: number;
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = nothing;
   #length = 0;
 
   constructor(bytesMax: number) {
@@ -46,7 +47,7 @@ export class HeldBytes {
     if (this.#length === 0) return chunk.subarray(start, end);
     const bytes = Buffer.concat([this.#buffer.subarray(0, this.#length), chunk.subarray(start, end)], length);
     this.#length = 0;
-    if (this.#buffer.length > KEPT_BYTES_MAX) this.#buffer = Buffer.alloc(0);
+    if (this.#buffer.length > KEPT_BYTES_MAX) this.#buffer = nothing;
     return bytes;
   }
 

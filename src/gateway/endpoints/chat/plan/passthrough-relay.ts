@@ -1,8 +1,7 @@
 import { passReplyHeaders, scrubBytes, scrubText } from '../../../attempts/exchange/pass-headers.ts';
-import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { ChatDialect, StreamRequest } from '../../../../dialects/chat-dialect.ts';
 import type { ErrorCode, GatewayError } from '../../../../inference/gateway-error.ts';
 import { Frame, type StreamFraming } from '../../../../platform/frames.ts';
-import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { ReplyRelay, StreamRelay } from '../../../attempts/exchange/reply-relay.ts';
 import type { PassingForm } from '../reply-form.ts';
@@ -11,11 +10,7 @@ export type PassthroughOptions<Piece> = {
   /** The form that the sink of the reply accepts. */
   readonly form: PassingForm<Piece>;
   readonly dialect: ChatDialect;
-  /**
-   * The request's body, for streams only. Every garbage collection would copy a large one that stays until the reply
-   * comes.
-   */
-  readonly streamRequest: JsonObject;
+  readonly streamRequest: StreamRequest;
   readonly requestId: string;
   readonly target: Target;
   readonly framing: StreamFraming | undefined;

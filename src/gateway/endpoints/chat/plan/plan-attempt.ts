@@ -177,7 +177,8 @@ function planPassthrough<Piece>(
     if (request.operation === 'count-tokens') return estimateCount(prepared);
     throw new Error(`${target.upstream.vendor.id} speaks ${dialect.id} and has no route for it`);
   }
-  const streamRequest = framing === undefined ? {} : request.body;
+  const { n, stream_options } = request.body;
+  const streamRequest = { n, stream_options };
   const isDocumented = settings.validation === 'documented';
   const relay = createPassthroughRelay({ dialect, form, streamRequest, requestId, target, framing, isDocumented });
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: dialect };
