@@ -11,6 +11,8 @@ export type Contestant = {
   readonly port: number;
   /** CPU seconds used so far, user and system, by all of its processes. */
   readonly cpuSeconds: () => number;
+  /** Sends a signal to its first process. */
+  readonly signal?: (name: NodeJS.Signals) => void;
   /** Header lines that its requests need besides the usual ones. */
   readonly headers?: readonly string[];
   readonly stop: () => void;
@@ -107,20 +109,28 @@ export async function startUpstream(): Promise<{ readonly port: number; readonly
  * node:http and undici with nothing in between.
  * @param way `buffered` collects request bodies, `piped` forwards their chunks
  * @param processes as many processes take the calls
+ * @param preload a module that is loaded before the proxy
  */
-export async function startBareProxy(upstreamPort: number, way: 'buffered' | 'piped' = 'buffered', processes = 1): Promise<Contestant> {
+export async function startBareProxy(
+  upstreamPort: number,
+  way: 'buffered' | 'piped' = 'buffered',
+  { processes = 1, preload }: { readonly processes?: number; readonly preload?: string } = {},
+): Promise<Contestant> {
   const { child, found } = await startPinned(
     proxyCore,
-    [process.execPath, join(here, 'bare-proxy.ts'), `http://127.0.0.1:${upstreamPort}`, way, String(processes)],
+    [process.execPath, ...importing(preload), join(here, 'bare-proxy.ts'), `http://127.0.0.1:${upstreamPort}`, way, String(processes)],
     /^(\d+)$/m,
   );
   return {
     name: way === 'buffered' ? bareName : `${bareName}, piped`,
     port: Number(found),
     cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),
+    signal: (name) => void child.kill(name),
     stop: () => void child.kill('SIGKILL'),
   };
 }
+
+const importing = (module: string | undefined): readonly string[] => (module === undefined ? [] : ['--import', module]);
 
 /**
  * Weir with everything on, as its users start it.
@@ -147,11 +157,10 @@ export async function startWeirGateway(
     WEIR_LOG_LEVEL: 'warn',
   };
   const program = join(here, '../src/main/weir.ts');
-  const preload = variant.preload === undefined ? [] : ['--import', variant.preload];
   const workers = variant.workers === undefined ? [] : ['--workers', String(variant.workers)];
   const { child, found } = await startPinned(
     proxyCore,
-    [process.execPath, ...preload, program, 'gateway', ...workers],
+    [process.execPath, ...importing(variant.preload), program, 'gateway', ...workers],
     /gateway http:\/\/127\.0\.0\.1:(\d+)/,
     environment,
   );
@@ -161,6 +170,7 @@ export async function startWeirGateway(
     port: Number(found),
     dataDirectory,
     cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),
+    signal: (name) => void child.kill(name),
     stop: () => void child.kill('SIGKILL'),
   };
 }

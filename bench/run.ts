@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { writePart } from './benchmark-page.ts';
 import { bareName, type Contestant, startBareProxy, startUpstream, startWeirGateway } from './contestants.ts';
 import { diskTable } from './disk.ts';
+import { idleStreamsTable } from './idle-streams.ts';
 import { lowerQuartile, type Measured, measure, ratioOf } from './measure-load.ts';
 import { startGoProxy, startHaproxy, startNginx, startPortkey } from './peers.ts';
 import { processesTable } from './several-processes.ts';
@@ -64,7 +65,13 @@ try {
   for (const contestant of contestants) measure(contestant, { ...smallCall, connections: 32 }, secondsPerRound);
   const sections = chosen.map(section);
   const isWhole = chosen === works;
-  if (isWhole) sections.push(await processesTable(rounds, secondsPerRound), await diskTable(secondsPerRound * 3), translationTable());
+  if (isWhole)
+    sections.push(
+      await processesTable(rounds, secondsPerRound),
+      await diskTable(secondsPerRound * 3),
+      await idleStreamsTable(),
+      translationTable(),
+    );
   console.log(sections.slice(chosen.length).join('\n'));
   const page = [
     '# Benchmarks',

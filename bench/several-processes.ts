@@ -26,7 +26,7 @@ export async function processesTable(rounds: number, seconds: number): Promise<s
     const bare = add(await startBareProxy(upstream.port));
     const weir = add(await startWeirGateway(upstream.port, { name: 'Weir, one process' }));
     for (const processes of [2, 4]) {
-      add({ ...(await startBareProxy(upstream.port, 'buffered', processes)), name: `${bareName}, ${processes} processes` }, bare);
+      add({ ...(await startBareProxy(upstream.port, 'buffered', { processes })), name: `${bareName}, ${processes} processes` }, bare);
       add(await startWeirGateway(upstream.port, { name: `Weir, \`--workers ${processes}\``, workers: processes }), weir);
     }
     // Each process compiles its code for itself, so several need more calls until they are warm.

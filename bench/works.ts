@@ -97,6 +97,15 @@ export const stream: Work = {
   streams: true,
 };
 
+/** A stream that sends one event and then waits. */
+export const idleStream: Work = {
+  title: 'memory of an idle stream, 2,000 streams',
+  connections: 2000,
+  path: chatPath,
+  body: chatBody(1200, streamOf(10, 0)),
+  streams: true,
+};
+
 /** Everything that `npm run bench` measures per call or per event. */
 export const works: readonly Work[] = [
   smallCall,

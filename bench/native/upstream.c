@@ -152,9 +152,12 @@ static void answer(int fd, const char *body, size_t length) {
   }
   Connection *connection = &connections[fd];
   connection->events_left = number_after(body, length, "\"max_tokens\":", 100);
-  connection->interval_us = 1e6 / number_after(body, length, "\"seed\":", 50);
+  long per_second = number_after(body, length, "\"seed\":", 50);
+  /* Rate 0: an event at the beginning, and none for an hour. */
+  connection->interval_us = per_second == 0 ? 3600e6 : 1e6 / per_second;
   /* Streams that begin together do not write together. */
-  connection->due_us = now_us() + connection->interval_us * (rand() / (double)RAND_MAX);
+  double spread_us = per_second == 0 ? 0 : connection->interval_us;
+  connection->due_us = now_us() + spread_us * (rand() / (double)RAND_MAX);
   connection->is_streaming = 1;
   connection->position = streaming_count;
   streaming[streaming_count++] = fd;
