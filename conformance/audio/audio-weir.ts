@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import { readEntryText, selectCalls } from '../../src/store/operations/call-shapes.ts';
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { eventually } from '../support/http.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
@@ -106,9 +107,7 @@ async function startWith<Weir extends ServedWeir>(
 export function readRows(dataDirectory: string): readonly CallEntry[] {
   const database = openDatabase(join(dataDirectory, 'weir.sqlite'), { readOnly: true, busyTimeoutMs: 30_000 });
   try {
-    return database
-      .all('select entry from calls order by accepted_at_ms, call_id')
-      .map(({ entry }) => JSON.parse(String(entry)) as CallEntry);
+    return database.all(`${selectCalls} order by accepted_at_ms, call_id`).map((row) => JSON.parse(readEntryText(row)) as CallEntry);
   } finally {
     database.close();
   }

@@ -29,6 +29,52 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     );
   });
 
+  test('calls of one kind, which share their text, are read exactly as they were appended, by every query', async () => {
+    const userName = 'shared';
+    // No other test has calls of these days.
+    const firstMs = startMs - 30 * 86_400_000;
+    const entries = Array.from({ length: 60 }, (_, index) =>
+      createEntry(`shared-${String(index).padStart(2, '0')}`, {
+        userName,
+        acceptedAtMs: firstMs + index,
+        requestedModel: `m-${index % 2}`,
+        replyId: `reply-${index}`,
+        upstreamRequestId: index % 7 === 0 ? `a "quoted" ${index}` : `ü-${index}`,
+        usage: { inputTokens: index, outputTokens: 1 },
+        rawUsage: { prompt_tokens: index, completion_tokens: 1 },
+        durationMs: index / 3,
+        ...(index % 10 === 9 ? { disputed: { figures: [], reported: {} } } : {}),
+      }),
+    );
+    const store = engine().store();
+    // In batches of several sizes, one of them repeated.
+    for (const [from, to] of [
+      [0, 1],
+      [1, 2],
+      [2, 30],
+      [20, 45],
+      [45, 60],
+    ] as const)
+      await store.appendEntries(entries.slice(from, to));
+    assert.deepEqual(await store.listEntries({ userName, limit: 100 }), entries.toReversed());
+    assert.deepEqual(await store.listEntriesBetween({ startMs: firstMs, endMs: firstMs + 60, limit: 60 }), entries);
+    for (const entry of entries) {
+      assert.deepEqual(await store.findEntry(entry.callId), entry);
+      assert.deepEqual(await store.listCallRows(entry.callId), [entry]);
+      assert.equal((await store.findReplyOwner(entry.replyId ?? ''))?.callId, entry.callId);
+    }
+    const disputed = await store.listDisputed({ userName, limit: 10, settled: true });
+    assert.deepEqual(
+      disputed.map(({ entry }) => entry),
+      entries.filter(({ disputed: figures }) => figures !== undefined).toReversed(),
+    );
+    const billed = await store.listBilledCalls({ startMs: firstMs, endMs: firstMs + 60, limit: 100, userName });
+    assert.deepEqual(
+      billed.map(({ callId, priceVersion }) => [callId, priceVersion]),
+      entries.map(({ callId, priceVersion }) => [callId, priceVersion]),
+    );
+  });
+
   test('the rows of a call are found by its id, in the order of their creation, without rows of other calls', async () => {
     const store = engine().store();
     const ids = ['parts', 'parts.1.tools', 'parts.2', 'parts.2.tools', 'parts.10', 'parts.10.tools', 'parts.100'];

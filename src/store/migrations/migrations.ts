@@ -17,6 +17,7 @@ import { disputedCalls } from './0015-disputed-calls.ts';
 import { unpricedCalls } from './0016-unpriced-calls.ts';
 import { pictures } from './0017-pictures.ts';
 import { auditLog } from './0018-audit-log.ts';
+import { callShapes } from './0019-call-shapes.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -38,6 +39,7 @@ export const migrations: readonly Migration[] = [
   unpricedCalls,
   pictures,
   auditLog,
+  callShapes,
 ];
 
 /** The schema version that this program needs. */

@@ -2,6 +2,7 @@ import type { BilledCall, BilledCallPage, BilledCallStore } from '../../billing/
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import { decodeCallEntry } from './call-entry-row.ts';
+import { selectCalls } from './call-shapes.ts';
 import type { Database } from './database.ts';
 import type { SqlRow, SqlValue } from './sql-values.ts';
 import { readBigInt, readInteger, readText } from './read-column.ts';
@@ -43,7 +44,7 @@ async function listBilledCalls(database: Database, page: BilledCallPage): Promis
     conditions.push('(accepted_at_ms, call_id) > (?, ?)');
     parameters.push(page.after.acceptedAtMs, toStorableText(page.after.callId));
   }
-  const sql = `select * from calls where ${conditions.join(' and ')} order by accepted_at_ms, call_id limit ?`;
+  const sql = `${selectCalls} where ${conditions.join(' and ')} order by accepted_at_ms, call_id limit ?`;
   return (await database.all(sql, ...parameters, page.limit)).map(decodeBilledCall);
 }
 

@@ -2,10 +2,11 @@ import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { billingOf, isUnpriced, statisticsCounts } from '../../billing/ledger/call-entry.ts';
 import { decodeEntry } from '../../billing/ledger/entry-json.ts';
 import type { EntrySummary } from '../../billing/ledger/ledger-form.ts';
+import { settlementRowId } from '../../billing/ledger/row-ids.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { SqlParameter, SqlRow } from './sql-values.ts';
-import { readText } from './read-column.ts';
+import { type CallShape, type CallShapes, readEntryText } from './call-shapes.ts';
 
 /** The columns of `calls` in the order of the values of a row. */
 export const callColumns = [
@@ -28,6 +29,7 @@ export const callColumns = [
   'transaction_id',
   'disputed',
   'unpriced',
+  'shape',
 ] as const;
 
 /** The values of an entry's row, in the order of `callColumns`. */
@@ -35,6 +37,8 @@ export type CallRow = {
   readonly values: SqlParameter[];
   /** The version of the price book that priced it. */
   readonly priceVersion: string;
+  /** What its text shares with other entries. Undefined if the row has the whole text. */
+  readonly shape: CallShape | undefined;
 };
 
 /** The index of a column in the values of a row. */
@@ -54,6 +58,8 @@ export type UsageIncrement = {
   readonly amounts: readonly (number | bigint)[];
 };
 
+const settlementSuffix = settlementRowId('');
+
 /** Amounts have 64 bits: up to 9.2 billion USD. */
 const amountNanoUsdMax = 2n ** 63n - 1n;
 
@@ -62,8 +68,9 @@ const amountNanoUsdMax = 2n ** 63n - 1n;
  * `entry-out-of-range` with the member that cannot be stored exactly.
  * @param summary as encodeForLedger writes it, possibly empty
  * @param text the entry as encodeEntry writes it, in UTF-8
+ * @param shapes finds what the text shares with others; without it the row has the whole text
  */
-export function readCallRow(summary: string, text: Buffer): CallRow {
+export function readCallRow(summary: string, text: Buffer, shapes?: Pick<CallShapes, 'split'>): CallRow {
   if (summary === '') return encodeCallRow(text);
   const [
     callId,
@@ -86,8 +93,12 @@ export function readCallRow(summary: string, text: Buffer): CallRow {
     unpriced = 0,
   ] = JSON.parse(summary) as EntrySummary;
   if (keyId === undefined || priceVersion === undefined) return encodeCallRow(text);
+  const id = toStorableText(callId);
+  // A list of disputed rows has two entries in a row, and reads their whole texts.
+  const isWhole = shapes === undefined || disputed === 1 || id.endsWith(settlementSuffix);
+  const shaped = isWhole ? undefined : shapes.split(`${keyId}\n${requestedModel}`, id, text);
   const values = [
-    toStorableText(callId),
+    id,
     acceptedAtMs,
     toStorableText(userName),
     toStorableText(keyName),
@@ -100,14 +111,15 @@ export function readCallRow(summary: string, text: Buffer): CallRow {
     cacheCreation,
     useTime,
     replyId === null ? null : toStorableText(replyId),
-    text,
+    shaped?.values ?? text,
     toStorableText(keyId),
     heldPots,
     null,
     disputed,
     unpriced,
+    shaped?.shape.id ?? null,
   ];
-  return { values, priceVersion: toStorableText(priceVersion) };
+  return { values, priceVersion: toStorableText(priceVersion), shape: shaped?.shape };
 }
 
 function encodeCallRow(text: Buffer): CallRow {
@@ -145,8 +157,9 @@ function encodeCallRow(text: Buffer): CallRow {
     null,
     entry.disputed === undefined ? 0 : 1,
     isUnpriced(entry) ? 1 : 0,
+    null,
   ];
-  return { values, priceVersion: toStorableText(entry.priceVersion) };
+  return { values, priceVersion: toStorableText(entry.priceVersion), shape: undefined };
 }
 
 /** The amounts that a row adds to the statistics; undefined if it is not billed. */
@@ -170,9 +183,9 @@ function toCount(value: SqlParameter | undefined): number | bigint {
   return typeof value === 'object' ? 0 : BigInt(value ?? 0);
 }
 
-/** Decodes an entry from its row, exactly as it was appended. */
+/** Decodes an entry from its row of selectCalls, exactly as it was appended. */
 export function decodeCallEntry(row: SqlRow): CallEntry {
-  return decodeEntry(JSON.parse(readText(row, 'entry')));
+  return decodeEntry(JSON.parse(readEntryText(row)));
 }
 
 function outOfRange(callId: string, member: string, reason: string): StoreError {

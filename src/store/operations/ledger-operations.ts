@@ -8,6 +8,7 @@ import { bookSpend } from './booked-spend.ts';
 import { callColumns, columnAt, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
 import type { CallRow } from './call-entry-row.ts';
+import { CallShapes, selectCalls } from './call-shapes.ts';
 import type { Database } from './database.ts';
 import type { SqlParameter, SqlRow, SqlValue } from './sql-values.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
@@ -31,33 +32,42 @@ const oneByOne = [1] as const;
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
   const insertNew = createInsertNew(database.fragments);
   const insertEach = createInsertEach(database.fragments);
+  const shapes = new CallShapes();
+  const append = async (rows: readonly CallRow[], appending: Appending): Promise<number> => {
+    const used = new Set(rows.map(({ shape }) => shape).filter((shape) => shape !== undefined));
+    try {
+      const added = await database.transact(async (transaction) => {
+        await shapes.write(transaction, used);
+        return await appendRows(transaction, rows, appending);
+      }, 'read-committed');
+      shapes.noteWritten(used);
+      return added;
+    } catch (error) {
+      shapes.noteWritten(undefined);
+      throw error;
+    }
+  };
   return {
     appendBatch: async (batch, nodeId) => {
-      const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text));
+      const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text, shapes));
       // The primary key detects a repeated insert, and the statement itself adds to sums, so the transaction need not
       // be serializable.
       try {
-        return await database.transact(
-          (transaction) => appendRows(transaction, rows, { insert: insertNew, sumsPerInsert: database.fragments.sumsPerInsert, nodeId }),
-          'read-committed',
-        );
+        return await append(rows, { insert: insertNew, sumsPerInsert: database.fragments.sumsPerInsert, nodeId });
       } catch (error) {
         // A repetition with single rows and single sums shows which rows exist and which sum does not fit.
         if (!(error instanceof RowsExistError) && !(error instanceof SumRefusedError)) throw error;
-        return await database.transact(
-          (transaction) => appendRows(transaction, rows, { insert: insertEach, sumsPerInsert: oneByOne, nodeId }),
-          'read-committed',
-        );
+        return await append(rows, { insert: insertEach, sumsPerInsert: oneByOne, nodeId });
       }
     },
     findReplyOwner: async (replyId) => {
-      const row = await database.first('select * from calls where reply_id = ?', toStorableText(replyId));
+      const row = await database.first(`${selectCalls} where reply_id = ?`, toStorableText(replyId));
       if (row === undefined) return undefined;
       const { userName, callId, upstream } = decodeCallEntry(row);
       return { userName, callId, upstream };
     },
     findEntry: async (callId) => {
-      const row = await database.first('select * from calls where call_id = ?', toStorableText(callId));
+      const row = await database.first(`${selectCalls} where call_id = ?`, toStorableText(callId));
       return row === undefined ? undefined : decodeCallEntry(row);
     },
     listCallRows: (callId) => listCallRows(database, callId),
@@ -134,7 +144,7 @@ async function appendRows(database: Database, rows: readonly CallRow[], { insert
 
 const amountColumn = columnAt('amount_nano_usd');
 
-const selectCallRows = `select * from calls where call_id in (${rowIdsOf('')
+const selectCallRows = `${selectCalls} where call_id in (${rowIdsOf('')
   .map(() => '?')
   .join(', ')})`;
 
@@ -191,7 +201,7 @@ async function listEntriesBetween(
 ): Promise<readonly CallEntry[]> {
   checkLimit(limit);
   const next = after === undefined ? '' : 'and (accepted_at_ms, call_id) > (?, ?)';
-  const sql = `select * from calls where accepted_at_ms >= ? and accepted_at_ms < ? ${next} order by accepted_at_ms, call_id limit ?`;
+  const sql = `${selectCalls} where accepted_at_ms >= ? and accepted_at_ms < ? ${next} order by accepted_at_ms, call_id limit ?`;
   const parameters = after === undefined ? [startMs, endMs] : [startMs, endMs, after.acceptedAtMs, toStorableText(after.callId)];
   return (await database.all(sql, ...parameters, limit)).map((row: SqlRow) => decodeCallEntry(row));
 }
@@ -210,6 +220,6 @@ async function listEntries(database: Database, filter: EntryFilter): Promise<rea
     parameters.push(toStorableText(filter.before));
   }
   const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-  const sql = `select * from calls ${where} order by accepted_at_ms desc, call_id desc limit ?`;
+  const sql = `${selectCalls} ${where} order by accepted_at_ms desc, call_id desc limit ?`;
   return (await database.all(sql, ...parameters, filter.limit)).map((row: SqlRow) => decodeCallEntry(row));
 }

@@ -26,6 +26,7 @@ const rights: Readonly<Record<string, Rights>> = {
   // The monitor writes only the time of the last use of a token.
   billing_token_uses: { gateway: 'everything', monitor: 'add and change' },
   calls: { gateway: 'add', monitor: 'read' },
+  call_shapes: { gateway: 'add', monitor: 'read' },
   usage_minutes: { gateway: 'add and change', monitor: 'read' },
   usage_hours: { gateway: 'add and change', monitor: 'read' },
   ledger_accounts: { gateway: 'add and change', monitor: 'read' },

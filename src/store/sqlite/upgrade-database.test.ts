@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { encodeEntry } from '../../billing/ledger/entry-json.ts';
 import { migrations } from '../migrations/migrations.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
@@ -91,4 +93,63 @@ test('limits that cannot be read are an error, and never count as no limits', as
     await assert.rejects(store.findApiKeyByHash('h'), { name: 'StoreError', kind: 'corrupt' }, written);
     await assert.rejects(store.listApiKeys(), { kind: 'corrupt' }, written);
   }
+});
+
+const callAt = (callId: string, acceptedAtMs: number): CallEntry => ({
+  callId,
+  acceptedAtMs,
+  userName: 'alice',
+  keyId: 'key-1',
+  keyName: 'ci',
+  dialect: 'openai-chat',
+  requestedModel: 'm',
+  upstream: 'openai',
+  vendor: 'openai',
+  upstreamModel: 'm',
+  stream: false,
+  inputCharacters: 40,
+  priceVersion: '1',
+  end: 'finished',
+  upstreamStatus: 200,
+  usage: { inputTokens: 10, outputTokens: 5 },
+  estimated: false,
+  durationMs: 120,
+  charge: { amountNanoUsd: 1500n, lines: [], priceId: 'm' },
+});
+
+test('calls of a database from before shared texts are read beside later ones, and a shared text cannot be changed', async (context) => {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-upgrade-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, 'weir.db');
+  const database = openDatabase(path, { readOnly: false, busyTimeoutMs: 0 });
+  database.execute('create table schema_migrations (version bigint not null primary key, name text not null)');
+  for (const { version, name, shared, sqlite } of migrations) {
+    if (version > 17) break;
+    for (const statement of [...shared, ...sqlite]) database.execute(statement);
+    database.run('insert into schema_migrations (version, name) values (?, ?)', version, name);
+  }
+  const old = callAt('old', 1);
+  database.run(
+    `insert into calls (call_id, accepted_at_ms, user_name, key_name, requested_model, amount_nano_usd, billed, prompt_tokens,
+      completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms, entry, key_id, held_pots)
+      values ('old', 1, 'alice', 'ci', 'm', 1500, 1, 10, 5, 0, 0, 120, ?, 'key-1', 0)`,
+    encodeEntry(old),
+  );
+  database.close();
+
+  const store = await openSqliteStore({ path });
+  context.after(() => store.close());
+  const later = [2, 3, 4, 5].map((acceptedAtMs) => callAt(`new-${acceptedAtMs}`, acceptedAtMs));
+  await store.appendEntries(later);
+  assert.deepEqual(await store.listEntries({ limit: 10 }), [old, ...later].toReversed());
+  const reader = openDatabase(path, { readOnly: false, busyTimeoutMs: 1000 });
+  context.after(() => reader.close());
+  const counts = reader.first('select count(shape) as shaped, count(distinct shape) as shapes, count(*) as calls from calls');
+  assert.deepEqual({ ...counts }, { shaped: 3n, shapes: 1n, calls: 5n });
+  for (const statement of [
+    "update call_shapes set template = ''",
+    'delete from call_shapes',
+    'insert or replace into call_shapes select id, 1 from call_shapes',
+  ])
+    assert.throws(() => reader.execute(statement), /append-only/, statement);
 });
