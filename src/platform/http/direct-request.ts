@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 
-/** Receives the pieces of a body, and null at its end. */
+/** Receives the pieces of a body, whose memory is its own from then on, and null at its end. */
 export type BodyReceiver = (piece: Buffer | null) => void;
 
 /** Sees a body before its reader does. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 
-import { joinInSlices } from '../join-in-slices.ts';
+import { BodyCollector } from './body-collector.ts';
 import { DirectRequest } from './direct-request.ts';
 
 export type BodyProblem = 'too-large' | 'no-room' | 'incomplete' | 'unsupported-encoding' | 'invalid-encoding';
@@ -28,17 +28,8 @@ const decoders = {
 /** Content codings that `decodeBody` decodes, for error messages. */
 export const contentCodings = ['gzip', 'deflate', 'br', 'zstd', 'identity'] as const;
 
-/**
- * Pieces that are kept before they are joined. A body may arrive in one-byte chunks, and each takes a hundred bytes of
- * memory.
- */
-const chunksMax = 4096;
-
 /** Bytes of a body between two calls of `mayHold`. */
 export const heldStepBytes = 1024 * 1024;
-
-/** Larger bodies are joined in steps. */
-const largeBytes = 4 * 1024 * 1024;
 
 /**
  * Reads a whole request body into one buffer.
@@ -51,42 +42,30 @@ export function readBody(request: IncomingMessage, bytesMax: number, mayHold: (b
   // The client disconnected while its key was looked up, and its request emits no further event.
   if (request.destroyed) return Promise.reject(new BodyError('incomplete', 'the client closed the connection'));
   return new Promise((resolve, reject) => {
-    const joined: Buffer[] = [];
-    let chunks: Buffer[] = [];
-    let length = 0;
+    const collector = new BodyCollector(declared);
     let askAgainAt = heldStepBytes;
     let isRefused = false;
     const refuse = (error: BodyError): void => {
       isRefused = true;
-      joined.length = 0;
-      chunks = [];
+      collector.drop();
       reject(error);
     };
     const onData = (chunk: Buffer): void => {
       // The rest of a refused body is discarded, so that the client can read the answer.
       if (isRefused) return;
-      length += chunk.length;
+      const length = collector.length + chunk.length;
       if (length > bytesMax) return refuse(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
       if (length >= askAgainAt) {
         askAgainAt = length + heldStepBytes;
         if (!mayHold(length)) return refuse(new BodyError('no-room', 'there is no room for more of the body'));
       }
-      chunks.push(chunk);
-      if (chunks.length < chunksMax) return;
-      joined.push(Buffer.concat(chunks));
-      chunks = [];
+      collector.add(chunk);
     };
-    const onEnd = (): void => {
-      const pieces = joined.length === 0 ? chunks : [...joined, ...chunks];
-      // The listeners below stay as long as the request, and would keep them in memory.
-      joined.length = 0;
-      chunks = [];
-      const [only] = pieces;
-      if (pieces.length === 1 && only !== undefined) resolve(only);
-      else resolve(length < largeBytes ? Buffer.concat(pieces, length) : joinInSlices(pieces, length));
-    };
-    const isTaken = request instanceof DirectRequest && request.takeBody((piece) => (piece === null ? onEnd() : onData(piece)));
-    if (!isTaken) {
+    const onEnd = (): void => resolve(collector.finish());
+    const receive = (piece: Buffer | null): void => (piece === null ? onEnd() : onData(piece));
+    if (request instanceof DirectRequest && request.takeBody(receive)) {
+      collector.ownsPieces = true;
+    } else {
       request.on('data', onData);
       request.on('end', onEnd);
     }

@@ -3,6 +3,8 @@ import { Readable } from 'node:stream';
 
 import type { Dispatcher, Pool, buildConnector } from 'undici';
 
+import { joinBytes } from '../byte-pieces.ts';
+import { lendMemory } from './body-memory.ts';
 import { DeferredExchange } from './deferred-exchange.ts';
 import { InvalidReplyError } from './invalid-reply-error.ts';
 import { loadUndici } from './load-undici.ts';
@@ -102,7 +104,10 @@ function connectThrough(proxy: ProxyAddress, connect: buildConnector.connector, 
 function dispatch(pool: Pool, request: UpstreamRequest, exchange: DeferredExchange, options: UndiciClientOptions): void {
   const { path, method, streamedBody } = request;
   const headers = streamedBody === undefined ? request.headers : { ...request.headers, 'content-length': String(streamedBody.bytes) };
-  const body = streamedBody === undefined ? (request.body ?? null) : Readable.from(readDeclared(streamedBody), { objectMode: false });
+  const whole = request.body === undefined ? null : joinBytes(request.body);
+  // Undici does not tell when it has sent a body, so its memory is left to the collector.
+  if (whole !== null) lendMemory(whole);
+  const body = streamedBody === undefined ? whole : Readable.from(readDeclared(streamedBody), { objectMode: false });
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart: (controller) => exchange.onRequestStart(controller),
     onResponseStart: (controller, status, replied) => {

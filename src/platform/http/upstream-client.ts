@@ -1,6 +1,7 @@
 import { isIP, connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
+import type { Bytes } from '../byte-pieces.ts';
 import type { ReplyHead } from './reply-head.ts';
 import { createRequestHeadEncoder } from './request-head.ts';
 import { type StreamedBody, UpstreamConnection, type UpstreamController, type UpstreamHandler } from './upstream-connection.ts';
@@ -12,7 +13,7 @@ export type UpstreamRequest = {
   readonly path: string;
   readonly method: 'POST' | 'GET' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | undefined;
+  readonly body: Bytes | undefined;
   /** A body that is not in memory, instead of `body`. */
   readonly streamedBody?: StreamedBody;
 };

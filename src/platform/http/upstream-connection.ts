@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
 
+import { type Bytes, joinBytes, piecesOf } from '../byte-pieces.ts';
+import { lendMemory } from './body-memory.ts';
 import type { ReplyHead, ReplyHeaders } from './reply-head.ts';
 import { ReplyParser } from './reply-parser.ts';
 
@@ -110,7 +112,7 @@ export class UpstreamConnection {
   /** A streamed body is being sent. The connection is not free then, even if the reply is whole. */
   #isSending = false;
   /** The request that waits for the connection. */
-  #waiting: { readonly head: string; readonly body: Buffer | StreamedBody | undefined } | undefined;
+  #waiting: { readonly head: string; readonly body: Bytes | StreamedBody | undefined } | undefined;
 
   /**
    * @param open begins to connect, passes each read to `read` (in memory that is reused), and calls `ready` when the
@@ -146,7 +148,7 @@ export class UpstreamConnection {
   }
 
   /** Sends a request. The connection must be new or idle. */
-  send(head: string, body: Buffer | StreamedBody | undefined, handler: UpstreamHandler): void {
+  send(head: string, body: Bytes | StreamedBody | undefined, handler: UpstreamHandler): void {
     const exchange = new Exchange(this, handler);
     this.#exchange = exchange;
     this.#head = undefined;
@@ -192,24 +194,33 @@ export class UpstreamConnection {
     if (request !== undefined && this.#exchange !== undefined) this.#write(request.head, request.body);
   }
 
-  #write(head: string, body: Buffer | StreamedBody | undefined): void {
+  #write(head: string, body: Bytes | StreamedBody | undefined): void {
     if (body !== undefined && 'read' in body) {
       this.#socket.write(head, 'latin1');
       void this.#stream(body);
       return;
     }
     const length = body?.length ?? 0;
-    if (body !== undefined && length > joinedBytesMax) {
-      this.#socket.cork();
-      this.#socket.write(head, 'latin1');
-      this.#socket.write(body);
-      this.#socket.uncork();
-      return;
-    }
+    if (body !== undefined && length > joinedBytesMax) return this.#writeLarge(head, body);
     const bytes = Buffer.allocUnsafe(head.length + length);
     bytes.write(head, 0, 'latin1');
-    if (body !== undefined) bytes.set(body, head.length);
+    if (body !== undefined) bytes.set(joinBytes(body), head.length);
     this.#socket.write(bytes);
+  }
+
+  /** Sends the head and all pieces with one call of the system. */
+  #writeLarge(head: string, body: Bytes): void {
+    const socket = this.#socket;
+    const pieces = piecesOf(body);
+    const release = lendMemory(body);
+    socket.cork();
+    socket.write(head, 'latin1');
+    for (const piece of pieces) {
+      // The last piece is written last, and a failed write ends all of them.
+      if (piece === pieces.at(-1)) socket.write(piece, release);
+      else socket.write(piece);
+    }
+    socket.uncork();
   }
 
   /** Sends a body piece by piece, with back-pressure, for as long as its request uses the connection. */

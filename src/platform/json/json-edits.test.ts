@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyJsonEdits } from './json-edits.ts';
+import { BytePieces, joinBytes } from '../byte-pieces.ts';
+import { applyJsonEdits, spliceJson } from './json-edits.ts';
 
 const bytes = Buffer.from('{"a":1,"é":2}');
 
@@ -32,4 +33,16 @@ test('adjacent edits do not overlap, and crossing edits are refused', () => {
   assert.equal(applyJsonEdits(bytes, [first, { start: 4, end: 6, replacement: ':3' }]).toString(), '{"b":3,"é":2}');
   assert.throws(() => applyJsonEdits(bytes, [first, { start: 3, end: 6, replacement: '' }]), RangeError);
   assert.throws(() => applyJsonEdits(bytes, [first, { start: 2, end: 2, replacement: 'x' }]), RangeError);
+});
+
+test('splicing gives the same bytes as applying, without copying a large text', () => {
+  const large = Buffer.from(JSON.stringify({ model: 'm', text: 'x'.repeat(40_000) }));
+  const edits = [{ start: 9, end: 12, replacement: '"other"' }];
+  const spliced = spliceJson(large, edits);
+  assert.ok(spliced instanceof BytePieces);
+  assert.deepEqual(joinBytes(spliced), applyJsonEdits(large, edits));
+  assert.equal(spliced.length, large.length + 4);
+  assert.ok(spliced.pieces.filter(({ buffer }) => buffer === large.buffer).length === 2);
+  assert.equal(spliceJson(large, []), large);
+  assert.deepEqual(spliceJson(bytes, [{ start: 5, end: 6, replacement: '3' }]), Buffer.from('{"a":3,"é":2}'));
 });

@@ -5,6 +5,7 @@ import type { PriceBook } from '../../../billing/rating/rating.ts';
 import { readPricingParameters } from '../../../billing/rating/read-pricing-parameters.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
+import { type Bytes, joinBytes } from '../../../platform/byte-pieces.ts';
 import { findStandalone, meters } from '../../../inference/meters.ts';
 import type { PricingParameters, Usage } from '../../../inference/usage.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
@@ -39,7 +40,7 @@ function describeUse(uses: Usage): string {
 export function readPrices(
   priceBook: Pick<PriceBook, 'unlisted' | 'prices' | 'parametersOf'>,
   { target, requestedModel, acceptedAtMs, uses = tokens }: PricingInput,
-  body: Buffer | undefined,
+  body: Bytes | undefined,
 ): PricingParameters | undefined {
   const { upstream, upstreamModel } = target;
   const call = { vendor: upstream.vendor.id, upstreamModel, requestedModel, acceptedAtMs };
@@ -51,7 +52,7 @@ export function readPrices(
     });
   }
   const pointers = priceBook.parametersOf(call);
-  return pointers.length === 0 || body === undefined ? undefined : readPricingParameters(body, pointers);
+  return pointers.length === 0 || body === undefined ? undefined : readPricingParameters(joinBytes(body), pointers);
 }
 
 /**

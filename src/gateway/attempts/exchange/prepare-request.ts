@@ -5,7 +5,7 @@ import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import { compileHeaderList } from '../../../platform/http/header-list.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
-import { applyJsonEdits } from '../../../platform/json/json-edits.ts';
+import { spliceJson } from '../../../platform/json/json-edits.ts';
 import { identityHeaders } from '../../../upstreams/header-lists.ts';
 import type { Target } from '../routing/target.ts';
 
@@ -89,7 +89,7 @@ export function prepareRequest(options: {
     path: upstream.basePath + path,
     method: 'POST',
     headers: createUpstreamHeaders(request, target, { client: dialect.id, upstream: dialect.id }, framing),
-    body: applyJsonEdits(bytes, dialect.editRequest(request, bytes, fit)),
+    body: spliceJson(bytes, dialect.editRequest(request, bytes, fit)),
   };
 }
 

@@ -4,6 +4,7 @@ import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { type InputMeasure, measureInput } from '../../../inference/measure-input.ts';
 import type { PricingParameters, Usage } from '../../../inference/usage.ts';
+import { joinBytes } from '../../../platform/byte-pieces.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import type { GatewaySettings } from '../../attempts/services.ts';
@@ -196,7 +197,7 @@ export function boundUsage(call: SentChat, attempt: SentAttempt): UsageBound {
   // The closures below must not keep the body itself in memory.
   const plan = translation === undefined ? {} : { translation };
   const sentBytes = body.length;
-  const retained = sentBytes <= measuredBytesMax ? body : undefined;
+  const retained = sentBytes <= measuredBytesMax ? joinBytes(body) : undefined;
   const { outputTokensMax = usualOutputTokens } = call.facts;
   const inputMost = Math.min(sentBytes + usualOwnTokens, usualInputTokens);
   return {

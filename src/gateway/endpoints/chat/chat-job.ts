@@ -13,6 +13,7 @@ import { mayShorten } from './plan/fit-request.ts';
 import { type EstimatedCount, type ExchangePlan, planAttempt } from './plan/plan-attempt.ts';
 import type { ResponseTurn } from './responses/response-turn.ts';
 import { type JsonObject, isJsonObject } from '../../../platform/json/json-value.ts';
+import { freeMemory } from '../../../platform/http/body-memory.ts';
 import { parseJsonInSlices } from '../../../platform/json/parse-in-slices.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
 import { largeBodyBytes } from '../../../platform/yield-queue.ts';
@@ -79,6 +80,7 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
   }
 
   forget(): void {
+    if (this.#bytes !== undefined) freeMemory(this.#bytes);
     this.#bytes = undefined;
   }
 
