@@ -13,6 +13,11 @@ import { type FileDialect, fileDialects, type FilePlace, type LoadedFile } from 
 
 /** The member that names a file, and the beginning of an escaped letter in such a name. */
 const fileNames = ['"file_id', '\\u00'] as const;
+/**
+ * The beginning of that member. For texts below eight characters, native search jumps from one first character to the
+ * next. In the base64 of an image this takes a tenth of the time, because the image contains no quotes.
+ */
+const fileNameStart = '"file_i';
 const longestName = Math.max(...fileNames.map((name) => name.length));
 
 /** The bytes that are searched in one step: a few milliseconds in the worst case. */
@@ -26,7 +31,10 @@ export function mayNameFiles(bytes: Buffer): boolean | Promise<boolean> {
   return bytes.length > stepBytes ? mayNameFilesInTurns(bytes) : hasFileName(bytes);
 }
 
-const hasFileName = (bytes: Buffer): boolean => fileNames.some((name) => bytes.includes(name));
+function hasFileName(bytes: Buffer): boolean {
+  const [name, escape] = fileNames;
+  return (bytes.includes(fileNameStart) && bytes.includes(name)) || bytes.includes(escape);
+}
 
 async function mayNameFilesInTurns(bytes: Buffer): Promise<boolean> {
   const slices = new WorkSlices();
