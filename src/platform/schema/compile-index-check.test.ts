@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+import { Type, type TSchema } from 'typebox';
+
+import { indexJson } from '../json/index-json.ts';
+import { compileCheck } from './compile-check.ts';
+import { compileIndexCheck } from './compile-index-check.ts';
+
+const text = fc.constantFrom('a', 'b', 'none', '', '😀😀', 'x\n', 'https://a', 'abcdef');
+
+/** Schemas with the keywords that interfaces use. */
+const schemas: fc.Arbitrary<TSchema> = fc.letrec<{ schema: TSchema }>((tie) => ({
+  schema: fc.oneof(
+    { depthSize: 'small' },
+    fc.constant(Type.Null()),
+    fc.constant(Type.Boolean()),
+    fc.constant(Type.Unknown()),
+    fc.record({ minLength: fc.nat(4), maxLength: fc.integer({ min: 1, max: 6 }) }).map((limits) => Type.String(limits)),
+    fc.constantFrom('^http', '^[a-z]{1,3}$').map((pattern) => Type.String({ pattern })),
+    fc
+      .record({ minimum: fc.integer({ min: -2, max: 0 }), exclusiveMaximum: fc.integer({ min: 1, max: 3 }) })
+      .map((limits) => Type.Integer(limits)),
+    fc.constant(Type.Number({ exclusiveMinimum: 0 })),
+    fc.uniqueArray(text, { minLength: 1, maxLength: 3 }).map((names) => Type.Enum(names)),
+    fc.uniqueArray(text, { minLength: 1, maxLength: 3 }).map((names) => Type.Unsafe<string>({ type: 'string', not: { enum: names } })),
+    fc.constant(Type.Refine(Type.String(), (value) => value.length % 2 === 0)),
+    fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((branches) => Type.Union(branches)),
+    fc.record({ items: tie('schema'), minItems: fc.nat(2) }).map(({ items, minItems }) => Type.Array(items, { minItems })),
+    fc
+      .record({ a: tie('schema'), b: tie('schema'), closed: fc.boolean() })
+      .map(({ a, b, closed }) => Type.Object({ a, b: Type.Optional(b) }, closed ? { additionalProperties: false } : {})),
+    tie('schema').map((member) => Type.Record(Type.String(), member)),
+  ),
+})).schema;
+
+const values = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    text,
+    fc.constantFrom(null, true, 0, 1, 1.5, -3),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value'), { maxKeys: 3 }),
+  ),
+})).value;
+
+test('a value that is valid on its index is valid', () => {
+  let sure = 0;
+  let valid = 0;
+  fc.assert(
+    fc.property(
+      schemas,
+      values.map((value) => JSON.stringify(value)),
+      (schema, json) => {
+        const isValid = compileCheck(schema)(JSON.parse(json));
+        const isSure = compileIndexCheck(schema)(indexJson(Buffer.from(json)), 0);
+        if (isSure) assert.ok(isValid, `${JSON.stringify(schema)} ${json}`);
+        if (isValid) valid++;
+        if (isSure) sure++;
+      },
+    ),
+    { numRuns: 3000 },
+  );
+  assert.equal(sure, valid);
+});
