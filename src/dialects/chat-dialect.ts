@@ -11,6 +11,7 @@ import type { TSchema } from 'typebox';
 
 import type { ChatCodec, ReplyWriting, StreamEventEncoder, StreamPosition } from './chat-codec.ts';
 import type { ErrorVoice } from './error-voice.ts';
+import type { SurveyRequest } from './request-survey.ts';
 import type { ModelListFormat } from './model-lists.ts';
 import type { StoredId } from './stored-id.ts';
 
@@ -219,6 +220,8 @@ export type ChatDialect = {
    */
   readonly validateRequest: (request: WireRequest, mode: ValidationMode) => void;
   readonly readFacts: (request: WireRequest) => CallFacts;
+  /** Says what a request surely does not contain, so that it need not be searched. */
+  readonly surveyRequest: SurveyRequest;
   /**
    * Reads the features on which target conditions depend. It walks over all turns, so it is called only if a model has
    * such conditions.

@@ -1,5 +1,5 @@
 /** Members whose strings are media or proofs, and not text of the prompt. */
-const opaqueMembers = new Set([
+export const opaqueMembers: ReadonlySet<string> = new Set([
   'data',
   'file_data',
   'signature',

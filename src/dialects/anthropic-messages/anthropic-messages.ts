@@ -12,6 +12,7 @@ import { readFacts } from './read-facts.ts';
 import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
 import { requestSchema, validateRequest } from './validate-request.ts';
+import { surveyRequest } from './survey-request.ts';
 
 /** The vendor's own heartbeat, byte for byte. */
 const ping = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n');
@@ -30,6 +31,7 @@ export const anthropicMessages: ChatDialect = {
   requestSchema,
   validateRequest,
   readFacts,
+  surveyRequest,
   readFeatures,
   readConversation,
   editRequest,

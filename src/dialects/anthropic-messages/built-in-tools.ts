@@ -1,6 +1,4 @@
 import type { BuiltInToolKind } from '../../inference/inference-request.ts';
-import { objectsOf, textOf } from '../../platform/json/json-readers.ts';
-import type { JsonValue } from '../../platform/json/json-value.ts';
 
 /** Types contain a date and new dates will follow, so the prefix identifies the tool. */
 const kindByPrefix: readonly (readonly [prefix: string, kind: BuiltInToolKind])[] = [
@@ -14,8 +12,7 @@ export function builtInToolOf(type: string): BuiltInToolKind | undefined {
   return kindByPrefix.find(([prefix]) => type.startsWith(prefix))?.[1];
 }
 
-/** Lists the built-in tools among `tools`, each kind once. */
-export function listBuiltInTools(tools: JsonValue | undefined): readonly BuiltInToolKind[] {
-  if (tools === undefined) return [];
-  return [...new Set(objectsOf(tools).flatMap(({ type }) => builtInToolOf(textOf(type) ?? '') ?? []))];
+/** Lists the built-in tools among the types of `tools`, each kind once. */
+export function listBuiltInTools(types: readonly string[]): readonly BuiltInToolKind[] {
+  return [...new Set(types.flatMap((type) => builtInToolOf(type) ?? []))];
 }

@@ -1,12 +1,12 @@
 import type { JsonEdit } from '../../platform/json/json-edits.ts';
-import { locateJson } from '../../platform/json/locate-json.ts';
+import { locateIn } from '../../platform/json/indexed-object.ts';
 import type { TargetFit } from '../chat-dialect.ts';
 import type { WireRequest } from '../wire-request.ts';
 
 /** Edits a validated Messages body for its target: only the model name, if the target uses another. */
-export function editRequest(_request: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
+export function editRequest({ body }: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
   if (fit.upstreamModel === fit.requestedModel) return [];
-  const model = locateJson(bytes, ['model']);
+  const model = locateIn(body, bytes, ['model']);
   if (model === undefined) throw new TypeError('the body of a validated request has no model');
   return [{ ...model, replacement: JSON.stringify(fit.upstreamModel) }];
 }

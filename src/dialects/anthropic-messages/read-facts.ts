@@ -1,20 +1,23 @@
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
+import { textsIn } from '../../platform/json/indexed-object.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../wire-request.ts';
 import { listBuiltInTools } from './built-in-tools.ts';
+import { surveyRequest } from './survey-request.ts';
 
 /** Reads the facts of a validated Messages or count-tokens request. */
 export function readFacts(request: WireRequest): CallFacts {
-  const { model, max_tokens: outputTokensMax, stream, thread, system, messages, tools, output_config: outputConfig } = request.body;
+  const { body } = request;
+  const { model, max_tokens: outputTokensMax, stream, thread, output_config: outputConfig } = body;
   // The vendor's SDK switches threads off with `thread: false`.
   const usesThread = thread !== undefined && thread !== null && thread !== false;
-  const builtInTools = listBuiltInTools(tools);
+  const builtInTools = listBuiltInTools(textsIn(body, 'tools', 'type'));
   return {
     requestedModel: typeof model === 'string' ? model : '',
     stream: request.operation === 'generate' && stream === true,
     ...(typeof outputTokensMax === 'number' && { outputTokensMax }),
-    inputCharacters: countTextCharacters([system, messages, tools, outputConfig]),
+    inputCharacters: surveyRequest(body)?.textCharacters ?? countTextCharacters([body.system, body.messages, body.tools, outputConfig]),
     needs: usesThread ? ['threads'] : [],
     keepsReply: usesThread,
     // Its schemas are always strict.

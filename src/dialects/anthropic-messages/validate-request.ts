@@ -1,7 +1,6 @@
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
-import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import type { Operation, ValidationMode } from '../dialect-id.ts';
@@ -9,13 +8,16 @@ import type { WireRequest } from '../wire-request.ts';
 import { type KnownOperation, knownOperation } from '../known-operation.ts';
 import { wordProblem } from '../word-problem.ts';
 import { checkHeaders } from './check-headers.ts';
+import { createRequestCheck } from '../request-check.ts';
+import { mayHave } from '../request-survey.ts';
 import { buildRequestSchema } from './request-schema.ts';
+import { surveyRequest } from './survey-request.ts';
 
-type CheckedSchema = { readonly schema: TSchema; readonly check: (value: unknown) => boolean };
+type CheckedSchema = { readonly schema: TSchema; readonly check: ReturnType<typeof createRequestCheck> };
 
 function prepare(operation: Operation, mode: ValidationMode): CheckedSchema {
   const schema = buildRequestSchema(operation, mode);
-  return { schema, check: mode === 'compatible' ? compileCheck(schema) : compileCheckLater(schema) };
+  return { schema, check: createRequestCheck(schema, mode) };
 }
 
 const schemas: Readonly<Record<KnownOperation, Readonly<Record<ValidationMode, CheckedSchema>>>> = {
@@ -40,7 +42,7 @@ export function validateRequest(request: WireRequest, mode: ValidationMode): voi
     throw problem === undefined ? new GatewayError('invalid_value', 'the body is not a Messages request') : toError(problem);
   }
   checkThinkingBudget(request.body);
-  checkEmptyTexts(request.body);
+  if (mayHave(surveyRequest, request.body, 'empty-turn')) checkEmptyTexts(request.body);
 }
 
 /** Picks the first problem, unless its object has the wrong `type`: then missing members only follow from that. */

@@ -2,12 +2,21 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import { createRefResolver, toSchemaNode } from '../../platform/schema/schema-node.ts';
+import type { Spellings } from '../../platform/schema/index-check.ts';
 import type { ResolveRef, Schema, SchemaNode } from '../../platform/schema/schema-node.ts';
 import type { TSchema } from 'typebox';
 
 /** The contract's neutral names of tools, by the vendor's names. */
 export const neutralToolNames: Readonly<Record<string, string>> = {
   vendorSearch: 'googleSearch',
+  vendorSearchRetrieval: 'googleSearchRetrieval',
+};
+
+/** The same for keys in a request, in either spelling: the vendor's spelling of each is alike. */
+export const neutralToolKeys: Readonly<Record<string, string>> = {
+  vendor_search: 'google_search',
+  vendorSearch: 'googleSearch',
+  vendor_search_retrieval: 'google_search_retrieval',
   vendorSearchRetrieval: 'googleSearchRetrieval',
 };
 
@@ -37,7 +46,7 @@ export function canonicalizeRequest(body: JsonObject, schema: TSchema, isCompati
 function copyValue(walk: Walk, schema: Schema, value: JsonValue, path: string): JsonValue {
   const node = follow(walk, schema);
   if (node === undefined) return value;
-  if (node.enum !== undefined) return readEnum(walk, node.enum, value);
+  if (node.enum !== undefined) return readEnum(node.enum, value, walk.isCompatible);
   if (typeof value === 'string') return readNumber(node, value);
   if (node.type === 'array' && Array.isArray(value) && node.items !== undefined && !Array.isArray(node.items)) {
     const items = node.items as Schema;
@@ -90,12 +99,20 @@ function openProperty(node: SchemaNode, name: string): Schema | undefined {
 }
 
 /** Finds the canonical name of a member: as the schema spells it, or unchanged if the schema does not have it. */
-function findName(properties: Readonly<Record<string, Schema>>, key: string): string {
+function findName(properties: Readonly<Record<string, unknown>>, key: string): string {
   if (Object.hasOwn(properties, key)) return key;
   const camelCase = toCamelCase(key);
   const name = (Object.hasOwn(neutralToolNames, camelCase) ? neutralToolNames[camelCase] : undefined) ?? camelCase;
   return Object.hasOwn(properties, name) ? name : key;
 }
+
+/** The same forms for a check of a request that is not copied, in compatible mode. */
+export const spellings: Spellings = {
+  nameOf: findName,
+  readEnum: (names, value) => readEnum(names, value, true),
+  readNumber,
+  isList: (property) => singleObjectLists.has(property),
+};
 
 function twoSpellings(path: string, first: string, second: string): GatewayError {
   const place = path === '' ? '' : ` at '${path}'`;
@@ -110,7 +127,7 @@ function wrapSingle(name: string, value: JsonValue): JsonValue {
   return Array.isArray(value) ? { parts: value as JsonValue } : value;
 }
 
-function readEnum(walk: Walk, names: readonly unknown[], value: JsonValue): JsonValue {
+function readEnum(names: readonly unknown[], value: JsonValue, isCompatible: boolean): JsonValue {
   if (typeof value === 'number') {
     const name = names[value];
     return typeof name === 'string' ? name : value;
@@ -118,7 +135,7 @@ function readEnum(walk: Walk, names: readonly unknown[], value: JsonValue): Json
   if (typeof value !== 'string' || names.includes(value)) return value;
   // The vendor reads names in any case, and clients that know JSON Schema write types in lower case.
   const isType = names.includes('TYPE_UNSPECIFIED');
-  if (!walk.isCompatible && !isType) return value;
+  if (!isCompatible && !isType) return value;
   const lowerCase = value.toLowerCase();
   const name = names.find((candidate) => typeof candidate === 'string' && candidate.toLowerCase() === lowerCase);
   return typeof name === 'string' ? name : value;

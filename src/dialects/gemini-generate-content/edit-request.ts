@@ -4,31 +4,27 @@ import type { JsonEdit } from '../../platform/json/json-edits.ts';
 import { listMembers, locateJson } from '../../platform/json/locate-json.ts';
 import type { TargetFit } from '../chat-dialect.ts';
 import type { WireRequest } from '../wire-request.ts';
-
-/** The contract's names of tools, and the vendor's in the same spelling. */
-const toolNames: Readonly<Record<string, string>> = {
-  vendor_search: 'google_search',
-  vendorSearch: 'googleSearch',
-  vendor_search_retrieval: 'google_search_retrieval',
-  vendorSearchRetrieval: 'googleSearchRetrieval',
-};
+import { neutralToolKeys } from './canonicalize-request.ts';
+import { surveyRequest } from './survey-request.ts';
 
 const hasNeutralName = (tool: JsonValue | undefined): boolean =>
-  isJsonObject(tool) && Object.keys(tool).some((name) => Object.hasOwn(toolNames, name));
+  isJsonObject(tool) && Object.keys(tool).some((name) => Object.hasOwn(neutralToolKeys, name));
 
 /** Renames the keys of one entry of `tools`; their values are unchanged. */
 function renameToolKeys(bytes: Buffer, path: readonly (string | number)[]): readonly JsonEdit[] {
   const span = locateJson(bytes, path);
   if (span === undefined) return [];
   return listMembers(bytes, span).flatMap(({ key, keySpan }) => {
-    const name = Object.hasOwn(toolNames, key) ? toolNames[key] : undefined;
+    const name = Object.hasOwn(neutralToolKeys, key) ? neutralToolKeys[key] : undefined;
     return name === undefined ? [] : [{ ...keySpan, replacement: JSON.stringify(name) }];
   });
 }
 
+const inRequests = ['generateContentRequest', 'generate_content_request'];
+
 /** Lists the bodies of the request: itself, and inside a count the counted request. */
 function listRequests(body: JsonObject): readonly { readonly request: JsonObject; readonly path: readonly string[] }[] {
-  const inner = ['generateContentRequest', 'generate_content_request'].flatMap((name) => {
+  const inner = inRequests.flatMap((name) => {
     const request = body[name];
     return isJsonObject(request) ? [{ request, path: [name] }] : [];
   });
@@ -49,6 +45,7 @@ function editModel(bytes: Buffer, request: JsonObject, path: readonly string[], 
  * count, change.
  */
 export function editRequest({ body }: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
+  if (surveyRequest(body)?.mayHave('own-spelling') === false && inRequests.every((name) => body[name] === undefined)) return [];
   return listRequests(body).flatMap(({ request, path }) => {
     const { tools } = request;
     const edits = [...editModel(bytes, request, path, fit)];

@@ -14,6 +14,7 @@ import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
 import { requestSchema } from './request-schema.ts';
 import { validateRequest } from './validate-request.ts';
+import { surveyRequest } from './survey-request.ts';
 
 /** The generate-content interface: `:generateContent`, `:streamGenerateContent` and `:countTokens` of a model. */
 export const geminiGenerateContent: ChatDialect = {
@@ -33,6 +34,7 @@ export const geminiGenerateContent: ChatDialect = {
   requestSchema,
   validateRequest,
   readFacts,
+  surveyRequest,
   readFeatures,
   readConversation,
   editRequest,

@@ -2,10 +2,12 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { BuiltInToolKind } from '../../inference/inference-request.ts';
+import { namesIn } from '../../platform/json/indexed-object.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../wire-request.ts';
 import { toSnakeCase } from './canonicalize-request.ts';
+import { surveyRequest } from './survey-request.ts';
 
 /** Removes prefixes that clients put before a name: `gemini-x`, `models/gemini-x`, even `models/models/gemini-x`. */
 const stripModelPrefix = (model: string): string => model.replace(/^(models\/)+/, '');
@@ -46,13 +48,12 @@ const builtInTools: Readonly<Record<string, BuiltInToolKind>> = {
   urlContext: 'url-context',
 };
 
-/** Lists each kind of offered tool once. A single tool may replace the list; null means absent. */
-function listBuiltInTools(tools: JsonValue | undefined): readonly BuiltInToolKind[] {
-  if (tools === undefined) return [];
+/** Lists each kind of offered tool once, by the members of each tool. */
+function listBuiltInTools(tools: readonly (readonly string[])[]): readonly BuiltInToolKind[] {
   const kinds = new Set<BuiltInToolKind>();
-  for (const tool of Array.isArray(tools) ? tools : [tools]) {
-    if (!isJsonObject(tool)) continue;
-    for (const [name, kind] of Object.entries(builtInTools)) if ((pick(tool, name) ?? null) !== null) kinds.add(kind);
+  for (const members of tools) {
+    for (const [name, kind] of Object.entries(builtInTools))
+      if (members.includes(name) || members.includes(toSnakeCase(name))) kinds.add(kind);
   }
   return [...kinds];
 }
@@ -65,22 +66,24 @@ function hasSchema(config: JsonValue | undefined): boolean {
   return ['responseSchema', 'responseJsonSchema', '_responseJsonSchema'].some((name) => isJsonObject(pick(config, name)));
 }
 
+const textMembers = ['contents', 'systemInstruction', 'tools', 'generationConfig'];
+
 /** Reads what routing and pricing need. */
 export function readFacts(wireRequest: WireRequest): CallFacts {
   const { body, pathFraming } = wireRequest;
   // A count may contain the request.
-  const request = pick(body, 'generateContentRequest') ?? body;
+  const inner = pick(body, 'generateContentRequest');
+  const request = isJsonObject(inner) ? inner : body;
   const config = pick(request, 'generationConfig');
   const outputTokensMax = readOutputTokensMax(config);
   const replies = countReplies(config);
-  const offered = listBuiltInTools(pick(request, 'tools'));
-  const texts = ['contents', 'systemInstruction', 'tools', 'generationConfig'].map((name) => pick(request, name));
+  const offered = listBuiltInTools(namesIn(request, 'tools'));
   return {
     requestedModel: readRequestedModel(wireRequest),
     stream: pathFraming !== undefined,
     ...(outputTokensMax !== undefined && { outputTokensMax }),
     ...(replies > 1 && { replies }),
-    inputCharacters: countTextCharacters(texts),
+    inputCharacters: surveyRequest(request)?.textCharacters ?? countTextCharacters(textMembers.map((name) => pick(request, name))),
     needs: [],
     ...(hasSchema(config) && { strictSchema: true }),
     ...(offered.length > 0 && { builtInTools: offered }),

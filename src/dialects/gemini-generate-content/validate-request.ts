@@ -1,11 +1,14 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { indexOf } from '../../platform/json/indexed-object.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
+import { compileIndexCheck } from '../../platform/schema/compile-index-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
+import type { IndexCheck } from '../../platform/schema/index-check.ts';
 import type { Operation, ValidationMode } from '../dialect-id.ts';
 import type { WireRequest } from '../wire-request.ts';
 import { type KnownOperation, knownOperation } from '../known-operation.ts';
-import { canonicalizeRequest } from './canonicalize-request.ts';
+import { canonicalizeRequest, spellings } from './canonicalize-request.ts';
 import { requestSchema } from './request-schema.ts';
 import { wordRequestProblem } from './word-request-problem.ts';
 
@@ -20,6 +23,14 @@ const checks: Readonly<Record<KnownOperation, Readonly<Record<ValidationMode, Ch
   generate: compile('generate'),
   'count-tokens': compile('count-tokens'),
 };
+
+let indexCheck: IndexCheck | undefined;
+
+/** Whether the index of a request to generate shows that it is valid, in any of its spellings. */
+function isValidIndex(body: JsonObject): boolean {
+  const index = indexOf(body);
+  return index !== undefined && (indexCheck ??= compileIndexCheck(requestSchema('generate', 'compatible'), spellings))(index, 0);
+}
 
 /** Checks a count, which has exactly one of `contents` and `generateContentRequest`. */
 function checkCountChoice(canonical: JsonObject): void {
@@ -56,6 +67,7 @@ function checkSearchModel({ tools }: JsonObject, model: string): void {
  * @throws GatewayError missing_required_field, unknown_field or invalid_value
  */
 export function validateRequest({ operation, body, pathModel }: WireRequest, mode: ValidationMode): void {
+  if (operation === 'generate' && mode === 'compatible' && isValidIndex(body)) return;
   const schema = requestSchema(operation, mode);
   const canonical = canonicalizeRequest(body, schema, mode === 'compatible');
   if (!checks[knownOperation(operation)][mode](canonical)) {

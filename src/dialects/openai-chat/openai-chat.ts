@@ -12,6 +12,7 @@ import { readFacts } from './read-facts.ts';
 import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
 import { requestSchema, validateRequest } from './validate-request.ts';
+import { surveyRequest } from './survey-request.ts';
 
 /** A comment, which every reader of server-sent events skips. */
 const keepAlive = Buffer.from(': keep-alive\n\n');
@@ -29,6 +30,7 @@ export const openaiChat: ChatDialect = {
   requestSchema,
   validateRequest,
   readFacts,
+  surveyRequest,
   readFeatures,
   readConversation,
   editRequest,

@@ -2,11 +2,12 @@ import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../wire-request.ts';
+import { surveyRequest } from './survey-request.ts';
 
 /** Reads the facts of a validated chat completions request. */
 export function readFacts(request: WireRequest): CallFacts {
-  const { model, messages, tools, functions, response_format: responseFormat, stream, n } = request.body;
-  const { max_completion_tokens: current, max_tokens: former } = request.body;
+  const { body } = request;
+  const { model, response_format: responseFormat, stream, n, max_completion_tokens: current, max_tokens: former } = body;
   // If both limits are present, servers differ in which one they use. The larger is the safe bound.
   const bounds = [current, former].filter((bound) => typeof bound === 'number');
   // The limit applies to each choice, and every choice is billed.
@@ -16,11 +17,12 @@ export function readFacts(request: WireRequest): CallFacts {
     stream: stream === true,
     ...(bounds.length > 0 && { outputTokensMax: Math.max(...bounds) * choices }),
     ...(choices > 1 && { replies: choices }),
-    inputCharacters: countTextCharacters([messages, tools, functions, responseFormat]),
+    inputCharacters:
+      surveyRequest(body)?.textCharacters ?? countTextCharacters([body.messages, body.tools, body.functions, responseFormat]),
     needs: [],
     ...(choices === 1 && isStrict(responseFormat) && { strictSchema: true }),
     // The only built-in tool of this dialect.
-    ...(isJsonObject(request.body.web_search_options) && { builtInTools: ['web-search'] as const }),
+    ...(isJsonObject(body.web_search_options) && { builtInTools: ['web-search'] as const }),
   };
 }
 

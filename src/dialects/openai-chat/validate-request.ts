@@ -1,17 +1,17 @@
 import type { TSchema } from 'typebox';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { Operation, ValidationMode } from '../dialect-id.ts';
 import type { WireRequest } from '../wire-request.ts';
+import { createRequestCheck } from '../request-check.ts';
 import { buildRequestSchema } from './request-schema.ts';
 import { wordRequestProblem } from './word-request-problem.ts';
 
-type CheckedSchema = { readonly schema: TSchema; readonly check: (value: unknown) => boolean };
+type CheckedSchema = { readonly schema: TSchema; readonly check: ReturnType<typeof createRequestCheck> };
 
 function prepare(mode: ValidationMode): CheckedSchema {
   const schema = buildRequestSchema(mode);
-  return { schema, check: mode === 'compatible' ? compileCheck(schema) : compileCheckLater(schema) };
+  return { schema, check: createRequestCheck(schema, mode) };
 }
 
 const schemas: Readonly<Record<ValidationMode, CheckedSchema>> = {

@@ -1,6 +1,4 @@
 import type { BuiltInToolKind } from '../../inference/inference-request.ts';
-import { objectsOf, textOf } from '../../platform/json/json-readers.ts';
-import type { JsonValue } from '../../platform/json/json-value.ts';
 
 /** The kind of built-in tool with this type. Undefined for functions and for tools that only the vendor runs. */
 export function builtInToolOf(type: string): BuiltInToolKind | undefined {
@@ -11,8 +9,7 @@ export function builtInToolOf(type: string): BuiltInToolKind | undefined {
   return type.startsWith('web_search') ? 'web-search' : undefined;
 }
 
-/** The kinds of built-in tools in `tools`, without duplicates. */
-export function listBuiltInTools(tools: JsonValue | undefined): readonly BuiltInToolKind[] {
-  if (tools === undefined) return [];
-  return [...new Set(objectsOf(tools).flatMap(({ type }) => builtInToolOf(textOf(type) ?? '') ?? []))];
+/** The kinds of built-in tools among the types of `tools`, without duplicates. */
+export function listBuiltInTools(types: readonly string[]): readonly BuiltInToolKind[] {
+  return [...new Set(types.flatMap((type) => builtInToolOf(type) ?? []))];
 }

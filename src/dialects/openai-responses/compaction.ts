@@ -2,7 +2,9 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { textOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { CompactionWriting } from '../chat-codec.ts';
+import { mayHave } from '../request-survey.ts';
 import type { WireRequest } from '../wire-request.ts';
+import { surveyRequest } from './survey-request.ts';
 
 const triggerType = 'compaction_trigger';
 const compactionType = 'compaction';
@@ -14,12 +16,14 @@ const isOfType = (item: JsonValue | undefined, type: string): item is JsonObject
 /** The form of the reply if a request compacts its conversation. Undefined for a request to generate. */
 export function compactionOf({ operation, body }: Pick<WireRequest, 'operation' | 'body'>): CompactionWriting['form'] | undefined {
   if (operation === 'compact') return 'compacted';
-  return operation === 'generate' && isOfType(itemsOfInput(body.input).at(-1), triggerType) ? 'response' : undefined;
+  if (operation !== 'generate' || !mayHave(surveyRequest, body, 'compaction')) return undefined;
+  return isOfType(itemsOfInput(body.input).at(-1), triggerType) ? 'response' : undefined;
 }
 
 /** Refuses a trigger that is not the last item of the input. @throws GatewayError `invalid_value` */
-export function requireTriggerLast(input: JsonValue | undefined): void {
-  const items = itemsOfInput(input);
+export function requireTriggerLast(body: JsonObject): void {
+  if (!mayHave(surveyRequest, body, 'compaction')) return;
+  const items = itemsOfInput(body.input);
   const at = items.findIndex((item) => isOfType(item, triggerType));
   if (at === -1 || at === items.length - 1) return;
   const param = `input[${at}]`;
@@ -59,8 +63,8 @@ function isSummaryMessage({ content }: JsonObject): boolean {
 }
 
 /** Whether the input has a compaction, of any vendor. */
-export function hasCompaction(input: JsonValue | undefined): boolean {
-  return itemsOfInput(input).some((item) => isOfType(item, compactionType));
+export function hasCompaction(body: JsonObject): boolean {
+  return mayHave(surveyRequest, body, 'compaction') && itemsOfInput(body.input).some((item) => isOfType(item, compactionType));
 }
 
 /**
@@ -73,7 +77,7 @@ export function openCompactions(
   open: (sealed: string, param: string) => string | undefined,
   paramOf: (index: number) => string = (index) => `input[${index}].encrypted_content`,
 ): JsonObject {
-  if (!hasCompaction(body.input)) return body;
+  if (!hasCompaction(body)) return body;
   let isOpened = false;
   const input = itemsOfInput(body.input).map((item, index) => {
     const sealed = isOfType(item, compactionType) ? item.encrypted_content : undefined;

@@ -1,19 +1,24 @@
 import type { JsonEdit } from '../../platform/json/json-edits.ts';
+import { locateIn } from '../../platform/json/indexed-object.ts';
 import { locateJson } from '../../platform/json/locate-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { TargetFit } from '../chat-dialect.ts';
+import { mayHave } from '../request-survey.ts';
 import type { WireRequest } from '../wire-request.ts';
+import { surveyRequest } from './survey-request.ts';
 
 /**
  * The edits that fit a body to its target: the name of the model, and the `domains` of a search, which the contract has
  * and vendors do not.
  */
 export function editRequest({ body }: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
-  return [...editModel(body, bytes, fit), ...editSearches(body, bytes)];
+  const model = editModel(body, bytes, fit);
+  return mayHave(surveyRequest, body, 'own-spelling') ? [...model, ...editSearches(body, bytes)] : model;
 }
 
-function editModel({ model }: JsonObject, bytes: Buffer, { upstreamModel }: TargetFit): readonly JsonEdit[] {
-  return model === upstreamModel ? [] : replace(bytes, ['model'], upstreamModel);
+function editModel(body: JsonObject, bytes: Buffer, { upstreamModel }: TargetFit): readonly JsonEdit[] {
+  const span = body.model === upstreamModel ? undefined : locateIn(body, bytes, ['model']);
+  return span === undefined ? [] : [{ ...span, replacement: JSON.stringify(upstreamModel) }];
 }
 
 const isPreview = (value: JsonValue | undefined): value is JsonObject =>

@@ -15,6 +15,7 @@ import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
 import { requestSchema } from './request-schema.ts';
 import { validateRequest } from './validate-request.ts';
+import { surveyRequest } from './survey-request.ts';
 
 /** The Responses interface: `POST /v1/responses` and `POST /v1/responses/input_tokens`. */
 export const openaiResponses: ChatDialect = {
@@ -34,6 +35,7 @@ export const openaiResponses: ChatDialect = {
   requestSchema,
   validateRequest,
   readFacts,
+  surveyRequest,
   readFeatures,
   readConversation,
   editRequest,

@@ -1,22 +1,32 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
+import { indexOf } from '../../platform/json/indexed-object.ts';
+import { jsonKind, noNode } from '../../platform/json/json-index.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
-import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { Operation, ValidationMode } from '../dialect-id.ts';
 import type { WireRequest } from '../wire-request.ts';
+import { createRequestCheck } from '../request-check.ts';
 import { requireTriggerLast } from './compaction.ts';
 import { requestSchema } from './request-schema.ts';
 import { wordRequestProblem } from './word-request-problem.ts';
 
-const compatible = compileCheck(requestSchema('generate', 'compatible'));
-const documented = compileCheckLater(requestSchema('generate', 'documented'));
+const compatible = createRequestCheck(requestSchema('generate', 'compatible'), 'compatible');
+const documented = createRequestCheck(requestSchema('generate', 'documented'), 'documented');
 
 /** The contract describes only requests that generate; the others are the vendor's. */
-const checkOf = (operation: Operation, mode: ValidationMode): ((body: unknown) => boolean) =>
+const checkOf = (operation: Operation, mode: ValidationMode): ((body: JsonObject) => boolean) =>
   mode === 'documented' && operation === 'generate' ? documented : compatible;
 
 const isAbsent = (value: JsonValue | undefined): value is null | undefined => value === undefined || value === null;
+
+/** The same for a member that need not be parsed. */
+function isAbsentIn(body: JsonObject, name: string): boolean {
+  const index = indexOf(body);
+  if (index === undefined) return isAbsent(body[name]);
+  const value = index.find(0, name);
+  return value === noNode || index.kind(value) === jsonKind.null;
+}
 
 /** Fields that bring their own history, so that the input may be absent. */
 const inputSubstitutes = ['previous_response_id', 'conversation', 'prompt'] as const;
@@ -25,7 +35,7 @@ const hasOtherContext = (body: JsonObject): boolean => inputSubstitutes.some((na
 
 /** In the schema the input is optional. The vendor accepts its absence only if the context comes from elsewhere. */
 function requireInput(body: JsonObject): void {
-  if (isAbsent(body.input) && !hasOtherContext(body))
+  if (isAbsentIn(body, 'input') && !hasOtherContext(body))
     throw wordRequestProblem({ path: ['input'], rule: 'required', expected: ['string', 'array'] });
 }
 
@@ -73,7 +83,7 @@ export function validateRequest({ operation, body }: WireRequest, mode: Validati
   }
   // Instructions and tools can be counted without input.
   if (operation !== 'count-tokens') requireInput(body);
-  requireTriggerLast(body.input);
+  requireTriggerLast(body);
   refuseTwoHistories(body);
   requireJsonInstruction(body);
 }

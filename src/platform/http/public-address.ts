@@ -46,12 +46,21 @@ export function isPublicAddress(address: string): boolean {
 const localName = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|svc)\.?$/;
 
 /**
+ * Whether the address of a medium leads into a private network, or names a file of the machine that reads it. Inline
+ * media do not.
+ */
+export function isPrivateMedium(address: string): boolean {
+  if (!/^\s*(?:https?|ftp|file):/i.test(address)) return false;
+  return /^\s*file:/i.test(address) || leadsToPrivateNetwork(address.trim());
+}
+
+/**
  * Whether a URL leads into a private network, as far as its text shows: a non-public IP address in any spelling that
  * URL parsers accept, a local name, or a name without a dot. Nothing is looked up, so a public name with a private
  * address is not found.
  * @param url false if it has no scheme or cannot be parsed
  */
-export function leadsToPrivateNetwork(url: string): boolean {
+function leadsToPrivateNetwork(url: string): boolean {
   const parsed = URL.parse(url);
   if (parsed === null || parsed.hostname === '') return false;
   const { hostname } = parsed;

@@ -1,4 +1,5 @@
 import { stepBytesUsual, WorkSlices } from '../yield-queue.ts';
+import { attachIndex } from './indexed-object.ts';
 import { type JsonIndex, jsonKind } from './json-index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
 import { parseNodeInSlices } from './parse-in-slices.ts';
@@ -13,7 +14,8 @@ const longTextBytes = 16_384;
 /**
  * The object at the root of a text. It equals the object that `parseJson` makes, but each large member is parsed when
  * it is read first. Until then it is an accessor; `in`, `Object.keys` and `Object.hasOwn` do not read it, and a copy by
- * spread, `JSON.stringify` and `structuredClone` do. Undefined if the root is another value.
+ * spread, `JSON.stringify` and `structuredClone` do. It has its index (`indexOf`). Undefined if the root is another
+ * value.
  * @param parsed values of large members that were parsed already, by node
  */
 export function lazyObject(index: JsonIndex, parsed: ReadonlyMap<number, JsonValue> = new Map()): JsonObject | undefined {
@@ -36,6 +38,7 @@ export function lazyObject(index: JsonIndex, parsed: ReadonlyMap<number, JsonVal
     if (value === undefined) makeLazy(object, index, key);
     else Object.defineProperty(object, index.text(key) ?? '', { enumerable: true, configurable: true, value, writable: true });
   }
+  attachIndex(object, index);
   return object;
 }
 
@@ -57,7 +60,9 @@ export async function lazyObjectInSlices(
   }
   if (smallBytes <= stepBytes) return lazyObject(index, parsed);
   const object = await parseNodeInSlices(index, 0, { slices, stepBytes });
-  return isJsonObject(object) ? object : undefined;
+  if (!isJsonObject(object)) return undefined;
+  attachIndex(object, index);
+  return object;
 }
 
 function isLarge(index: JsonIndex, node: number): boolean {

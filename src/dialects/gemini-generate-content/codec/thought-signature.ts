@@ -12,7 +12,7 @@ export const dummySignature = 'skip_thought_signature_validator';
 const dummySignatures: ReadonlySet<string> = new Set([dummySignature, 'context_engineering_is_the_way_to_go']);
 
 /** The beginning of the base64 of a wrapped proof. */
-const wrappedSignaturePrefix = Buffer.from(wrappedProofPrefix).toString('base64').slice(0, 5);
+export const wrappedSignaturePrefix = Buffer.from(wrappedProofPrefix).toString('base64').slice(0, 5);
 
 /** Longer thoughts are not carried inside their signature, because a client would have to return twice as much. */
 const carriedCharactersMax = 65_536;

@@ -20,6 +20,8 @@ const idPrefixes: Readonly<Record<ItemType, string>> = {
   image_generation_call: 'ig_gw',
 };
 
+export const ownItemPrefixes: readonly string[] = Object.values(idPrefixes);
+
 /** Whether an item is a tool run that no vendor of this dialect made. */
 export function isOwnToolItem({ type, id }: JsonObject): boolean {
   const prefix = meaningOf(type, idPrefixes);

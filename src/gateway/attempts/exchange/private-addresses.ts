@@ -2,7 +2,7 @@ import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
 import type { DialectId } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { leadsToPrivateNetwork } from '../../../platform/http/public-address.ts';
+import { isPrivateMedium } from '../../../platform/http/public-address.ts';
 import { isJsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
 const members = Object.values(chatDialects).map(({ mediaMembers }) => mediaMembers);
@@ -55,8 +55,7 @@ function findIn(value: JsonValue | undefined, path: string, itemPath: ItemPath, 
  * @throws GatewayError `invalid_value`
  */
 export function checkAddress(url: JsonValue | undefined, param: string): void {
-  if (typeof url !== 'string' || !/^\s*(?:https?|ftp|file):/i.test(url)) return;
-  if (!/^\s*file:/i.test(url) && !leadsToPrivateNetwork(url.trim())) return;
+  if (typeof url !== 'string' || !isPrivateMedium(url)) return;
   throw new GatewayError(
     'invalid_value',
     `Invalid '${param}': the address is in a private network. Name a public address, send the data itself, or ask the operator to allow private addresses (media.privateAddresses).`,

@@ -45,11 +45,11 @@ export function routeChat(gateway: ChatServices, read: ReadCall, report: CallRep
   // Replaces references to stored things: files under their ids, and summaries of conversations that were sealed here.
   const fill: InlineFiles = async (body, param) =>
     openSummaries(await inlineFiles(body, param), { sealer: gateway.summaries, userName: caller.userName, param });
-  const hasSummaries = call.dialect.id === 'openai-responses' && hasCompaction(request.body.input);
+  const hasSummaries = call.dialect.id === 'openai-responses' && hasCompaction(request.body);
   const filling = { ...read, facts, inlineFiles: fill };
   const route = (namesFiles: boolean): RoutedCall | Promise<RoutedCall> =>
     namesFiles || hasSummaries ? routeWithFiles(gateway, filling, report) : routeFilled(gateway, filling, read.request);
-  const looking = mayNameFiles(read.bytes);
+  const looking = call.dialect.surveyRequest(request.body)?.mayHave('file') ?? mayNameFiles(read.bytes);
   return looking instanceof Promise ? looking.then(route) : route(looking);
 }
 

@@ -1,6 +1,7 @@
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
+import { mayHave } from '../../../../dialects/request-survey.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
@@ -120,9 +121,11 @@ function planExchange<Piece>(planning: Planning<Piece>): Plan<Piece> | Promise<P
   const { prepared, target, request, translate } = planning;
   const { dialect } = prepared.call;
   const { passing } = planning.form;
-  if (prepared.settings.allowsPrivateMedia !== true) refusePrivateAddresses(dialect.id, request.body);
+  const { surveyRequest } = dialect;
+  if (prepared.settings.allowsPrivateMedia !== true && mayHave(surveyRequest, request.body, 'private-address'))
+    refusePrivateAddresses(dialect.id, request.body);
   if (passing !== undefined && !translate && target.upstream.dialects.includes(dialect.id) && mayPass(planning)) {
-    if (!target.upstream.passesStoredIds) refuseStoredIds(dialect.id, request.body);
+    if (!target.upstream.passesStoredIds && mayHave(surveyRequest, request.body, 'stored-id')) refuseStoredIds(dialect.id, request.body);
     const passed = withoutForeignProofs(planning);
     return passed instanceof Promise
       ? passed.then((own) => planPassthrough(planning, passing, own))
@@ -186,7 +189,9 @@ function planPassthrough<Piece>(
 
 /** Proofs of another vendor would be refused. They are wrapped, so that they can be recognised and removed here. */
 function withoutForeignProofs({ prepared, request, bytes }: FittedAttempt): PassedRequest | Promise<PassedRequest> {
-  const body = prepared.call.dialect.codec.removeForeignProofs(request.body);
+  const { codec, surveyRequest } = prepared.call.dialect;
+  if (!mayHave(surveyRequest, request.body, 'foreign-proof')) return { request, bytes };
+  const body = codec.removeForeignProofs(request.body);
   if (body === request.body) return { request, bytes };
   const pass = (written: Buffer): PassedRequest => ({ request: { ...request, body }, bytes: written });
   const written = writeJson(body);

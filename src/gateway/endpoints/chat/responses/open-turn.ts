@@ -4,6 +4,7 @@ import type { IncomingCall } from '../incoming-call.ts';
 import { isItemReference } from '../../../../conversations/to-stored-item.ts';
 import type { Conversations, ResponseKeeper, StoredResponse } from '../../../../conversations/response-store.ts';
 import { sinceCompaction } from '../../../../dialects/openai-responses/compaction.ts';
+import { mayHave } from '../../../../dialects/request-survey.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
@@ -35,13 +36,15 @@ export function openTurn(options: OpenTurn): Promise<ResponseTurn> | undefined {
   if (call.dialect.id !== 'openai-responses' || state === 'upstream') return undefined;
   const { body } = request;
   const continues = isPresent(body.previous_response_id) || isPresent(body.conversation);
-  if (!continues && !storesReply(open) && !hasReference(body.input)) return undefined;
+  if (!continues && !storesReply(open) && !hasReference(body, call.dialect)) return undefined;
   return openRelevant(open);
 }
 
 const isPresent = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
 
-function hasReference(input: JsonValue | undefined): boolean {
+function hasReference(body: JsonObject, { surveyRequest }: IncomingCall['dialect']): boolean {
+  if (!mayHave(surveyRequest, body, 'reference')) return false;
+  const { input } = body;
   return Array.isArray(input) && input.some((item) => isJsonObject(item) && isItemReference(item));
 }
 
