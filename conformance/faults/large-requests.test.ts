@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, request as sendRequest, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
@@ -15,6 +16,13 @@ const answer = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: 'hi', refusal: null }, logprobs: null, finish_reason: 'stop' }],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
+
+const common = '"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"upstream-model"';
+const chunks = [
+  `{${common},"choices":[{"index":0,"delta":{"role":"assistant","content":"hi"},"finish_reason":null}]}`,
+  `{${common},"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`,
+  `{${common},"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`,
+];
 
 /** Requests by the name of the user that they contain. */
 const received = new Map<string, Buffer[]>();
@@ -40,6 +48,15 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   received.set(user, [...(received.get(user) ?? []), bytes]);
   if (user.startsWith('retried') && !isSecond) {
     response.writeHead(503, { 'content-type': 'application/json' }).end('{"error":{"message":"later","type":"server_error"}}');
+    return;
+  }
+  if (/"stream":true/.test(bytes.toString('latin1'))) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const chunk of chunks) {
+      response.write(`data: ${chunk}\n\n`);
+      await setTimeout(5);
+    }
+    response.end('data: [DONE]\n\n');
     return;
   }
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(answer.length) }).end(answer);
@@ -117,4 +134,36 @@ models:
       received.clear();
     }
   });
+
+  for (const stream of [false, true])
+    test(`a translated ${stream ? 'stream' : 'reply'} repeats large members of its request, and the conversation is stored`, async () => {
+      const instructions = randomBytes(30_000).toString('hex');
+      const parameters = { type: 'object', properties: { field: { type: 'string', description: randomBytes(20_000).toString('hex') } } };
+      const tools = [{ type: 'function', name: 'look', strict: false, parameters }];
+      const send = async (body: object): Promise<string> => {
+        const response = await fetch(`${weir.gatewayUrl}/v1/responses`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${weir.apiKey}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'client-model', stream, ...body }),
+        });
+        const text = await response.text();
+        assert.equal(response.status, 200, text);
+        return text;
+      };
+      const last = (text: string): { readonly id: string; readonly instructions?: string; readonly tools?: unknown } => {
+        if (!stream) return JSON.parse(text);
+        const event = text.split('\n').findLast((line) => line.startsWith('data: {'));
+        const { type, response } = JSON.parse(event?.slice('data: '.length) ?? '{}');
+        assert.equal(type, 'response.completed');
+        return response;
+      };
+      const question = randomBytes(25_000).toString('hex');
+      const first = last(await send({ instructions, tools, input: question, user: `first-${stream}` }));
+      assert.equal(first.instructions, instructions);
+      assert.ok(JSON.stringify(first.tools).includes(parameters.properties.field.description));
+      await send({ input: 'and?', previous_response_id: first.id, user: `second-${stream}` });
+      const bytes = [...received.values()].flat().at(-1)?.toString() ?? '';
+      assert.ok(bytes.includes(question), 'the stored conversation was sent again');
+      received.clear();
+    });
 });

@@ -37,6 +37,11 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
    * The parsed request. Every garbage collection would copy the tree of a large one, so it is dropped when it is sent.
    */
   #request: WireRequest | undefined;
+  /**
+   * Whether something reads the request after its reply has begun: a translation, which repeats members of the request
+   * in its reply, or a turn, which stores it. Large members are parsed when they are read, so their bytes must stay.
+   */
+  #isReadLater = true;
   /** The refusal of the request as too long, after which less of it is sent. */
   #overflow: GatewayError | undefined;
 
@@ -67,7 +72,10 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
   }
 
   #orAnswer(plan: ExchangePlan<Piece> | EstimatedCount): ExchangePlan<Piece> | LocalAnswer {
-    if (plan.kind === 'exchange') return plan;
+    if (plan.kind === 'exchange') {
+      this.#isReadLater = plan.translation !== undefined || this.#prepared.turn !== undefined;
+      return plan;
+    }
     return { kind: 'local', answer: () => answerCount(this.#prepared.call, plan.inputTokens) };
   }
 
@@ -80,7 +88,7 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
   }
 
   forget(): void {
-    if (this.#bytes !== undefined) freeMemory(this.#bytes);
+    if (this.#bytes !== undefined && !this.#isReadLater) freeMemory(this.#bytes);
     this.#bytes = undefined;
   }
 
