@@ -156,7 +156,8 @@ export async function startWeirGateway(
     WEIR_BILLING_TOKEN: 'bench-billing-token',
     WEIR_LOG_LEVEL: 'warn',
   };
-  const program = join(here, '../src/main/weir.ts');
+  // A preload replaces modules of the sources.
+  const program = join(here, variant.preload === undefined ? '../weir.js' : '../src/main/weir.ts');
   const workers = variant.workers === undefined ? [] : ['--workers', String(variant.workers)];
   const { child, found } = await startPinned(
     proxyCore,

@@ -1,18 +1,16 @@
 import type { TSchema } from 'typebox';
 import { indexOf } from '../platform/json/indexed-object.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
-import { compileCheck, compileCheckLater } from '../platform/schema/compile-check.ts';
+import { compileCheckLater } from '../platform/schema/compile-check.ts';
 import { compileIndexCheck } from '../platform/schema/compile-index-check.ts';
 import type { IndexCheck } from '../platform/schema/index-check.ts';
-import type { ValidationMode } from './dialect-id.ts';
 
 /**
  * Creates the check of a request's body by its schema. A body with an index is checked on that, and parsed only if it
- * may be invalid.
- * @param mode checks of `documented` are compiled when they are first used, because most processes never need them
+ * may be invalid. Both checks are compiled at their first use, because a process needs few of those that it has.
  */
-export function createRequestCheck(schema: TSchema, mode: ValidationMode): (body: JsonObject) => boolean {
-  const checkParsed = mode === 'compatible' ? compileCheck(schema) : compileCheckLater(schema);
+export function createRequestCheck(schema: TSchema): (body: JsonObject) => boolean {
+  const checkParsed = compileCheckLater(schema);
   let checkIndexed: IndexCheck | undefined;
   return (body) => {
     const index = indexOf(body);

@@ -17,7 +17,7 @@ type CheckedSchema = { readonly schema: TSchema; readonly check: ReturnType<type
 
 function prepare(operation: Operation, mode: ValidationMode): CheckedSchema {
   const schema = buildRequestSchema(operation, mode);
-  return { schema, check: createRequestCheck(schema, mode) };
+  return { schema, check: createRequestCheck(schema) };
 }
 
 const schemas: Readonly<Record<KnownOperation, Readonly<Record<ValidationMode, CheckedSchema>>>> = {

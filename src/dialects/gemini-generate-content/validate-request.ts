@@ -1,7 +1,7 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { indexOf } from '../../platform/json/indexed-object.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
-import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
+import { compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { compileIndexCheck } from '../../platform/schema/compile-index-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { IndexCheck } from '../../platform/schema/index-check.ts';
@@ -15,7 +15,7 @@ import { wordRequestProblem } from './word-request-problem.ts';
 type Check = (value: unknown) => boolean;
 
 const compile = (operation: Operation): Readonly<Record<ValidationMode, Check>> => ({
-  compatible: compileCheck(requestSchema(operation, 'compatible')),
+  compatible: compileCheckLater(requestSchema(operation, 'compatible')),
   documented: compileCheckLater(requestSchema(operation, 'documented')),
 });
 

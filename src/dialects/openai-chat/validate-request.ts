@@ -11,7 +11,7 @@ type CheckedSchema = { readonly schema: TSchema; readonly check: ReturnType<type
 
 function prepare(mode: ValidationMode): CheckedSchema {
   const schema = buildRequestSchema(mode);
-  return { schema, check: createRequestCheck(schema, mode) };
+  return { schema, check: createRequestCheck(schema) };
 }
 
 const schemas: Readonly<Record<ValidationMode, CheckedSchema>> = {

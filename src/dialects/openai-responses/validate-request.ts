@@ -11,8 +11,8 @@ import { requireTriggerLast } from './compaction.ts';
 import { requestSchema } from './request-schema.ts';
 import { wordRequestProblem } from './word-request-problem.ts';
 
-const compatible = createRequestCheck(requestSchema('generate', 'compatible'), 'compatible');
-const documented = createRequestCheck(requestSchema('generate', 'documented'), 'documented');
+const compatible = createRequestCheck(requestSchema('generate', 'compatible'));
+const documented = createRequestCheck(requestSchema('generate', 'documented'));
 
 /** The contract describes only requests that generate; the others are the vendor's. */
 const checkOf = (operation: Operation, mode: ValidationMode): ((body: JsonObject) => boolean) =>

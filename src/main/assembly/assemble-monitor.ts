@@ -11,12 +11,16 @@ import type { MonitorOptions } from '../../monitor/monitor-options.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { waitFor } from '../../platform/wait-for.ts';
-import type { Store } from '../../store/store.ts';
+import { createStoreOnDemand } from '../../store/worker/store-on-demand.ts';
 import { openAnswerThreads } from '../programs/answer-threads/open-answer-threads.ts';
+import { readDatabaseConfig } from '../config/find-config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
 import { formatUrl, listenError } from '../programs/listen.ts';
 import { describeAnswerDatabase, openDatabase } from './open-data-directory.ts';
+
+/** What the monitor itself reads; its answers have connections of their own. */
+type TokenReader = Pick<AccountsStore, 'pepper' | 'findBillingTokenByHash' | 'keysVersion'>;
 
 /** The longest time for running answers at shutdown. */
 const closeGraceMs = 5000;
@@ -26,7 +30,7 @@ const healthMsMax = 1500;
 export type RunningMonitor = { readonly url: string };
 
 /** Queries a single value. The log has the cause of a failure; the answer only says that there is one. */
-async function checkStore(store: AccountsStore, logger: Logger): Promise<readonly string[]> {
+async function checkStore(store: TokenReader, logger: Logger): Promise<readonly string[]> {
   try {
     await waitFor(store.keysVersion(), healthMsMax);
     return [];
@@ -51,7 +55,7 @@ export async function assembleMonitor(options: {
   const { environment, logger, uses, clock, opened } = options;
   const { config } = loadConfig(environment.configPath, environment.variable);
   const tokens = await openReader(options);
-  const answers = await openAnswerThreads(
+  const answers = openAnswerThreads(
     {
       database: describeAnswerDatabase(environment),
       timeZone: config.timeZone ?? 'UTC',
@@ -76,7 +80,10 @@ export async function assembleMonitor(options: {
   return { url: formatUrl(address.address, address.port) };
 }
 
-/** Opens a read-only connection. `opened` closes it. */
+/**
+ * Opens a read-only connection, which `opened` closes. The embedded database gets it with the first request, because
+ * its thread costs 12 MB and the store of this process has shown already that the file can be used.
+ */
 async function openReader({
   environment,
   logger,
@@ -85,18 +92,25 @@ async function openReader({
   readonly environment: Environment;
   readonly logger: Logger;
   readonly opened: AsyncDisposableStack;
-}): Promise<Store> {
-  const store = await openDatabase(environment, {
-    readOnly: true,
-    onFailure: (error) => logger.error({ err: error }, 'monitor database worker died'),
-  });
-  opened.defer(() => store.close());
-  return store;
+}): Promise<TokenReader> {
+  const { connect, close } = createStoreOnDemand(() =>
+    openDatabase(environment, {
+      readOnly: true,
+      onFailure: (error) => logger.error({ err: error }, 'monitor database worker died'),
+    }),
+  );
+  opened.defer(() => close());
+  if (readDatabaseConfig(environment) !== undefined) await connect();
+  return {
+    pepper: async () => (await connect()).pepper(),
+    findBillingTokenByHash: async (hash) => (await connect()).findBillingTokenByHash(hash),
+    keysVersion: async () => (await connect()).keysVersion(),
+  };
 }
 
 /** Authenticates requests and limits their rate. */
 function createGate(options: {
-  readonly store: AccountsStore;
+  readonly store: TokenReader;
   readonly uses: Pick<BillingTokenStore, 'noteBillingTokenUse'>;
   readonly clock: Clock;
   readonly logger: Logger;

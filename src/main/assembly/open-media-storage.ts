@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 
 import { openDirectoryStorage } from '../../store/media/directory-storage.ts';
-import { createS3Storage } from '../../store/media/s3-storage.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { MediaStorage } from '../../tasks/media/media-storage.ts';
 import type { MediaStorageConfig } from '../config/media-storage-schema.ts';
@@ -52,7 +51,11 @@ async function openMediaStorage(options: {
   readonly databaseId: () => Promise<string>;
 }): Promise<MediaStorage> {
   const { config, dataDirectory, databaseId } = options;
-  if (config?.s3 !== undefined) return createS3Storage({ ...config.s3, prefix: `${config.s3.prefix ?? ''}${await databaseId()}/` });
+  if (config?.s3 !== undefined) {
+    // Its client is loaded only if it is used.
+    const { createS3Storage } = await import('../../store/media/s3-storage.ts');
+    return createS3Storage({ ...config.s3, prefix: `${config.s3.prefix ?? ''}${await databaseId()}/` });
+  }
   const directory = join(dataDirectory, 'media');
   return openDirectoryStorage(directory).catch((cause: unknown) => {
     throw new StartError(`the directory ${directory} cannot be used for media files`, { cause });

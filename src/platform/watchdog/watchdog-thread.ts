@@ -2,6 +2,7 @@ import { appendFileSync, statSync, writeSync } from 'node:fs';
 import { type Debugger, type InspectorNotification, Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
 
+import { mapBuiltPositions } from '../built-positions.ts';
 import { type WatchdogOrder, watchdogPlaces } from './loop-watchdog.ts';
 
 /** The thread that watches the event loop of its process. They share only three numbers. */
@@ -64,7 +65,7 @@ async function askWhere(beats: number): Promise<void> {
 
 function describeFrame({ functionName, location }: Debugger.CallFrame, urls: ReadonlyMap<string, string>): string {
   const name = functionName === '' ? '(anonymous)' : functionName;
-  return `${name} (${urls.get(location.scriptId) ?? ''}:${location.lineNumber + 1}:${(location.columnNumber ?? 0) + 1})`;
+  return mapBuiltPositions(`${name} (${urls.get(location.scriptId) ?? ''}:${location.lineNumber + 1}:${(location.columnNumber ?? 0) + 1})`);
 }
 
 function end(stack: readonly string[] | undefined): void {

@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/schema';
+import { compileLater } from '../../compile-later.ts';
 import { isRecord } from '../../read-json.ts';
 import { signReasoning } from '../../reasoning-signature.ts';
 import type { JsonRecord, SimulatedRequest } from '../../simulated-vendor.ts';
@@ -10,8 +10,8 @@ import { countTokensSchema, messagesSchema, type MessagesRequest } from './messa
 export type Message = MessagesRequest['messages'][number];
 export type Block = Exclude<Message['content'], string>[number];
 
-const messagesValidator = Compile(messagesSchema);
-const countTokensValidator = Compile(countTokensSchema);
+const messagesValidator = compileLater(messagesSchema);
+const countTokensValidator = compileLater(countTokensSchema);
 
 /** Fields that exist only with a beta header, and the prefixes of the betas' names. */
 const betaFields: Readonly<Record<string, readonly string[]>> = {

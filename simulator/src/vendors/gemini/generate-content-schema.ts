@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
-import { Compile } from 'typebox/schema';
+import { compileLater } from '../../compile-later.ts';
 
 // The vendor's messages as its API description of 2026-08 lists them, in lowerCamelCase. Every field of a proto3
 // message is optional; the rules about required fields are in check-generate-content.ts. `proto` is the type's name in
@@ -228,8 +228,8 @@ const countTokensSchema = message('CountTokensRequest', {
   generateContentRequest: generateContentSchema,
 });
 
-export const generateContentMessage = Compile(generateContentSchema);
-export const countTokensMessage = Compile(countTokensSchema);
+export const generateContentMessage = compileLater(generateContentSchema);
+export const countTokensMessage = compileLater(countTokensSchema);
 
 export type GenerateContentRequest = Static<typeof generateContentSchema>;
 export type GeminiContent = Static<typeof content>;

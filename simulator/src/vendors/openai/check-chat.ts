@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/schema';
+import { compileLater } from '../../compile-later.ts';
 import type { JsonRecord, SimulatedRequest, VendorError } from '../../simulated-vendor.ts';
 import type { ChatFlavor } from './chat-flavor.ts';
 import {
@@ -13,16 +13,16 @@ import { refuse } from './responses-error.ts';
 import { findInvalidParameter } from './responses-invalid-parameter.ts';
 import { findStrictSchemaFault } from './responses-strict-schema.ts';
 
-const chatValidator = Compile(chatSchema);
-const looseChatValidator = Compile(looseChatSchema);
-const assistantValidator = Compile(reasoningAssistantSchema);
+const chatValidator = compileLater(chatSchema);
+const looseChatValidator = compileLater(looseChatSchema);
+const assistantValidator = compileLater(reasoningAssistantSchema);
 const messageValidators = {
-  developer: Compile(messageSchemas.developer),
-  system: Compile(messageSchemas.system),
-  user: Compile(messageSchemas.user),
-  assistant: Compile(messageSchemas.assistant),
-  tool: Compile(messageSchemas.tool),
-  function: Compile(messageSchemas.function),
+  developer: compileLater(messageSchemas.developer),
+  system: compileLater(messageSchemas.system),
+  user: compileLater(messageSchemas.user),
+  assistant: compileLater(messageSchemas.assistant),
+  tool: compileLater(messageSchemas.tool),
+  function: compileLater(messageSchemas.function),
 };
 
 export type CheckedChat = { readonly body: ChatRequest; readonly messages: readonly ChatMessage[] };

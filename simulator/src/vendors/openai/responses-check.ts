@@ -1,4 +1,4 @@
-import { Compile } from 'typebox/schema';
+import { compileLater } from '../../compile-later.ts';
 import { asText, isRecord } from '../../read-json.ts';
 import type { JsonRecord, VendorError } from '../../simulated-vendor.ts';
 import { openaiFlavor } from './chat-flavor.ts';
@@ -9,7 +9,7 @@ import { reasoningEffort } from './responses-plan-request.ts';
 import { type ResponsesRequest, responsesRequestSchema, type ResponsesTool } from './responses-request-schema.ts';
 import { findStrictSchemaFault } from './responses-strict-schema.ts';
 
-const validator = Compile(responsesRequestSchema);
+const validator = compileLater(responsesRequestSchema);
 const metadataKeyLengthMax = 64;
 
 /** Checks the shape of a body, then the rules between its members. Throws the vendor's refusal. */

@@ -29,9 +29,9 @@ export function connectAnswers(port: AnswerPort): AnswerConnection {
   const send = (request: AnswerRequest): void => port.postMessage(request);
 
   port.on('message', (reply: AnswerReply) => {
-    const one = reply.type === 'ready' ? undefined : taking.get(reply.id);
+    const one = taking.get(reply.id);
     // The reader has stopped.
-    if (one === undefined || reply.type === 'ready') return;
+    if (one === undefined) return;
     if (reply.type === 'opened') one.opened.resolve();
     else if (reply.type === 'piece') one.pieces.push(reply.bytes);
     else end(reply.id, one, reply.type === 'over' ? {} : { error: decodeFailure(reply.failure) });

@@ -10,7 +10,7 @@ import type { Logger } from '../../../platform/log.ts';
 import type { PostgresOptions } from '../../../store/postgres/connection-options.ts';
 import type { SqliteWorkerData } from '../../../store/sqlite/open-store-database.ts';
 import { type AnswerConnection, connectAnswers } from './connect-answers.ts';
-import type { AnswerReply, AnswerRequest } from './protocol.ts';
+import type { AnswerRequest } from './protocol.ts';
 
 /** The start data of a thread. */
 export type AnswerThreadData = Pick<AnswersOptions, 'timeZone' | 'totalsRow' | 'detailCallsMax'> & {
@@ -19,7 +19,7 @@ export type AnswerThreadData = Pick<AnswersOptions, 'timeZone' | 'totalsRow' | '
 
 /** More threads would wait for the same disk. */
 const threadsMax = 4;
-/** Pause before a dead thread is restarted, to avoid a restart loop. */
+/** Pause after the death of a thread before another one starts, to avoid a restart loop. */
 const restartPauseMs = 1000;
 /**
  * Rows become garbage quickly. With a nursery of 4 MB collections take a tenth to a fifth more processor time; a larger
@@ -35,14 +35,17 @@ type Thread = { readonly worker: Worker; readonly connection: AnswerConnection }
 export type AnswerThreads = Answers & { readonly close: () => Promise<void> };
 
 /**
- * Starts answer threads, one for each processor. Resolves when they are ready. A query goes to the thread with the
- * fewest running answers.
+ * Opens answer threads: a query that finds every thread busy starts another one, up to one for each processor, because
+ * each costs 15 MB, and most monitors are asked seldom. Otherwise it goes to the thread with the fewest running
+ * answers.
  */
-export async function openAnswerThreads(data: AnswerThreadData, logger: Logger): Promise<AnswerThreads> {
+export function openAnswerThreads(data: AnswerThreadData, logger: Logger): AnswerThreads {
+  const most = Math.min(threadsMax, availableParallelism());
   const threads = new Set<Thread>();
   let isClosed = false;
+  let isPaused = false;
 
-  async function start(): Promise<void> {
+  function start(): Thread {
     // The environment may contain vendor keys, and flags of the process may not fit a thread.
     const worker = new Worker(new URL('./answer-thread.ts', import.meta.url), {
       workerData: data,
@@ -51,39 +54,38 @@ export async function openAnswerThreads(data: AnswerThreadData, logger: Logger):
       name: 'answers',
       resourceLimits,
     });
+    worker.unref();
     const thread = { worker, connection: connectAnswers(worker) };
-    const ready = Promise.withResolvers<void>();
+    threads.add(thread);
     let reason: Error | undefined;
-    worker.on('message', ({ type }: AnswerReply) => {
-      if (type === 'ready') ready.resolve();
-    });
     worker.on('error', (error) => (reason = error instanceof Error ? error : new Error('A thread of answers died.', { cause: error })));
     worker.on('exit', (code) => {
       const error = reason ?? new Error(`A thread of answers ended with code ${code}.`);
-      const wasServing = threads.delete(thread);
+      threads.delete(thread);
       thread.connection.fail(error);
-      ready.reject(error);
-      if (wasServing && !isClosed) replace(error);
+      if (!isClosed) pause(error);
     });
-    await ready.promise;
-    threads.add(thread);
-    worker.unref();
+    return thread;
   }
 
-  function replace(error: Error): void {
+  function pause(error: Error): void {
     logger.error({ err: error }, 'answer thread died');
-    setTimeout(() => {
-      if (!isClosed) start().catch(replace);
-    }, restartPauseMs).unref();
+    isPaused = true;
+    setTimeout(() => (isPaused = false), restartPauseMs).unref();
   }
 
-  await Promise.all(Array.from({ length: Math.min(threadsMax, availableParallelism()) }, start));
+  function choose(): Thread | undefined {
+    const [least] = [...threads].toSorted((one, other) => one.connection.count() - other.connection.count());
+    const isFree = least?.connection.count() === 0;
+    return isFree || isClosed || isPaused || threads.size >= most ? least : start();
+  }
+
   return {
     timeZone: data.timeZone,
     open: async (question, signal) => {
-      const [least] = [...threads].toSorted((one, other) => one.connection.count() - other.connection.count());
-      if (least === undefined) throw new StatisticsUnavailableError(new Error('No thread that makes answers is there.'));
-      return await least.connection.open(question, signal);
+      const thread = choose();
+      if (thread === undefined) throw new StatisticsUnavailableError(new Error('No thread that makes answers is there.'));
+      return await thread.connection.open(question, signal);
     },
     close: async () => {
       isClosed = true;

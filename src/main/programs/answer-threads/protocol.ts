@@ -14,9 +14,8 @@ export type AnswerRequest =
   | { readonly type: 'end'; readonly id: number }
   | { readonly type: 'close' };
 
-/** Messages from it: `ready` once, then for each answer `opened`, its pieces and `over`, or `failed` at any point. */
+/** Messages from it: for each answer `opened`, its pieces and `over`, or `failed` at any point. */
 export type AnswerReply =
-  | { readonly type: 'ready' }
   | { readonly type: 'opened'; readonly id: number }
   | { readonly type: 'piece'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'over'; readonly id: number }

@@ -59,5 +59,4 @@ export function serveAnswers(port: MessagePort, answers: Pick<Answers, 'open'>, 
       one.goOn();
     }
   });
-  reply({ type: 'ready' });
 }

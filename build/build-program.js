@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
+import { basename, dirname, join, posix, relative, resolve } from 'node:path';
+
+import { build } from 'esbuild';
+
+const start = 'src/main/run-command-line.ts';
+/** The sandbox's process may read nothing but its own folder, so it runs from the sources. */
+const unbundled = 'src/tools/code-execution/child/';
+const ownSources = '{src,simulator/src}/**/*.ts';
+const fileUrl = /new URL\('([^':]+)', import\.meta\.url\)/g;
+/** The one file that must know where the bundle is. */
+const knowsBundle = 'src/platform/built-positions.ts';
+
+/** Libraries that are loaded by address, in pieces, or seldom. */
+const external = ['pyodide', 'unpdf', 'mammoth', 'linkedom', '@mozilla/readability', 'mediabunny', 'pg-native'];
+
+/**
+ * Bundles the program into `folder`: one file for the command line and for the main file of each thread and process,
+ * and shared files that are loaded when they are needed. The folder is replaced at once, and only if all went well.
+ */
+export async function buildProgram(root, folder) {
+  const entries = [start, ...findThreadFiles(root)];
+  const names = new Map(entries.map((entry) => [entry, basename(entry, '.ts')]));
+  if (new Set(names.values()).size < names.size) throw new Error('Two main files of threads have one name.');
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: entries,
+    entryNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    inject: [join(import.meta.dirname, 'map-stacks.ts')],
+    outdir: folder,
+    write: false,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'esnext',
+    minifySyntax: true,
+    legalComments: 'none',
+    sourcemap: 'external',
+    sourcesContent: false,
+    metafile: true,
+    logLevel: 'warning',
+    external,
+    plugins: [resolveFileUrls(root, folder, names), importHttpInPart()],
+    banner: {
+      js: `import { createRequire as createRequireOfBuild } from 'node:module'; const require = createRequireOfBuild(import.meta.url);`,
+    },
+  });
+  const fresh = `${folder}.new`;
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(fresh);
+  // A file precedes its map.
+  for (const file of outputFiles.toSorted((one, other) => one.path.length - other.path.length)) writeOutput(root, folder, fresh, file);
+  const paths = [
+    'package.json',
+    'package-lock.json',
+    ...Object.keys(metafile.inputs).filter((path) => /^(?:src|simulator|build)\//.test(path)),
+  ];
+  writeFileSync(join(fresh, 'manifest.json'), JSON.stringify(paths.map((path) => describeInput(root, path))));
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(fresh, folder);
+}
+
+/** The files that the sources name by their address: the main files of threads, processes and isolated jobs. */
+function findThreadFiles(root) {
+  const sources = globSync(ownSources, { cwd: root }).filter((path) => !path.endsWith('.test.ts') && !path.includes('/testing/'));
+  const named = sources.flatMap((path) =>
+    [...readFileSync(join(root, path), 'utf8').matchAll(fileUrl)].map(([, name = '']) => posix.join(posix.dirname(path), name)),
+  );
+  return [...new Set(named)].filter((path) => path.endsWith('.ts') && !path.startsWith(unbundled) && existsSync(join(root, path)));
+}
+
+/** Addresses relative to a source become addresses relative to the bundle, where all files lie in one folder. */
+function resolveFileUrls(root, folder, names) {
+  return {
+    name: 'resolve-file-urls',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+        if (path.includes('/node_modules/')) return undefined;
+        const source = readFileSync(path, 'utf8');
+        const uses = source.match(/import\.meta\.(?:url|dirname|filename)/g)?.length ?? 0;
+        if (uses > (source.match(fileUrl)?.length ?? 0) && !path.endsWith(knowsBundle))
+          throw new Error(`${path} must name files by new URL('./name', import.meta.url), or the bundle does not find them.`);
+        const contents = source.replace(fileUrl, (_all, name) => {
+          const target = relative(root, resolve(dirname(path), name)) + (name.endsWith('/') ? '/' : '');
+          const bundled = names.get(target);
+          return `new URL('${bundled === undefined ? `${relative(folder, root)}/${target}` : `./${bundled}.js`}', import.meta.url)`;
+        });
+        return { contents, loader: 'ts' };
+      });
+    },
+  };
+}
+
+/**
+ * An import of `node:http` reads all that it exports, among others classes of the fetch API: 14 MB of the runtime that
+ * Weir does not use. The bundle reads the members that it uses.
+ */
+function importHttpInPart() {
+  return {
+    name: 'import-http-in-part',
+    setup: ({ onResolve, onLoad }) => {
+      onResolve({ filter: /^(?:node:)?http$/ }, () => ({ path: 'http', namespace: 'part' }));
+      onLoad({ filter: /./, namespace: 'part' }, () => ({ contents: `module.exports = process.getBuiltinModule('node:http');` }));
+    },
+  };
+}
+
+function writeOutput(root, folder, fresh, { path, contents, text }) {
+  if (!path.endsWith('.map')) return writeFileSync(join(fresh, basename(path)), contents);
+  const map = JSON.parse(text);
+  const code = readFileSync(join(fresh, basename(path, '.map')), 'utf8');
+  writeFileSync(join(fresh, basename(path).replace(/\.map$/, '.lines')), writeLineTable(root, folder, code, map));
+}
+
+/**
+ * The source of each line of a bundled file: two numbers for each line (the number of the source, from 1, and the line
+ * in it), then the paths of the sources, one a line. It is read in place, so a program needs no memory for it.
+ */
+function writeLineTable(root, folder, code, payload) {
+  const map = new SourceMap(payload);
+  const lines = code.split('\n');
+  const numbers = new Map(payload.sources.map((source, index) => [source, index + 1]));
+  const table = new Uint32Array(1 + 2 * lines.length);
+  table[0] = lines.length;
+  for (const [index, line] of lines.entries()) {
+    const found = map.findEntry(index, line.length - line.trimStart().length);
+    if (!('originalSource' in found)) continue;
+    table[1 + 2 * index] = numbers.get(found.originalSource) ?? 0;
+    table[2 + 2 * index] = found.originalLine + 1;
+  }
+  const sources = payload.sources.map((source) => relative(root, resolve(folder, source)));
+  return Buffer.concat([Buffer.from(table.buffer), Buffer.from(sources.join('\n'))]);
+}
+
+function describeInput(root, path) {
+  const { size, mtimeMs } = statSync(join(root, path));
+  return [
+    path,
+    size,
+    mtimeMs,
+    createHash('sha256')
+      .update(readFileSync(join(root, path)))
+      .digest('hex'),
+  ];
+}

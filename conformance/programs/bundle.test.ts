@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+import { post } from '../support/http.ts';
+import { cleanEnvironment, removal } from '../support/start-weir.ts';
+import { runToEnd, runWeir } from './run-weir.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+/** A bundle finds its libraries from its folder, so it lies in the checkout. */
+const folder = join(root, `.build-test-${process.pid}`);
+const data = mkdtempSync(join(tmpdir(), 'weir-bundle-'));
+const run = `const { runCommandLine } = await import(${JSON.stringify(pathToFileURL(join(folder, 'run-command-line.js')).href)});
+await runCommandLine(JSON.parse(process.argv[1]), process.env);`;
+
+before(async () => {
+  const built = await runToEnd(process.execPath, [join(root, 'build/make-bundle.js'), relative(root, folder)]);
+  assert.equal(built.code, 0, built.stderr);
+});
+after(() => {
+  rmSync(folder, removal);
+  rmSync(data, removal);
+});
+
+const bundled = (words: unknown, environment: Readonly<Record<string, string>>) =>
+  runToEnd(process.execPath, ['--input-type=module', '-e', run, JSON.stringify(words)], { environment, cwd: data });
+
+for (const words of [
+  ['--version'],
+  ['--help'],
+  ['keys', '--help'],
+  ['users', 'list'],
+  ['usage', '--json'],
+  ['prices', 'list'],
+  ['config', 'check'],
+  ['receipt', 'show', 'none'],
+  ['unknown'],
+]) {
+  test(`weir ${words.join(' ')} answers the same from the bundle and from the sources`, async () => {
+    const environment = { WEIR_DATA_DIR: join(data, 'commands') };
+    await runWeir(['users', 'list'], environment, data);
+    assert.deepEqual(await bundled(words, environment), await runWeir(words, environment, data));
+  });
+}
+
+test('a stack of the bundle names the sources', async () => {
+  const { stderr, code } = await bundled(null, {});
+  assert.equal(code, 1);
+  assert.match(stderr, /TypeError: .*\n\s+at (?:async )?runCommandLine \(src\/main\/run-command-line\.ts:\d+\)/);
+});
+
+test('the bundle serves calls and statistics, with the threads that it starts', async () => {
+  const environment = {
+    WEIR_DATA_DIR: join(data, 'serving'),
+    WEIR_PORT: '0',
+    WEIR_MONITOR_PORT: '0',
+    WEIR_API_KEY: 'sk-weir-bundle',
+    WEIR_BILLING_TOKEN: 'bt-weir-bundle',
+  };
+  const child = spawn(process.execPath, ['--input-type=module', '-e', run, '["start"]'], {
+    env: cleanEnvironment(environment),
+    cwd: data,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let found: RegExpExecArray | null = null;
+  child.stderr.on('data', (piece) => (output += piece));
+  for await (const piece of child.stdout) {
+    output += piece;
+    found = /^weir ready: gateway (\S+) monitor (\S+)\n/m.exec(output);
+    if (found !== null) break;
+  }
+  try {
+    const [, gateway, monitor] = found ?? assert.fail(output);
+    const answer = await post(
+      `${gateway}/v1/chat/completions`,
+      { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] },
+      { authorization: 'Bearer sk-weir-bundle' },
+    );
+    assert.equal(answer.status, 200);
+    const question = { type: 3, startTime: 0, endTime: 4_000_000_000 };
+    const statistics = await post(`${monitor}/bill/stats`, question, { token: 'bt-weir-bundle' });
+    assert.notEqual(statistics.status, 401);
+    assert.ok(statistics.status < 500, output);
+  } finally {
+    child.kill('SIGTERM');
+    if (child.exitCode === null) await once(child, 'exit');
+  }
+  assert.doesNotMatch(output, /"level":(?:50|60)/);
+});
+
+test('a bundle is used only while its sources have the same content', async () => {
+  const { findBundle } = (await import(pathToFileURL(join(root, 'build/find-bundle.js')).href)) as {
+    findBundle: (root: URL) => URL | undefined;
+  };
+  const sources = pathToFileURL(`${join(data, 'sources')}/`);
+  const file = join(data, 'sources/source.ts');
+  mkdirSync(join(data, 'sources/.build'), { recursive: true });
+  writeFileSync(file, 'const one = 1;');
+  assert.equal(findBundle(sources), undefined);
+  const sha256 = createHash('sha256').update('const one = 1;').digest('hex');
+  writeFileSync(join(data, 'sources/.build/manifest.json'), JSON.stringify([['source.ts', 14, 1, sha256]]));
+  assert.equal(findBundle(sources)?.href, new URL('.build/', sources).href);
+  writeFileSync(file, 'const one = 2;');
+  assert.equal(findBundle(sources), undefined);
+  writeFileSync(file, 'const one = 1; ');
+  assert.equal(findBundle(sources), undefined);
+  rmSync(file);
+  assert.equal(findBundle(sources), undefined);
+});
