@@ -19,6 +19,9 @@ export type Measured = {
   readonly p999Ms: number;
 };
 
+/** Figures of failures mean nothing. A gateway refuses calls if the work is more than its core can do. */
+export class FailedRequests extends Error {}
+
 /** The line that bench/native/load.c prints. */
 type Round = Readonly<
   Record<'requests' | 'failures' | 'events' | 'seconds' | `${'reply' | 'event'}${'P50Ms' | 'P99Ms' | 'P999Ms'}`, number>
@@ -47,7 +50,7 @@ function writeRequest(work: Work, headers: readonly string[]): string {
 
 /**
  * Puts load on a contestant for some seconds.
- * @throws if a request failed, because figures of failures mean nothing
+ * @throws FailedRequests if a request failed
  */
 export function measure(contestant: Contestant, work: Work, seconds: number): Measured {
   const command = [load, String(contestant.port), String(work.connections), String(seconds), writeRequest(work, contestant.headers ?? [])];
@@ -58,7 +61,7 @@ export function measure(contestant: Contestant, work: Work, seconds: number): Me
   const round = JSON.parse(done.stdout) as Round;
   const units = work.streams ? round.events : round.requests;
   if (round.failures > 0 || units === 0)
-    throw new Error(`${contestant.name}, ${work.title}: ${round.failures} of ${round.requests} requests failed`);
+    throw new FailedRequests(`${contestant.name}, ${work.title}: ${round.failures} of ${round.requests} requests failed`);
   const kind = work.streams ? 'event' : 'reply';
   return {
     cpuMicros: (used / units) * 1e6,

@@ -4,7 +4,7 @@ import { writePart } from './benchmark-page.ts';
 import { bareName, type Contestant, startBareProxy, startUpstream, startWeirGateway } from './contestants.ts';
 import { diskTable } from './disk.ts';
 import { idleStreamsTable } from './idle-streams.ts';
-import { lowerQuartile, type Measured, measure, ratioOf } from './measure-load.ts';
+import { FailedRequests, lowerQuartile, type Measured, measure, ratioOf } from './measure-load.ts';
 import { startGoProxy, startHaproxy, startNginx, startPortkey } from './peers.ts';
 import { processesTable } from './several-processes.ts';
 import { translationTable } from './translation.ts';
@@ -21,8 +21,8 @@ import { smallCall, type Work, works } from './works.ts';
 const quick = process.argv.includes('--quick');
 const only = process.argv[process.argv.indexOf('--work') + 1] ?? '';
 const withPortkey = process.argv.includes('--peer') && process.argv[process.argv.indexOf('--peer') + 1] === 'portkey';
-const rounds = quick ? 3 : 7;
-const secondsPerRound = quick ? 2 : 4;
+const rounds = quick ? 3 : 5;
+const secondsPerRound = 2;
 const chosen = process.argv.includes('--work') ? works.filter(({ title }) => title.includes(only)) : works;
 
 const upstream = await startUpstream();
@@ -43,10 +43,26 @@ function row({ name }: Contestant, results: readonly Measured[], bare: readonly 
   return `| ${[name, cell(({ cpuMicros }) => cpuMicros, 1), ratioOf(results, bare).toFixed(2), Math.round(rate), ...latencies].join(' | ')} |`;
 }
 
+/** Undefined if requests failed. */
+function measureOrFail(contestant: Contestant, work: Work): Measured | undefined {
+  try {
+    return measure(contestant, work, secondsPerRound);
+  } catch (error) {
+    if (!(error instanceof FailedRequests)) throw error;
+    console.error(error.message);
+    return undefined;
+  }
+}
+
 function section(work: Work): string {
-  const results = contestants.map((contestant) => ({ contestant, measured: [] as Measured[] }));
-  for (let round = 0; round < rounds; round++)
-    for (const { contestant, measured } of results) measured.push(measure(contestant, work, secondsPerRound));
+  const results = contestants.map((contestant) => ({ contestant, measured: [] as Measured[], hasFailed: false }));
+  for (let round = 0; round < rounds; round++) {
+    for (const result of results) {
+      const measured = result.hasFailed ? undefined : measureOrFail(result.contestant, work);
+      if (measured === undefined) result.hasFailed = true;
+      else result.measured.push(measured);
+    }
+  }
   const bare = results.find(({ contestant }) => contestant.name === bareName)?.measured ?? [];
   const unit = work.streams ? 'event' : 'call';
   const text = [
@@ -54,7 +70,9 @@ function section(work: Work): string {
     '',
     `| | CPU µs per ${unit} | of bare node | ${unit}s/s | p50 ms | p99 ms | p99.9 ms |`,
     '|---|---|---|---|---|---|---|',
-    ...results.map(({ contestant, measured }) => row(contestant, measured, bare)),
+    ...results.map(({ contestant, measured, hasFailed }) =>
+      hasFailed ? `| ${contestant.name} | refuses requests | | | | | |` : row(contestant, measured, bare),
+    ),
     '',
   ].join('\n');
   console.log(text);

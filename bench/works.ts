@@ -93,7 +93,7 @@ export const stream: Work = {
   title: 'streamed event, 300 streams',
   connections: 300,
   path: chatPath,
-  body: chatBody(1200, streamOf(100, 50)),
+  body: chatBody(1200, streamOf(40, 20)),
   streams: true,
 };
 
@@ -114,12 +114,12 @@ export const works: readonly Work[] = [
   { title: '1.4 MB call with an image of 1 MB', connections: 8, path: chatPath, body: withImage(1 << 20) },
   { title: '5 MB call with an image', connections: 8, path: chatPath, body: withImage(3_750_000) },
   stream,
-  { title: 'translated event, 300 streams', connections: 300, path: '/v1/messages', body: translatedStream(100), streams: true },
+  { title: 'translated event, 300 streams', connections: 300, path: '/v1/messages', body: translatedStream(40), streams: true },
   {
     title: 'streamed event, 2,000 streams',
     connections: 2000,
     path: chatPath,
-    body: chatBody(1200, streamOf(100, 25)),
+    body: chatBody(1200, streamOf(10, 3)),
     streams: true,
   },
   { title: '1.5 KB call, one connection', connections: 1, path: chatPath, body: chatBody(1400) },

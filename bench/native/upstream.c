@@ -152,7 +152,7 @@ static void answer(int fd, const char *body, size_t length) {
   }
   Connection *connection = &connections[fd];
   connection->events_left = number_after(body, length, "\"max_tokens\":", 100);
-  long per_second = number_after(body, length, "\"seed\":", 50);
+  long per_second = number_after(body, length, "\"seed\":", 20);
   /* Rate 0: an event at the beginning, and none for an hour. */
   connection->interval_us = per_second == 0 ? 3600e6 : 1e6 / per_second;
   /* Streams that begin together do not write together. */
