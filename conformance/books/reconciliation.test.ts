@@ -121,14 +121,20 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
   });
 
   test("costs: the vendor's bill is listed beside the usage at list price, by class, to the last digit", async () => {
-    type CostReport = { readonly costs: readonly { model: string; item: string; ours_usd: string; difference_usd: string }[] };
-    // The calls were made within the last hour.
-    const day = new Date(Date.now() - 3_600_000).toISOString().slice(0, 10);
-    const write = (results: readonly object[]): string => {
-      const bucket = { starting_at: `${day}T00:00:00Z`, ending_at: new Date(Date.parse(day) + 2 * 86_400_000).toISOString(), results };
-      return JSON.stringify({ data: [bucket], has_more: false, next_page: null });
+    type CostReport = { readonly costs: readonly { day: string; model: string; item: string; ours_usd: string; difference_usd: string }[] };
+    type Cost = { readonly day: string };
+    /** An account with a bucket for each day: the calls were made within the last hour, which may be yesterday. */
+    const write = (costs: readonly Cost[]): string => {
+      const days = [Date.now() - 3_600_000, Date.now()].map((atMs) => new Date(atMs).toISOString().slice(0, 10));
+      const data = [...new Set(days)].map((day) => ({
+        starting_at: `${day}T00:00:00Z`,
+        ending_at: new Date(Date.parse(day) + 86_400_000).toISOString(),
+        results: costs.filter((cost) => cost.day === day).map(({ day: _day, ...result }) => result),
+      }));
+      return JSON.stringify({ data, has_more: false, next_page: null });
     };
-    const costOf = (model: string, tokenType: string, usd: number) => ({
+    const costOf = (day: string, model: string, tokenType: string, usd: number) => ({
+      day,
       amount: (usd * 100).toFixed(10),
       currency: 'USD',
       cost_type: 'tokens',
@@ -142,12 +148,18 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
       input: 'uncached_input_tokens',
       output: 'output_tokens',
     };
-    const alone = await reconcile('anthropic', write([costOf('nothing', 'output_tokens', 0)]), '--json');
+    const alone = await reconcile(
+      'anthropic',
+      write([costOf(new Date().toISOString().slice(0, 10), 'nothing', 'output_tokens', 0)]),
+      '--json',
+    );
     const ours = (JSON.parse(alone.stdout) as CostReport).costs.filter(({ ours_usd }) => ours_usd !== '0');
     assert.ok(new Set(ours.map(({ item }) => item)).isSupersetOf(new Set(Object.keys(tokenTypes))), alone.stdout);
-    const results = ours.map(({ model, item, ours_usd }) => costOf(model, tokenTypes[item] ?? item, Number(ours_usd)));
+    const results = ours.map(({ day, model, item, ours_usd }) => costOf(day, model, tokenTypes[item] ?? item, Number(ours_usd)));
     assert.equal((await reconcile('anthropic', write(results))).code, 0);
-    const dearer = [...results.slice(1), { ...results[0], amount: '7' }];
+    const [first, ...others] = results;
+    assert.ok(first !== undefined);
+    const dearer = [...others, { ...first, amount: '7' }];
     const differing = await reconcile('anthropic', write(dearer));
     assert.deepEqual(
       [differing.code, /in all \S+ at list price, \S+ by the vendor, and users were charged/.test(differing.stdout)],
