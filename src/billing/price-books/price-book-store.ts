@@ -1,4 +1,5 @@
 import type { Change } from '../../audit/change-author.ts';
+
 /** A published book without its prices. */
 export type PriceBookSummary = {
   /** Counts from 1 in each database; the newest is in force. */

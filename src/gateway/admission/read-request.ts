@@ -146,9 +146,8 @@ async function readLargeBody(bytes: Buffer, limits: GatewayLimits): Promise<Json
 
 /**
  * Reads a request's JSON object: its bytes, which are passed on, and the tree, which is only read. Large members of the
- * tree are parsed when they are read first. The
- * structural scan comes first, so that hostile input never reaches the parser: depth, size, duplicate keys and encoding
- * are checked on the raw bytes.
+ * tree are parsed when they are read first. The structural scan comes before, so that hostile input never reaches the
+ * parser: depth, size, duplicate keys and encoding are checked on the raw bytes.
  * @param mayHold whether this process has room for this many bytes of the body
  */
 export async function readRequest(

@@ -48,6 +48,24 @@ describe('a direct reply', () => {
     assert.ok(received.endsWith('4\r\nlast\r\n0\r\n\r\n'));
   });
 
+  it('calls back for each part that has a callback', async () => {
+    const called: string[] = [];
+    const received = await receive(async (reply) => {
+      reply.writeHead(200);
+      reply.write(Buffer.from('a'));
+      await nextTurn();
+      const done = Promise.withResolvers<void>();
+      reply.write(Buffer.from('b'), () => called.push('b'));
+      assert.ok(reply instanceof DirectReply);
+      reply.write(Buffer.from('c'), undefined, () => done.resolve());
+      await done.promise;
+      reply.end();
+    });
+    assert.deepEqual(called, ['b']);
+    // Node may send the parts of one turn as one chunk.
+    assert.match(bodyOf(received), /^1\r\na\r\n(?:1\r\nb\r\n1\r\nc|2\r\nbc)\r\n0\r\n\r\n$/);
+  });
+
   it('sends trailers after the parts', async () => {
     const received = await receive(async (reply) => {
       reply.writeHead(200, { trailer: 'x-end' });

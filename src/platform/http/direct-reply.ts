@@ -19,9 +19,11 @@ export class DirectReply<Request extends IncomingMessage = IncomingMessage> exte
 
   override write(part: string | Uint8Array, encoding?: BufferEncoding | WriteCallback, callback?: WriteCallback): boolean {
     const { socket } = this;
-    if (socket === null || !(part instanceof Buffer) || encoding !== undefined || !this.#mayFollow(socket) || !isJoined(part)) {
+    const [coding, done] = typeof encoding === 'function' ? [undefined, encoding] : [encoding, callback];
+    const isPlain = part instanceof Buffer && coding === undefined && done === undefined;
+    if (socket === null || !isPlain || !this.#mayFollow(socket) || !isJoined(part)) {
       this.#hasBegun = true;
-      return typeof encoding === 'string' ? super.write(part, encoding, callback) : super.write(part, encoding);
+      return coding === undefined ? super.write(part, done) : super.write(part, coding, done);
     }
     if (socket.write(frameChunk(part))) return true;
     this.#awaitRoom(socket);

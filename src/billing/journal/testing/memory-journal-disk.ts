@@ -3,7 +3,8 @@ import type { JournalDisk } from '../journal-disk.ts';
 type MemoryFile = {
   bytes: Buffer;
   syncedBytes: number;
-  /** It was created with this length, and ends with zeros up to there. */ created?: number;
+  /** It was created with this length, and ends with zeros up to there. */
+  created?: number;
 };
 
 /**
