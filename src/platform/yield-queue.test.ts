@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { createYieldQueue, yieldIfLong } from './yield-queue.ts';
+import { createYieldQueue, WorkSlices, yieldIfLong } from './yield-queue.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -52,4 +52,16 @@ test('each turn of the event loop resumes one waiting caller, in order', async (
   }
   await Promise.all(all);
   assert.deepEqual(order, [1, 2, 3]);
+});
+
+test('pieces of work in one turn share its time, and each turn begins with a full share', async () => {
+  await nextTurn();
+  const first = new WorkSlices();
+  assert.ok(!first.isOver);
+  workFor(12);
+  assert.ok(first.isOver && new WorkSlices().isOver);
+  await first.yield();
+  await nextTurn();
+  await nextTurn();
+  assert.ok(!new WorkSlices().isOver);
 });

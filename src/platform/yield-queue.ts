@@ -63,19 +63,24 @@ const endShared = (): void => {
  * bodies get one turn each.
  */
 export function yieldIfLong(): Promise<void> | undefined {
-  const nowMs = performance.now();
+  const sinceMs = shareTurn();
+  return performance.now() - sinceMs < sharedTurnMs ? undefined : processQueue.nextTurn();
+}
+
+/** When the current turn began to work on large bodies: now, if it did not yet. */
+function shareTurn(): number {
   if (sharedSinceMs === undefined) {
-    sharedSinceMs = nowMs;
+    sharedSinceMs = performance.now();
     setImmediate(endShared);
-    return undefined;
   }
-  return nowMs - sharedSinceMs < sharedTurnMs ? undefined : processQueue.nextTurn();
+  return sharedSinceMs;
 }
 
 /** Divides one piece of work into slices, and knows when the current slice is over. */
 export class WorkSlices {
   readonly #queue: YieldQueue;
-  #startedMs = performance.now();
+  /** Pieces of work that follow each other in one turn share its time. */
+  #startedMs = shareTurn();
 
   constructor(queue: YieldQueue = processQueue) {
     this.#queue = queue;
@@ -89,6 +94,6 @@ export class WorkSlices {
   /** Yields to the event loop. The work continues when this resolves. */
   async yield(): Promise<void> {
     await this.#queue.nextTurn();
-    this.#startedMs = performance.now();
+    this.#startedMs = shareTurn();
   }
 }

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox';
-import { isBase64 } from '../is-base64.ts';
+import { isBase64 } from '../../platform/json/base64-text.ts';
 import { orNull, type SchemaKit } from '../schema-builders.ts';
 
 export function cacheControlSchema(kit: SchemaKit): TSchema {

@@ -6,7 +6,7 @@ import { compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { ValidationMode } from '../dialect-id.ts';
 import { readDataUrl } from '../data-url.ts';
-import { isBase64 } from '../is-base64.ts';
+import { isBase64 } from '../../platform/json/base64-text.ts';
 import { wordOpenaiProblem, withArticle, joinWords, wordTypeName } from '../word-openai-problem.ts';
 import { editFormSchema, editSchema, generationSchema, knownFields } from './request-schema.ts';
 

@@ -48,7 +48,7 @@ function gatherText(value: JsonValue | undefined, into: string[]): void {
 }
 
 /** Characters that are counted in one step of a few milliseconds. */
-const stepCharacters = 1024 * 1024;
+const stepCharacters = 256 * 1024;
 
 /**
  * Counts the characters of a text, and a run of equal ones as at most `repeatsMost`. Characters are compared one by

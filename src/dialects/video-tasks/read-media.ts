@@ -1,6 +1,6 @@
 import type { VideoInput } from '../../inference/video.ts';
 import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import { isBase64 } from '../is-base64.ts';
+import { isBase64 } from '../../platform/json/base64-text.ts';
 import type { Claim } from './field-names.ts';
 import { wrongMedia, wrongValue } from './request-problem.ts';
 

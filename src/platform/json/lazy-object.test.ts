@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { indexJson } from './index-json.ts';
-import { lazyObject, lazyObjectInSlices, materialize } from './lazy-object.ts';
+import { lazyObject, lazyObjectInSlices, materialize, readAhead } from './lazy-object.ts';
 import type { JsonObject } from './json-value.ts';
 
 const read = (text: string): JsonObject => lazyObject(indexJson(Buffer.from(text))) ?? assert.fail('no object');
@@ -75,4 +75,23 @@ test('in slices, what takes long to parse is parsed at once, and long texts are 
 
 test('a root that is not an object has no members', () => {
   for (const other of ['[]', '"x"', '1', 'null', 'true']) assert.equal(lazyObject(indexJson(Buffer.from(other))), undefined);
+});
+
+test('members read ahead equal the parsed ones, and those that were read or changed before stay', async () => {
+  const texts = { ascii: 'x'.repeat(50_000), other: 'é 🌊'.repeat(9000), escaped: '\n"'.repeat(9000) };
+  const whole = { list: [texts, { ...texts, inner: [texts] }], one: 'y'.repeat(6000), changed: 'z'.repeat(6000), last: 1 };
+  const object = read(JSON.stringify(whole));
+  const { one } = object;
+  Object.defineProperty(object, 'changed', { value: 'mine' });
+  const reading = readAhead(object, { stepBytes: 10_000 });
+  assert.ok(reading instanceof Promise && !isRead(object, 'list'));
+  await reading;
+  assert.ok(isRead(object, 'list'));
+  assert.equal(object.one, one);
+  assert.deepEqual(object, { ...whole, changed: 'mine' });
+});
+
+test('small bodies, and objects that were not read from a text, need not be read ahead', () => {
+  assert.equal(readAhead(read(text)), undefined);
+  assert.equal(readAhead({ text: 'x'.repeat(1_000_000) }), undefined);
 });

@@ -1,5 +1,5 @@
 import { stepBytesUsual, WorkSlices } from '../yield-queue.ts';
-import { attachIndex } from './indexed-object.ts';
+import { attachIndex, indexOf } from './indexed-object.ts';
 import { type JsonIndex, jsonKind } from './json-index.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
 import { parseNodeInSlices } from './parse-in-slices.ts';
@@ -36,7 +36,7 @@ export function lazyObject(index: JsonIndex, parsed: ReadonlyMap<number, JsonVal
   for (const key of keys) {
     const value = parsed.get(key + 1);
     if (value === undefined) makeLazy(object, index, key);
-    else Object.defineProperty(object, index.text(key) ?? '', { enumerable: true, configurable: true, value, writable: true });
+    else define(object, index.text(key) ?? '', value);
   }
   attachIndex(object, index);
   return object;
@@ -65,21 +65,56 @@ export async function lazyObjectInSlices(
   return object;
 }
 
+/**
+ * Parses the large members of an object that were not read yet, in slices between which the process does other work.
+ * Call it before code that reads them, which would parse each at once. Undefined if that takes no time worth
+ * mentioning.
+ */
+export function readAhead(
+  object: JsonObject,
+  slicing?: { readonly slices?: WorkSlices; readonly stepBytes?: number },
+): Promise<void> | undefined {
+  const index = indexOf(object);
+  if (index === undefined || index.bytes.length <= (slicing?.stepBytes ?? stepBytesUsual)) return undefined;
+  return readMembersAhead(object, index, slicing);
+}
+
+async function readMembersAhead(
+  object: JsonObject,
+  index: JsonIndex,
+  slicing?: { readonly slices?: WorkSlices; readonly stepBytes?: number },
+): Promise<void> {
+  for (let key = index.first(0), end = index.next(0); key < end; key = index.next(key + 1)) {
+    const name = isLarge(index, key + 1) ? (index.text(key) ?? '') : undefined;
+    if (name === undefined || !isUnread(object, name)) continue;
+    const value = await parseNodeInSlices(index, key + 1, slicing);
+    if (isUnread(object, name)) define(object, name, value);
+  }
+}
+
+function isUnread(object: JsonObject, name: string): boolean {
+  return Object.getOwnPropertyDescriptor(object, name)?.get !== undefined;
+}
+
 function isLarge(index: JsonIndex, node: number): boolean {
   return index.end(node) - index.start(node) >= lazyBytesMin;
 }
 
 function makeLazy(object: JsonObject, index: JsonIndex, key: number): void {
   const name = index.text(key) ?? '';
-  const place = { enumerable: true, configurable: true } as const;
   Object.defineProperty(object, name, {
-    ...place,
+    enumerable: true,
+    configurable: true,
     get: () => {
       const value = materialize(index, key + 1);
-      Object.defineProperty(object, name, { ...place, value, writable: true });
+      define(object, name, value);
       return value;
     },
   });
+}
+
+function define(object: JsonObject, name: string, value: JsonValue): void {
+  Object.defineProperty(object, name, { enumerable: true, configurable: true, value, writable: true });
 }
 
 /** The value of a node as `parseJson` makes it. Long texts in it are decoded, and the rest is parsed. */

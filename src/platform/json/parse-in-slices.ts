@@ -14,6 +14,12 @@ const backslash = 0x5c;
 const openArray = 0x5b;
 const openObject = 0x7b;
 
+/**
+ * A text of this size takes a turn of its own: it gets its memory at once, which takes more time than its characters
+ * do, and may make a garbage collection due.
+ */
+const longTextBytes = 4 * 1024 * 1024;
+
 type Slicing = { readonly slices?: WorkSlices; readonly stepBytes?: number };
 
 /**
@@ -157,7 +163,13 @@ class SliceParser {
     const bytes = this.#bytes;
     const inner = bytes.subarray(start + 1, end - 1);
     const isPlain = !inner.includes(backslash);
-    if (isPlain && isAscii(inner)) return inner.toString('latin1');
+    const isLong = inner.length >= longTextBytes;
+    if (isPlain && isAscii(inner)) {
+      if (isLong) await this.#slices.yield();
+      const text = inner.toString('latin1');
+      if (isLong) await this.#slices.yield();
+      return text;
+    }
     const parts: string[] = [];
     for (let at = start + 1; at < end - 1;) {
       const cut = findCut(bytes, at, Math.min(at + this.#stepBytes, end - 1), end - 1);
@@ -166,7 +178,10 @@ class SliceParser {
       at = cut;
       if (this.#slices.isOver) await this.#slices.yield();
     }
-    return parts.join('');
+    if (isLong) await this.#slices.yield();
+    const text = parts.join('');
+    if (isLong) await this.#slices.yield();
+    return text;
   }
 }
 

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Type, type TSchema } from 'typebox';
 
+import { isBase64 } from '../json/base64-text.ts';
 import { indexJson } from '../json/index-json.ts';
 import { compileCheck } from './compile-check.ts';
 import { compileIndexCheck } from './compile-index-check.ts';
@@ -63,4 +64,34 @@ test('a value that is valid on its index is valid', () => {
     { numRuns: 3000 },
   );
   assert.equal(sure, valid);
+});
+
+test('long texts that must be base64 are judged as their pattern or refinement judges them', () => {
+  const pattern = Type.String({ pattern: '^[A-Za-z0-9+/_-]*={0,2}$' });
+  const schemas = [
+    pattern,
+    Type.Refine(Type.String(), isBase64),
+    Type.String({ pattern: '^[a-z]*$' }),
+    Type.String({ pattern: '^[A-Za-z0-9+/]*x$' }),
+  ];
+  const position = fc.oneof(fc.nat({ max: 200_000 }), fc.constantFrom(0, 65_535, 65_536, 131_071, 131_072));
+  let valid = 0;
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...schemas),
+      fc.integer({ min: 65_530, max: 200_000 }),
+      position,
+      fc.constantFrom('.', 'é', '\n', '"', '=', '-', 'A', 'z'),
+      fc.constantFrom('', '=', '==', '===', 'x', '=x'),
+      (schema, length, at, changed, ending) => {
+        const plain = (schema === schemas[2] ? 'abcz' : 'Abc+/z09').repeat(50_000).slice(0, length);
+        const value = plain.slice(0, at) + changed + plain.slice(at + 1) + ending;
+        const isValid = compileCheck(schema)(value);
+        assert.equal(compileIndexCheck(schema)(indexJson(Buffer.from(JSON.stringify(value))), 0), isValid);
+        if (isValid) valid++;
+      },
+    ),
+    { numRuns: 300 },
+  );
+  assert.ok(valid > 30 && valid < 270, `${valid}`);
 });

@@ -3,6 +3,7 @@ import type { ContextFit, ContextFitting, ContextLimits } from '../../../../dial
 import { countTextCharacters, estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import { readAhead } from '../../../../platform/json/lazy-object.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { TurnRequest } from '../responses/response-turn.ts';
@@ -55,6 +56,7 @@ async function fitLong(
   { overflow, dropsByItself: leavesAlone }: { readonly overflow: GatewayError | undefined; readonly dropsByItself: boolean },
 ): Promise<FittedRequest> {
   const { body } = request.request;
+  await readAhead(body);
   if (overflow === undefined && leavesAlone) {
     // Only what the body itself has too much counts, if that is certain.
     const letsDrop = fitting.letsDrop(body);

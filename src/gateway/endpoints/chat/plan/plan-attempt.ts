@@ -7,6 +7,7 @@ import { estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import { readAhead } from '../../../../platform/json/lazy-object.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
 import { forwardReplyHeaders } from '../../../attempts/exchange/pass-headers.ts';
 import { prepareRequest } from '../../../attempts/exchange/prepare-request.ts';
@@ -231,6 +232,7 @@ function translationOptions({ gateway, prepared, target, request, original }: Fi
 }
 
 async function planTranslation<Piece>(planning: Planning<Piece>): Promise<ExchangePlan<Piece>> {
+  await readAhead(planning.request.body);
   const { translation, upstreamRequest } = await prepareTranslation(translationOptions(planning));
   const relay = withListedHeaders(createTranslateRelay(translation, planning.form), planning.target);
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: translation.upstream, translation };
@@ -243,6 +245,7 @@ function withListedHeaders<Piece>(relay: ReplyRelay<Piece>, { upstream }: Target
 }
 
 async function planCount<Piece>(planning: Planning<Piece>): Promise<ExchangePlan<Piece> | EstimatedCount> {
+  await readAhead(planning.request.body);
   const translating = translationOptions(planning);
   const { client, upstream, requestId } = translating;
   const estimated = estimateCount(planning.prepared);

@@ -10,6 +10,7 @@ import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { siblingId } from '../../../../platform/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../platform/json/json-value.ts';
+import { readAhead } from '../../../../platform/json/lazy-object.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { expandBody, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
@@ -59,6 +60,7 @@ function storesReply({ request, caller, settings }: OpenTurn): boolean {
 
 async function openRelevant(open: OpenTurn): Promise<ResponseTurn> {
   const { gateway } = open;
+  await readAhead(open.original.body);
   const continued = await findHistory(open);
   // The id is derived from the call's, so that the call and its receipt can be found by it.
   const replyId = siblingId(open.call.callId, 'resp') ?? gateway.newId('resp');

@@ -7,6 +7,7 @@ import type { ImageInput } from '../../../../inference/image.ts';
 import type { BuiltInTool, BuiltInToolKind, InferenceRequest } from '../../../../inference/inference-request.ts';
 import { createTranslationNotes, type TranslationNote } from '../../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import { readAhead } from '../../../../platform/json/lazy-object.ts';
 import type { GatewayTool, ToolOwner, ToolFactories } from '../../../../tools/gateway-tool.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { GatewaySettings } from '../../../attempts/services.ts';
@@ -69,6 +70,7 @@ function listGatewayTools(
  */
 export async function runToolLoop(gateway: ChatServices, prepared: PreparedCall, options: ToolLoopOptions): Promise<boolean> {
   const { call, caller } = prepared;
+  await readAhead(options.request.body);
   const { request, notes } = await fitToWindow(prepared, options.request);
   const decoded = call.dialect.codec.decodeRequest(request);
   const owner = { userName: caller.userName, keyId: caller.id, callId: call.callId, caller };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 
-import { isBase64 } from './is-base64.ts';
+import { isBase64 } from './base64-text.ts';
 
 const looksLikeBase64 = (text: string): boolean => !/[^A-Za-z0-9+/=_\s-]/.test(text);
 
