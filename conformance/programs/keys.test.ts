@@ -71,6 +71,26 @@ describe('weir keys beside a running gateway', () => {
     assert.ok(!JSON.stringify(json).includes(secret.trim()));
   });
 
+  test('both secrets of a rotated key work until the overlap ends, and the books show one key', async () => {
+    const first = (await keys('create', '--user', 'rota', '--name', 'one')).stdout.trim();
+    await becomes(first, 200);
+    const rotated = await keys('rotate', 'rota/one', '--overlap', '1h');
+    const second = rotated.stdout.trim();
+    assert.match(rotated.stderr, /^the old secret of rota\/one \(\w+\) is valid until \S+$/m);
+    const answers = [await ask(first), await ask(second)];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+    );
+    const ledger = await openLedger(simulated.weir.dataDirectory);
+    const rows = await Promise.all(answers.map(({ headers }) => ledger.row(String(headers['x-weir-request-id']))));
+    await ledger.close();
+    assert.equal(new Set(rows.map(({ keyId }) => keyId)).size, 1);
+    assert.equal((await keys('rotate', 'rota/one', '--overlap', '0')).code, 0);
+    await becomes(first, 401);
+    await becomes(second, 401);
+  });
+
   test('a disabled key is a 401 within seconds, an enabled one works again, a deleted one never does', async () => {
     const secret = (await keys('create', '--user', 'dave', '--name', 'one')).stdout.trim();
     await becomes(secret, 200);
@@ -185,4 +205,26 @@ describe('first credentials', { concurrency: 2 }, () => {
     assert.equal(ended.code, 1);
     assert.doesNotMatch(ended.stderr, /\bshort\b(?! )/);
   });
+});
+
+test('the list shows when a key was last used after the gateway has ended, and a key without calls as unused', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-uses-'));
+  const environment = { WEIR_DATA_DIR: directory };
+  const used = (await runCommand(['keys', 'create', '--user', 'ann', '--name', 'used'], environment)).stdout.trim();
+  await runCommand(['keys', 'create', '--user', 'ann', '--name', 'idle'], environment);
+  const startedMs = Date.now();
+  {
+    await using simulated = await startSimulatedWeir({ weir: { dataDirectory: directory } });
+    const answer = await fetch(`${simulated.weir.gatewayUrl}/v1/models`, { headers: { 'x-api-key': used } });
+    assert.equal(answer.status, 200);
+    await answer.arrayBuffer();
+    assert.equal((await fetch(`${simulated.weir.gatewayUrl}/v1/models`, { headers: { 'x-api-key': 'wrong' } })).status, 401);
+  }
+  const listed = JSON.parse((await runCommand(['keys', 'list', '--user', 'ann', '--json'], environment)).stdout) as {
+    name: string;
+    lastUsedAtMs?: number;
+  }[];
+  const uses = Object.fromEntries(listed.map(({ name, lastUsedAtMs }) => [name, lastUsedAtMs]));
+  assert.equal(uses['idle'], undefined);
+  assert.ok((uses['used'] ?? 0) >= startedMs && (uses['used'] ?? 0) <= Date.now());
 });

@@ -6,6 +6,7 @@ import { conversationSuite } from './conversation-suite.ts';
 import { creditSuite } from './credit-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
+import { keySuite } from './key-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { imageSuite } from './image-suite.ts';
 import { priceBookSuite } from './price-book-suite.ts';
@@ -20,6 +21,7 @@ import type { StoreUnderTest } from './store-under-test.ts';
 export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`store: ${name}`, () => {
     describe('accounts', () => accountsSuite(open));
+    describe('keys', () => keySuite(open));
     describe('audit log', () => auditSuite(open));
     describe('ledger', () => ledgerSuite(open));
     describe('credits', () => creditSuite(open));

@@ -92,6 +92,11 @@ export function isAccessLimits(value: unknown): value is AccessLimits {
   return Object.entries(value).every(([name, limit]) => checkOf.get(name)?.(limit) === true);
 }
 
+/** Whether every value of a change is one that its limit can have. */
+export function isLimitsChange(change: AccessLimitsChange): boolean {
+  return isAccessLimits(Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null)));
+}
+
 /**
  * The limits after a change; undefined when none is left.
  * @throws Error if the change has a value that the limit cannot have

@@ -1,5 +1,6 @@
 /**
- * `invalid_name`, `invalid_secret`, `invalid_limit`, `invalid_expiry`: the value breaks a rule that the message states.
+ * `invalid_name`, `invalid_secret`, `invalid_limit`, `invalid_expiry`, `invalid_overlap`: the value breaks
+ * a rule that the message states.
  * `duplicate_name`: the name is in use. `secret_in_use`: the secret belongs to another key or token. `conflict`: other
  * processes change the same key at this moment, and a retry can succeed.
  */
@@ -8,6 +9,7 @@ export type AccountsErrorCode =
   | 'invalid_secret'
   | 'invalid_limit'
   | 'invalid_expiry'
+  | 'invalid_overlap'
   | 'duplicate_name'
   | 'secret_in_use'
   | 'conflict';

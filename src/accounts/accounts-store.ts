@@ -3,12 +3,15 @@ import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import type { AccessLimitsChange } from './access-limits.ts';
 import type { StoredApiKey, User } from './api-key.ts';
 import type { BillingTokenStore } from './billing-token-store.ts';
+import type { KeyStore } from './key-store.ts';
+
+type KeysAndTokens = BillingTokenStore & KeyStore;
 
 /**
  * The store that accounts need. Every method is one transaction. Names and ids are validated before the call. A method
  * with a `Change` also writes the row of the audit log, unless nothing changed.
  */
-export type AccountsStore = BillingTokenStore & {
+export type AccountsStore = KeysAndTokens & {
   /**
    * A random value, created once per database. Secrets are hashed with it, so that a copied hash is useless elsewhere.
    */
@@ -26,6 +29,10 @@ export type AccountsStore = BillingTokenStore & {
   readonly insertApiKey: (key: StoredApiKey, change: Change) => Promise<boolean>;
   /** All keys that are not deleted, disabled ones included, oldest first. */
   readonly listApiKeys: () => Promise<readonly StoredApiKey[]>;
+  /**
+   * The key with this hash of its present secret, or of its previous one, whether or not that still opens it. A present
+   * secret comes first.
+   */
   readonly findApiKeyByHash: (hash: string) => Promise<StoredApiKey | undefined>;
   /** Disables the key, or enables it again with undefined. Returns false if there is no such key. */
   readonly setApiKeyDisabled: (keyId: string, disabledAtMs: number | undefined, change: Change) => Promise<boolean>;

@@ -32,10 +32,17 @@ export type ApiKey = {
   readonly limits?: AccessLimits;
   /** The limits that all keys of its owner share. */
   readonly userLimits?: AccessLimits;
+  /** Until this moment, the previous secret opens the key too. */
+  readonly previousOpensUntilMs?: number;
 };
 
 /** A key as the store keeps it. The secret exists only at the moment of its creation. */
-export type StoredApiKey = ApiKey & { readonly hash: string };
+export type StoredApiKey = ApiKey & { readonly hash: string; readonly previousHash?: string };
+
+/** A key without the hashes of its secrets. */
+export function withoutHashes({ hash: _hash, previousHash: _previous, ...key }: StoredApiKey): ApiKey {
+  return key;
+}
 
 export type User = { readonly id: string; readonly name: string; readonly createdAtMs: number; readonly limits?: AccessLimits };
 

@@ -78,7 +78,8 @@ test('strict translation is set per key, at creation or later', async () => {
   assert.equal(await accounts.setStrictTranslation(key.id, false), true);
   assert.deepEqual(await accounts.findApiKey({ id: key.id }), { ...key, strictTranslation: false });
   assert.equal(await accounts.setStrictTranslation(key.id, true), true);
-  assert.deepEqual(await accounts.listApiKeys(), [key, other.key]);
+  const byId = (left: { readonly id: string }, right: { readonly id: string }): number => (left.id < right.id ? -1 : 1);
+  assert.deepEqual(await accounts.listApiKeys(), [key, other.key].toSorted(byId));
   await accounts.deleteApiKey(key.id);
   assert.equal(await accounts.setStrictTranslation(key.id, false), false);
 });

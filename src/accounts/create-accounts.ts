@@ -5,10 +5,12 @@ import { AccountsError } from './accounts-error.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { generateId, generateSecret } from './api-key-format.ts';
 import type { RandomBytes } from './api-key-format.ts';
-import type { ApiKey, StoredApiKey, User } from './api-key.ts';
+import { type ApiKey, type User, withoutHashes } from './api-key.ts';
 import { type BillingTokens, createBillingTokens } from './billing-tokens.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
+import { createHint } from './create-hint.ts';
 import { hashSecret } from './hash-secret.ts';
+import { createKeyManagement, type KeyManagement } from './manage-keys.ts';
 import { parseName } from './parse-name.ts';
 import { parseChosenSecret } from './parse-chosen-secret.ts';
 
@@ -36,11 +38,13 @@ type KeyOptions = {
 /** Identifies a key by its id, or by its owner and name. */
 type KeyReference = { readonly id: string } | { readonly userName: string; readonly name: string };
 
+type KeysAndTokens = BillingTokens & KeyManagement;
+
 /**
  * Manages users, API keys and billing tokens. Methods reject with AccountsError for a mistake of the caller, and with
  * the error of the store if the store fails. Names follow the rules of parseName.
  */
-export type Accounts = BillingTokens & {
+export type Accounts = KeysAndTokens & {
   /**
    * Creates a key, and its user if there is none of that name. Rejects with `duplicate_name` if the user has a key of
    * that name.
@@ -53,8 +57,6 @@ export type Accounts = BillingTokens & {
    * another key. The configuration restores a deleted key, but a disabled key stays disabled.
    */
   readonly ensureApiKeyWithSecret: (key: { readonly userName: string; readonly name: string; readonly secret: string }) => Promise<ApiKey>;
-  /** Keys that are not deleted, oldest first. */
-  readonly listApiKeys: (filter?: { readonly userName?: string }) => Promise<readonly ApiKey[]>;
   readonly findApiKey: (reference: KeyReference) => Promise<ApiKey | undefined>;
   /** Takes effect in every process within about a second. False if there is no such key. */
   readonly disableApiKey: (keyId: string) => Promise<boolean>;
@@ -108,14 +110,9 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
   return {
     createApiKey: (key) => createApiKey(dependencies, key),
     ensureApiKeyWithSecret: (key) => ensureApiKeyWithSecret(dependencies, key),
-    listApiKeys: async (filter = {}) => {
-      const keys = await store.listApiKeys();
-      const userName = filter.userName?.normalize('NFC');
-      return keys.filter((key) => userName === undefined || key.userName === userName).map(withoutHash);
-    },
     findApiKey: async (reference) => {
       const key = (await store.listApiKeys()).find((candidate) => matches(candidate, reference));
-      return key === undefined ? undefined : withoutHash(key);
+      return key === undefined ? undefined : withoutHashes(key);
     },
     disableApiKey: (keyId) => store.setApiKeyDisabled(keyId, clock.nowMs(), change()),
     enableApiKey: (keyId) => store.setApiKeyDisabled(keyId, undefined, change()),
@@ -126,6 +123,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     listUsers: () => store.listUsers(),
     changeUserLimits: (userName, limits) => store.changeUserLimits(userName.normalize('NFC'), limits, change()),
     deleteApiKey: (keyId) => store.deleteApiKey(keyId, change()),
+    ...createKeyManagement(dependencies),
     ...createBillingTokens(dependencies),
   };
 }
@@ -155,8 +153,13 @@ async function ensureApiKeyWithSecret(
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
     const existing = await store.findApiKeyByHash(hash);
     if (existing !== undefined) {
-      if (existing.userName === userName && existing.name === name) return withoutHash(existing);
-      throw new AccountsError('secret_in_use', `This secret already opens the key ${existing.name} of the user ${existing.userName}.`);
+      const isPresent = existing.hash === hash;
+      const isSame = existing.userName === userName && existing.name === name;
+      if (isPresent && isSame) return withoutHashes(existing);
+      // The previous secret of another key is in use until it ends. That of this key becomes its present one again.
+      const isInUse = isPresent || (!isSame && (existing.previousOpensUntilMs ?? 0) > dependencies.clock.nowMs());
+      if (isInUse)
+        throw new AccountsError('secret_in_use', `This secret already opens the key ${existing.name} of the user ${existing.userName}.`);
     }
     const inserted = await insertApiKey(dependencies, { id: generateId(idLength, random), userName, name, secret, ...options });
     if (inserted !== undefined) return inserted;
@@ -198,19 +201,7 @@ async function insertApiKey(
   return (await store.insertApiKey({ ...key, hash }, change)) ? key : undefined;
 }
 
-/**
- * The last four characters of a generated secret are checksum and disclose nothing. Of a short chosen secret, four
- * would be too many.
- */
-function createHint(secret: string): string {
-  return secret.slice(secret.length < 16 ? -2 : -4);
-}
-
 function matches(key: ApiKey, reference: KeyReference): boolean {
   if ('id' in reference) return key.id === reference.id;
   return key.userName === reference.userName.normalize('NFC') && key.name === reference.name.normalize('NFC');
-}
-
-function withoutHash({ hash: _hash, ...key }: StoredApiKey): ApiKey {
-  return key;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import { waitFor } from '../platform/wait-for.ts';
 import type { AccountsStore } from './accounts-store.ts';
-import type { ApiKey } from './api-key.ts';
+import { type ApiKey, type StoredApiKey, withoutHashes } from './api-key.ts';
 import type { KeySnapshot } from './key-snapshot.ts';
 
 /**
@@ -48,13 +48,12 @@ export function createKeyLookUp(options: {
     const generation = snapshot.generation();
     try {
       const key = await waitFor(store.findApiKeyByHash(hash), storeTimeoutMs);
-      if (key === undefined) {
+      if (key === undefined || !opens(key, hash)) {
         rememberUnknown(hash);
         return undefined;
       }
       snapshot.remember(key, generation);
-      const { hash: _hash, ...found } = key;
-      return found;
+      return withoutHashes(key);
     } catch {
       // Failures are reported by the refresh, which queries the same store every second.
       return 'unavailable';
@@ -62,6 +61,8 @@ export function createKeyLookUp(options: {
       asking.delete(hash);
     }
   }
+
+  const opens = (key: StoredApiKey, hash: string): boolean => key.hash === hash || clock.nowMs() < (key.previousOpensUntilMs ?? 0);
 
   function rememberUnknown(hash: string): void {
     const [oldest] = unknownUntilMs.keys();

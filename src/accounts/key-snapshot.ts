@@ -1,13 +1,15 @@
+import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { waitFor } from '../platform/wait-for.ts';
 import type { AccountsStore } from './accounts-store.ts';
-import type { ApiKey, StoredApiKey } from './api-key.ts';
+import { type ApiKey, type StoredApiKey, withoutHashes } from './api-key.ts';
 import { hashSecret } from './hash-secret.ts';
 
 /** All keys that are not deleted, as the store had them at the last successful refresh. Disabled keys are included. */
 export type KeySnapshot = {
   /** The hash that a secret is stored under; undefined before the first load. */
   readonly hash: (secret: string) => string | undefined;
+  /** The key that a hash opens now: that of its present secret, or of its previous one until that ends. */
   readonly get: (hash: string) => ApiKey | undefined;
   /**
    * Loads all keys if the store reports a change. A failure is logged, keeps the loaded keys and makes `healthy` false.
@@ -30,6 +32,7 @@ export type KeyMemory = { readonly pepper: string; readonly keys: readonly Store
 export type KeySnapshotOptions = {
   readonly store: AccountsStore;
   readonly logger: Logger;
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly storeTimeoutMs: number;
   /** Keys of an earlier process. They are used until the store has answered for the first time. */
   readonly remembered?: KeyMemory;
@@ -38,10 +41,11 @@ export type KeySnapshotOptions = {
 };
 
 export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
-  const { store, logger, storeTimeoutMs, remembered } = options;
+  const { store, clock, logger, storeTimeoutMs, remembered } = options;
   let pepper = remembered?.pepper;
   let isPepperConfirmed = false;
   let keys = new Map<string, ApiKey>(remembered?.keys.map(withHashApart));
+  let previous = new Map<string, ApiKey>(remembered?.keys.flatMap(withPreviousHashApart));
   let version: number | undefined;
   let generation = 0;
   let healthy: boolean | undefined;
@@ -55,6 +59,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     pepper = currentPepper;
     isPepperConfirmed = true;
     keys = new Map(stored.map(withHashApart));
+    previous = new Map(stored.flatMap(withPreviousHashApart));
     version = currentVersion;
     generation += 1;
     options.onLoaded?.({ pepper, keys: stored });
@@ -62,7 +67,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
 
   return {
     hash: (secret) => (pepper === undefined ? undefined : hashSecret(pepper, secret)),
-    get: (hash) => keys.get(hash),
+    get: (hash) => keys.get(hash) ?? opened(previous.get(hash), clock.nowMs()),
     refresh: async () => {
       try {
         await load();
@@ -76,11 +81,22 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     healthy: () => healthy === true,
     generation: () => generation,
     remember: (key, asOf) => {
-      if (asOf === generation) keys.set(...withHashApart(key));
+      if (asOf !== generation) return;
+      keys.set(...withHashApart(key));
+      for (const entry of withPreviousHashApart(key)) previous.set(...entry);
     },
   };
 }
 
-function withHashApart({ hash, ...key }: StoredApiKey): [string, ApiKey] {
-  return [hash, key];
+function withHashApart(stored: StoredApiKey): [string, ApiKey] {
+  return [stored.hash, withoutHashes(stored)];
+}
+
+function withPreviousHashApart(stored: StoredApiKey): [string, ApiKey][] {
+  return stored.previousHash === undefined ? [] : [[stored.previousHash, withoutHashes(stored)]];
+}
+
+/** The key of a previous secret, unless that has ended. */
+function opened(key: ApiKey | undefined, nowMs: number): ApiKey | undefined {
+  return key !== undefined && nowMs < (key.previousOpensUntilMs ?? 0) ? key : undefined;
 }

@@ -105,13 +105,40 @@ function parseExpiry(text: string, nowMs: number): number | null {
   return atMs;
 }
 
-function readInstant(text: string, nowMs: number): number | undefined {
+/**
+ * Reads a moment: a day (its begin in UTC), an instant, or a duration from now (`30d`), with `isPast` before now.
+ * @param field the option, for the error
+ * @throws AccountsError `invalid_limit`
+ */
+export function parseInstant(
+  field: string,
+  text: string,
+  { nowMs, isPast = false }: { readonly nowMs: number; readonly isPast?: boolean },
+): number {
+  const duration = readDuration(text);
+  if (duration !== undefined) return isPast ? nowMs - duration : nowMs + duration;
+  const atMs = readInstant(text, nowMs);
+  if (atMs === undefined)
+    throw new AccountsError(
+      'invalid_limit',
+      `${field} must be a day such as 2026-12-31, an instant such as 2026-12-31T12:00:00Z, or a duration such as 90d, 12h or 30m; got "${text.slice(0, 100)}".`,
+    );
+  return isDay(text) ? atMs - dayMs : atMs;
+}
+
+function readDuration(text: string): number | undefined {
   const [, count, unit] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? [];
-  if (count !== undefined && unit !== undefined) return nowMs + Number(count) * (durationUnitsMs[unit] ?? 0);
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  if (!isDay && !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text)) return undefined;
+  return count === undefined || unit === undefined ? undefined : Number(count) * (durationUnitsMs[unit] ?? 0);
+}
+
+const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text);
+
+function readInstant(text: string, nowMs: number): number | undefined {
+  const duration = readDuration(text);
+  if (duration !== undefined) return nowMs + duration;
+  if (!isDay(text) && !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text)) return undefined;
   const atMs = Date.parse(text);
   // The parser reads a day that does not exist, such as 31 June, as another day.
-  if (Number.isNaN(atMs) || (isDay && !new Date(atMs).toISOString().startsWith(text))) return undefined;
-  return isDay ? atMs + dayMs : atMs;
+  if (Number.isNaN(atMs) || (isDay(text) && !new Date(atMs).toISOString().startsWith(text))) return undefined;
+  return isDay(text) ? atMs + dayMs : atMs;
 }

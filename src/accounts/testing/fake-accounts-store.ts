@@ -1,6 +1,7 @@
 import { type AccessLimitsChange, changeLimits } from '../access-limits.ts';
 import type { AccountsStore } from '../accounts-store.ts';
 import type { StoredApiKey, User } from '../api-key.ts';
+import { createFakeKeyLists } from './fake-key-lists.ts';
 import { createFakeBillingTokens } from './fake-billing-tokens.ts';
 
 /** An in-memory store for tests. It counts its calls and can be made to fail or hang. */
@@ -48,7 +49,11 @@ export function createFakeAccountsStore(): FakeAccountsStore {
       return true;
     },
     listApiKeys: () => keys.map((key) => withLimitsOf(users, key)),
-    findApiKeyByHash: (hash) => keys.filter((key) => key.hash === hash).map((key) => withLimitsOf(users, key))[0],
+    findApiKeyByHash: (hash) => {
+      const found = keys.find((key) => key.hash === hash) ?? keys.find((key) => key.previousHash === hash);
+      return found === undefined ? undefined : withLimitsOf(users, found);
+    },
+    ...createFakeKeyLists({ keys: () => keys.map((key) => withLimitsOf(users, key)), update }),
     setApiKeyDisabled: (keyId, disabledAtMs) =>
       update(keyId, ({ disabledAtMs: _before, ...key }) => [disabledAtMs === undefined ? key : { ...key, disabledAtMs }]),
     setApiKeyDisconnect: (keyId, policy) =>

@@ -15,6 +15,8 @@ export type CallerDirectory = {
    * answer.
    */
   readonly resolve: (secret: string) => Promise<ApiKey | undefined | 'unavailable'>;
+  /** Called for each request with a valid key. Must not wait. */
+  readonly noteUse?: ((keyId: string) => void) | undefined;
 };
 
 /** The headers that carry credentials have names of these lengths, and few others have. */

@@ -34,6 +34,7 @@ export async function findCaller(
 ): Promise<ApiKey> {
   const caller = await authenticate(request, queryKeys, callers);
   checkCaller(caller, request, clock.nowMs(), settings().isProxy);
+  callers.noteUse?.(caller.id);
   return caller;
 }
 
@@ -54,6 +55,7 @@ export async function enter(
   const caller = await authenticate(request, target.queryKeys, callers);
   if (report !== undefined) report.caller = caller;
   checkCaller(caller, request, clock.nowMs(), settings().isProxy);
+  callers.noteUse?.(caller.id);
   const admission = await enterGate(gatekeeper, { callId, request, response, voice }, report, caller.userId);
   return admission === undefined ? undefined : { caller, admission };
 }

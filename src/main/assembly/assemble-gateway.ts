@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import { createSpendingReader } from '../../billing/credits/spending-overview.ts';
 import { createReceiptFinder } from '../../billing/receipts/find-receipt.ts';
-import { createKeyDirectory, type KeyDirectory } from '../../accounts/key-directory.ts';
+import { createKeyDirectory } from '../../accounts/key-directory.ts';
+import { createKeyUses } from '../../accounts/key-uses.ts';
 import { createJournal } from '../../billing/journal/create-journal.ts';
 import type { CreditDesk } from '../../billing/credits/credit-desk.ts';
 import type { Journal } from '../../billing/journal/journal.ts';
@@ -11,6 +12,7 @@ import { createLostCallSettler, type LostCallSettler } from '../../billing/journ
 import type { Gateway } from '../../gateway/endpoints/gateway.ts';
 import { createHealth } from '../../gateway/attempts/health/create-health.ts';
 import { defaultMediaBytesMax } from '../../gateway/settings/limits.ts';
+import type { CallerDirectory } from '../../gateway/admission/authenticate.ts';
 import type { DrainPlan } from '../../gateway/server/drain.ts';
 import { createLimiter, type SharedLimiter } from '../../gateway/admission/limits/limiter.ts';
 import { createGatekeeper, type Gatekeeper } from '../../gateway/admission/overload/gatekeeper.ts';
@@ -135,11 +137,12 @@ async function openJournal(options: {
 
 type Opened = { readonly environment: Environment; readonly store: Store; readonly clock: Clock; readonly logger: Logger };
 
-async function openKeys({ environment, store, clock, logger }: Opened, opened: AsyncDisposableStack): Promise<KeyDirectory> {
+async function openKeys({ environment, store, clock, logger }: Opened, opened: AsyncDisposableStack): Promise<CallerDirectory> {
   const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger, ...rememberKeys(environment, logger) });
   await keys.start();
   opened.defer(() => keys.close());
-  return keys;
+  const uses = opened.adopt(createKeyUses({ store, clock, logger }), (noted) => noted.close());
+  return { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)), noteUse: uses.note };
 }
 
 /** Opens the journal and the credit desk. From then on the store is written under the name of the journal's node. */
@@ -210,7 +213,7 @@ export async function assembleGateway(options: {
   const live = openLiveSettings(options, simulated, await openPrices(options, opened));
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
   const { nodeId, store, journal, credits } = await openBooks({ ...options, live, registry });
-  const keys = await openKeys({ environment, store, clock, logger }, opened);
+  const callers = await openKeys({ environment, store, clock, logger }, opened);
   const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
   const mediaMeter = createMediaMeter();
@@ -218,7 +221,7 @@ export async function assembleGateway(options: {
 
   const gateway: Gateway = {
     credits,
-    callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
+    callers,
     journal,
     receipts: createReceiptFinder({ store, journal, clock }),
     spending: createSpendingReader({ store }),

@@ -143,3 +143,53 @@ test('limits of stored videos take days, and bytes with and without a unit; none
   assert.deepEqual(await limitsOf(), { mediaBytesMax: 0 });
   assert.match((await run('users', 'limit', 'alice', '--media-bytes', '1000')).notice, /^updated alice: media-bytes 1000$/);
 });
+
+test('a rotation prints the new secret alone, and the end of the old one beside it', async (context) => {
+  const run = setUp(context);
+  const { printed: first } = await run('create', '--user', 'alice', '--name', 'ci');
+  const { printed: second, notice } = await run('rotate', 'alice/ci', '--overlap', '12h');
+  assert.match(second, /^sk-weir-\S+$/);
+  assert.equal(second.slice(0, 19), first.slice(0, 19), 'the id stays');
+  assert.notEqual(second, first);
+  assert.match(notice, /^the old secret of alice\/ci \(\w+\) is valid until 20\d\d-\S+Z$/);
+  assert.match((await run('list')).printed, /alice +ci .* rotating /);
+  assert.match((await run('rotate', 'alice/ci', '--overlap', '0')).notice, /^the old secret of alice\/ci \(\w+\) has ended$/);
+  assert.match((await run('list')).printed, /alice +ci .* active /);
+  await assert.rejects(run('rotate', 'alice/ci', '--overlap', '91d'), { code: 'invalid_overlap' });
+  await assert.rejects(run('rotate', 'alice/ci', '--overlap', 'soon'), { name: 'StartError' });
+  await assert.rejects(run('rotate', 'alice/other'), { message: /there is no key "alice\/other"/ });
+});
+
+test('the list is narrowed to unused and to expiring keys, by days, instants and durations', async (context) => {
+  const run = setUp(context);
+  await run('create', '--user', 'alice', '--name', 'soon', '--expires', '5d');
+  await run('create', '--user', 'alice', '--name', 'late', '--expires', '2999-12-31');
+  const names = async (...options: readonly string[]) =>
+    (JSON.parse((await run('list', '--json', ...options)).printed) as Listed[]).map(({ name }) => name).toSorted();
+  assert.deepEqual(await names('--expires-before', '7d'), ['soon']);
+  assert.deepEqual(await names('--expires-before', '2999-12-31'), ['soon']);
+  assert.deepEqual(await names('--expires-before', '3000-01-01T00:00:01Z'), ['late', 'soon']);
+  assert.deepEqual(await names('--unused-since', '1m'), [], 'new keys are not unused since before their creation');
+  assert.deepEqual(await names('--unused-since', '2999-01-01'), ['late', 'soon']);
+  for (const option of ['--unused-since', '--expires-before'])
+    await assert.rejects(run('list', option, 'never'), { name: 'AccountsError', message: new RegExp(`^${option} must be .*"never"`) });
+});
+
+test('several keys are changed by one command, with a line for each; an unknown one among them stops it before any change', async (context) => {
+  const run = setUp(context);
+  for (const name of ['a', 'b', 'c']) await run('create', '--user', 'alice', '--name', name);
+  const states = async () =>
+    [...(await run('list')).printed.matchAll(/alice +(\w).* default +(active|disabled) /g)]
+      .map(([, name, state]) => `${name} ${state}`)
+      .toSorted();
+  await assert.rejects(run('disable', 'alice/a', 'alice/nobody'), { message: /there is no key "alice\/nobody"/ });
+  assert.deepEqual(await states(), ['a active', 'b active', 'c active']);
+  assert.match((await run('disable', 'alice/a', 'alice/b')).notice, /^disabled alice\/a \(\w+\)\ndisabled alice\/b \(\w+\)$/);
+  assert.deepEqual(await states(), ['a disabled', 'b disabled', 'c active']);
+  assert.match(
+    (await run('update', 'alice/a', 'alice/c', '--rpm', '5')).notice,
+    /^updated alice\/a .*: rpm 5\nupdated alice\/c .*: rpm 5$/,
+  );
+  await run('enable', 'alice/a', 'alice/b');
+  assert.deepEqual(await states(), ['a active', 'b active', 'c active']);
+});

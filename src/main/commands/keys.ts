@@ -2,11 +2,13 @@ import type { Command } from 'commander';
 
 import type { Accounts } from '../../accounts/create-accounts.ts';
 import type { ApiKey } from '../../accounts/api-key.ts';
-import { parseLimits, type WrittenLimits } from '../../accounts/parse-limits.ts';
+import type { ListedApiKey } from '../../accounts/key-store.ts';
+import { parseInstant, parseLimits, type WrittenLimits } from '../../accounts/parse-limits.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { addLimitOptions, showLimits, writtenLimits } from './limit-options.ts';
 import { addDisconnectOption, parseDisconnect } from './disconnect-option.ts';
+import { readDuration } from './read-duration.ts';
 import { addRetentionOption, parseRetention, showRetention } from './retention-option.ts';
 import { printTable, withAccounts } from './with-accounts.ts';
 
@@ -20,15 +22,30 @@ async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
   return key;
 }
 
-function printKeys(keys: readonly ApiKey[]): void {
+const time = (ms: number): string => new Date(ms).toISOString();
+
+/** Finds several keys with one reading of the list. */
+async function findKeys(accounts: Accounts, references: readonly string[]): Promise<readonly ApiKey[]> {
+  if (references.length === 1) return [await findKey(accounts, references[0] ?? '')];
+  const listed = await accounts.listApiKeys();
+  const byReference = new Map<string, ApiKey>(
+    listed.flatMap((key) => [[`${key.userName}/${key.name}`, key] as const, [key.id, key] as const]),
+  );
+  return await Promise.all(
+    references.map(async (reference) => byReference.get(reference.normalize('NFC')) ?? (await findKey(accounts, reference))),
+  );
+}
+
+function printKeys(keys: readonly ListedApiKey[]): void {
   printTable(
-    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'DISCONNECT', 'STATE', 'KEPT', 'TRANSLATION', 'LIMITS'],
+    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'LAST USED', 'DISCONNECT', 'STATE', 'KEPT', 'TRANSLATION', 'LIMITS'],
     keys.map((key) => [
       key.id,
       key.userName,
       key.name,
       key.hint,
-      new Date(key.createdAtMs).toISOString(),
+      time(key.createdAtMs),
+      key.lastUsedAtMs === undefined ? '-' : time(key.lastUsedAtMs),
       key.disconnectPolicy ?? 'default',
       stateOf(key),
       showRetention(key.responseRetentionDays),
@@ -38,9 +55,12 @@ function printKeys(keys: readonly ApiKey[]): void {
   );
 }
 
-function stateOf({ disabledAtMs, limits }: ApiKey): string {
+/** `rotating`: the old secret is still valid. */
+function stateOf({ disabledAtMs, limits, previousOpensUntilMs }: ApiKey): string {
   if (disabledAtMs !== undefined) return 'disabled';
-  return (limits?.expiresAtMs ?? Infinity) <= systemClock.nowMs() ? 'expired' : 'active';
+  const nowMs = systemClock.nowMs();
+  if ((limits?.expiresAtMs ?? Infinity) <= nowMs) return 'expired';
+  return (previousOpensUntilMs ?? 0) > nowMs ? 'rotating' : 'active';
 }
 
 type UpdateOptions = { readonly strict?: boolean; readonly retentionDays?: string; readonly disconnect?: string } & WrittenLimits;
@@ -51,12 +71,12 @@ const strictMeaning = "refuses calls that another vendor's interface cannot carr
 function addUpdateCommand(keys: Command, environment: Environment): void {
   const update = keys
     .command('update')
-    .description("changes a key's options")
-    .argument('<key>', 'id, or user/name')
+    .description('changes the options of keys')
+    .argument('<keys...>', 'ids, or user/name')
     .option('--strict', strictMeaning)
     .option('--no-strict', 'serves such calls, and reports the parts that were left out');
   addDisconnectOption(addRetentionOption(update));
-  addLimitOptions(update).action((reference: string, { strict, retentionDays, disconnect, ...written }: UpdateOptions) => {
+  addLimitOptions(update).action((references: readonly string[], { strict, retentionDays, disconnect, ...written }: UpdateOptions) => {
     const change = parseLimits(writtenLimits(written), systemClock.nowMs());
     const isLimited = Object.keys(change).length > 0;
     const retention = retentionDays === undefined ? undefined : parseRetention(retentionDays);
@@ -66,19 +86,21 @@ function addUpdateCommand(keys: Command, environment: Environment): void {
         'nothing to change: give --strict or --no-strict, --retention-days 7, --disconnect drain, or a limit such as --rpm 60, or --rpm none',
       );
     return withAccounts(environment, async (accounts) => {
-      const { id } = await findKey(accounts, reference);
-      if (strict !== undefined) await accounts.setStrictTranslation(id, strict);
-      if (retention !== undefined) await accounts.setResponseRetention(id, retention.days);
-      if (onDisconnect !== undefined) await accounts.setDisconnectPolicy(id, onDisconnect.policy);
-      if (isLimited) await accounts.changeKeyLimits(id, change);
-      const key = await findKey(accounts, id);
-      const changed = [
-        ...(strict === undefined ? [] : [`${key.strictTranslation ? 'strict' : 'lenient'} translation`]),
-        ...(retention === undefined ? [] : [`responses kept: ${showRetention(key.responseRetentionDays)}`]),
-        ...(onDisconnect === undefined ? [] : [`when clients disconnect: ${key.disconnectPolicy ?? 'default'}`]),
-        ...(isLimited ? [showLimits(key.limits) || 'no limits'] : []),
-      ];
-      console.error(`updated ${key.userName}/${key.name} (${key.id}): ${changed.join('; ')}`);
+      const found = await findKeys(accounts, references);
+      for (const { id } of found) {
+        if (strict !== undefined) await accounts.setStrictTranslation(id, strict);
+        if (retention !== undefined) await accounts.setResponseRetention(id, retention.days);
+        if (onDisconnect !== undefined) await accounts.setDisconnectPolicy(id, onDisconnect.policy);
+        if (isLimited) await accounts.changeKeyLimits(id, change);
+        const key = await findKey(accounts, id);
+        const changed = [
+          ...(strict === undefined ? [] : [`${key.strictTranslation ? 'strict' : 'lenient'} translation`]),
+          ...(retention === undefined ? [] : [`responses kept: ${showRetention(key.responseRetentionDays)}`]),
+          ...(onDisconnect === undefined ? [] : [`when clients disconnect: ${key.disconnectPolicy ?? 'default'}`]),
+          ...(isLimited ? [showLimits(key.limits) || 'no limits'] : []),
+        ];
+        console.error(`updated ${key.userName}/${key.name} (${key.id}): ${changed.join('; ')}`);
+      }
     });
   });
 }
@@ -102,31 +124,75 @@ export function addKeyCommands(program: Command, environment: Environment): void
       console.log(await withAccounts(environment, async (accounts) => (await accounts.createApiKey(newKey)).secret));
     },
   );
+  addListCommand(keys, environment);
+  addUpdateCommand(keys, environment);
+  addRotateCommand(keys, environment);
+  addStateCommands(keys, environment);
+}
+
+type ListOptions = { readonly user?: string; readonly unusedSince?: string; readonly expiresBefore?: string; readonly json?: boolean };
+
+function addListCommand(keys: Command, environment: Environment): void {
   keys
     .command('list')
     .description('lists keys')
     .option('--user <name>', "only this user's")
+    .option('--unused-since <when>', 'only those that were not used since: a day (2026-12-31), an instant, or a time ago (90d, 12h)')
+    .option('--expires-before <when>', 'only those that expire before: a day (2026-12-31), an instant, or a time from now (30d, 12h)')
     .option('--json', 'as JSON')
-    .action(async ({ user, json }: { user?: string; json?: boolean }) => {
-      const listed = await withAccounts(environment, (accounts) => accounts.listApiKeys(user === undefined ? {} : { userName: user }));
+    .action(async ({ user, unusedSince, expiresBefore, json }: ListOptions) => {
+      const nowMs = systemClock.nowMs();
+      const listed = await withAccounts(environment, (accounts) =>
+        accounts.listApiKeys({
+          ...(user === undefined ? {} : { userName: user }),
+          ...(unusedSince === undefined ? {} : { unusedSinceMs: parseInstant('--unused-since', unusedSince, { nowMs, isPast: true }) }),
+          ...(expiresBefore === undefined ? {} : { expiresBeforeMs: parseInstant('--expires-before', expiresBefore, { nowMs }) }),
+        }),
+      );
       if (json === true) console.log(JSON.stringify(listed, undefined, 2));
       else printKeys(listed);
     });
-  addUpdateCommand(keys, environment);
+}
+
+function addRotateCommand(keys: Command, environment: Environment): void {
+  keys
+    .command('rotate')
+    .description('creates a new secret of a key and prints it, once; the old secret stays valid for the overlap')
+    .argument('<key>', 'id, or user/name')
+    .option('--overlap <time>', 'how long the old secret stays valid, at most 90d: 0, 90s, 30m, 12h, 7d', '24h')
+    .action(async (reference: string, { overlap }: { overlap: string }) => {
+      const overlapMs = readDuration('--overlap', overlap);
+      await withAccounts(environment, async (accounts) => {
+        const { id, userName, name } = await findKey(accounts, reference);
+        const rotated = await accounts.rotateApiKey(id, overlapMs);
+        if (rotated === undefined) throw new StartError(`the key ${userName}/${name} (${id}) was deleted meanwhile`);
+        console.log(rotated.secret);
+        const until = rotated.key.previousOpensUntilMs ?? systemClock.nowMs();
+        console.error(
+          overlapMs === 0
+            ? `the old secret of ${userName}/${name} (${id}) has ended`
+            : `the old secret of ${userName}/${name} (${id}) is valid until ${time(until)}`,
+        );
+      });
+    });
+}
+
+/** Adds the commands that change many keys. They print a line for each, and fail if one of them failed. */
+function addStateCommands(keys: Command, environment: Environment): void {
   const changes = [
     {
       name: 'disable',
-      description: 'stops a key from opening new calls; running ones finish',
+      description: 'stops keys from opening new calls; running ones finish',
       change: (accounts: Accounts, id: string) => accounts.disableApiKey(id),
     },
     {
       name: 'enable',
-      description: 'lets a disabled key open calls again',
+      description: 'lets disabled keys open calls again',
       change: (accounts: Accounts, id: string) => accounts.enableApiKey(id),
     },
     {
       name: 'delete',
-      description: 'removes a key permanently; its usage stays in the books',
+      description: 'removes keys permanently; their usage stays in the books',
       change: (accounts: Accounts, id: string) => accounts.deleteApiKey(id),
     },
   ];
@@ -134,12 +200,14 @@ export function addKeyCommands(program: Command, environment: Environment): void
     keys
       .command(name)
       .description(description)
-      .argument('<key>', 'id, or user/name')
-      .action((reference: string) =>
+      .argument('<keys...>', 'ids, or user/name')
+      .action((references: readonly string[]) =>
         withAccounts(environment, async (accounts) => {
-          const key = await findKey(accounts, reference);
-          await change(accounts, key.id);
-          console.error(`${name}d ${key.userName}/${key.name} (${key.id})`);
+          const found = await findKeys(accounts, references);
+          for (const key of found) {
+            await change(accounts, key.id);
+            console.error(`${name}d ${key.userName}/${key.name} (${key.id})`);
+          }
         }),
       );
   }

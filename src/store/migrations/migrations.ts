@@ -18,6 +18,7 @@ import { unpricedCalls } from './0016-unpriced-calls.ts';
 import { pictures } from './0017-pictures.ts';
 import { auditLog } from './0018-audit-log.ts';
 import { callShapes } from './0019-call-shapes.ts';
+import { keyRotation } from './0020-key-rotation.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   pictures,
   auditLog,
   callShapes,
+  keyRotation,
 ];
 
 /** The schema version that this program needs. */

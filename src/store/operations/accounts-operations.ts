@@ -1,22 +1,16 @@
 import { type AccessLimits, type AccessLimitsChange, changeLimits } from '../../accounts/access-limits.ts';
-import { isDisconnectPolicy, type KeyDisconnectPolicy } from '../../accounts/disconnect-policy.ts';
 import type { StoredApiKey, User } from '../../accounts/api-key.ts';
 import type { Change } from '../../audit/change-author.ts';
+import { changeKey, decodeApiKey, newKeysVersion, selectKeys, setColumn } from './api-key-row.ts';
+import { createApiKeyListOperations } from './api-key-list-operations.ts';
 import { appendAudit, appendDifference } from './audit-operations.ts';
 import { createBillingTokenOperations } from './billing-token-operations.ts';
 import type { Database } from './database.ts';
-import type { SqlParameter, SqlRow } from './sql-values.ts';
+import type { SqlRow } from './sql-values.ts';
 import { decodeLimits } from './decode-limits.ts';
-import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
+import { readInteger, readText } from './read-column.ts';
 import type { AccountsStoreOperations } from '../worker/store-protocol.ts';
 import { StoreError } from '../store-error.ts';
-
-const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as user_name, api_keys.name as name, api_keys.hash as hash,
-    api_keys.hint as hint, api_keys.created_at_ms as created_at_ms, api_keys.disabled_at_ms as disabled_at_ms, api_keys.strict_translation as strict_translation,
-    api_keys.response_retention_days as response_retention_days, api_keys.disconnect_policy as disconnect_policy,
-    api_keys.limits as limits, users.limits as user_limits
-  from api_keys join users on users.id = api_keys.user_id
-  where api_keys.deleted_at_ms is null`;
 
 const selectUsers = 'select id, name, created_at_ms, limits from users';
 
@@ -30,7 +24,8 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
     insertApiKey: (key, change) => insertApiKey(database, key, change),
     listApiKeys: async () => (await database.all(`${selectKeys} order by api_keys.created_at_ms, api_keys.id`)).map(decodeApiKey),
     findApiKeyByHash: async (hash) => {
-      const row = await database.first(`${selectKeys} and api_keys.hash = ?`, hash);
+      const present = await database.first(`${selectKeys} and api_keys.hash = ?`, hash);
+      const row = present ?? (await database.first(`${selectKeys} and api_keys.previous_hash = ?`, hash));
       return row === undefined ? undefined : decodeApiKey(row);
     },
     setApiKeyDisabled: (keyId, disabledAtMs, change) => {
@@ -59,17 +54,9 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
         found(await database.first("select value from counters where name = 'keys_version'"), 'the version of the keys'),
         'value',
       ),
+    ...createApiKeyListOperations(database),
     ...createBillingTokenOperations(database),
   };
-}
-
-/** A change and its name in the audit log. */
-type Audited = { readonly change: Change; readonly action: string };
-type Work = (transaction: Database) => Promise<number>;
-
-/** Sets one column of a key that is not deleted. */
-function setColumn(column: string, keyId: string, value: SqlParameter): Work {
-  return (transaction) => transaction.run(`update api_keys set ${column} = ? where id = ? and deleted_at_ms is null`, value, keyId);
 }
 
 async function ensureUser(database: Database, user: User, change: Change): Promise<User> {
@@ -90,40 +77,13 @@ async function readUser(database: Database, name: string): Promise<User | undefi
 
 async function insertApiKey(database: Database, key: StoredApiKey, change: Change): Promise<boolean> {
   return await changeKey(database, key.id, { change, action: 'keys.create' }, (transaction) => {
-    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, response_retention_days, disconnect_policy, limits)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, response_retention_days, disconnect_policy, limits, expires_at_ms)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
     const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation, responseRetentionDays, disconnectPolicy, limits } =
       key;
-    const options = [strictTranslation ? 1 : 0, responseRetentionDays ?? null, disconnectPolicy ?? null, encodeLimits(limits)] as const;
+    const options = [strictTranslation ? 1 : 0, responseRetentionDays ?? null, disconnectPolicy ?? null, ...limitValues(limits)] as const;
     return transaction.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, ...options);
   });
-}
-
-/**
- * Changes one key, and in the same transaction increments the version of the keys and appends to the audit log. False
- * if `work` changed no row.
- */
-async function changeKey(database: Database, keyId: string, audited: Audited, work: Work): Promise<boolean> {
-  return await database.transact(async (transaction) => {
-    const before = await describeKey(transaction, keyId);
-    if ((await work(transaction)) === 0) return false;
-    await newKeysVersion(transaction);
-    await appendDifference(transaction, audited, `key:${keyId}`, { before, after: await describeKey(transaction, keyId) });
-    return true;
-  });
-}
-
-/** Increments the number by which processes notice that keys have changed. */
-async function newKeysVersion(transaction: Database): Promise<void> {
-  await transaction.run("update counters set value = value + 1 where name = 'keys_version'");
-}
-
-/** A key as the audit log shows it: without the hash of its secret. */
-async function describeKey(transaction: Database, keyId: string): Promise<string | undefined> {
-  const row = await transaction.first(`${selectKeys} and api_keys.id = ?`, keyId);
-  if (row === undefined) return undefined;
-  const { hash: _hash, userLimits: _userLimits, ...key } = decodeApiKey(row);
-  return JSON.stringify(key);
 }
 
 async function changeUserLimits(database: Database, userName: string, limits: AccessLimitsChange, change: Change): Promise<boolean> {
@@ -149,45 +109,17 @@ async function changeLimitsOf(
   const before = await transaction.first(`select limits from ${row.table} where ${row.where}`, value);
   if (before === undefined) return 0;
   const limits = changeLimits(decodeLimits(before, 'limits'), change);
-  return await transaction.run(`update ${row.table} set limits = ? where ${row.where}`, encodeLimits(limits), value);
+  return await transaction.run(`update ${row.table} set limits = ?, expires_at_ms = ? where ${row.where}`, ...limitValues(limits), value);
 }
 
-function encodeLimits(limits: AccessLimits | undefined): string | null {
-  return limits === undefined ? null : JSON.stringify(limits);
-}
-
-function decodePolicy(row: SqlRow): KeyDisconnectPolicy | undefined {
-  const word = readOptionalText(row, 'disconnect_policy');
-  if (word === undefined || isDisconnectPolicy(word)) return word;
-  throw new StoreError('corrupt', 'Column disconnect_policy is not a known policy.');
+/** Limits as their columns have them. The expiry has a column of its own, so that lists can select by it. */
+function limitValues(limits: AccessLimits | undefined): readonly [string | null, number | null] {
+  return [limits === undefined ? null : JSON.stringify(limits), limits?.expiresAtMs ?? null];
 }
 
 function found<Value>(row: Value | undefined, what: string): Value {
   if (row === undefined) throw new StoreError('corrupt', `The database lacks ${what}.`);
   return row;
-}
-
-function decodeApiKey(row: SqlRow): StoredApiKey {
-  const disabledAtMs = readOptionalInteger(row, 'disabled_at_ms');
-  const responseRetentionDays = readOptionalInteger(row, 'response_retention_days');
-  const disconnectPolicy = decodePolicy(row);
-  const limits = decodeLimits(row, 'limits');
-  const userLimits = decodeLimits(row, 'user_limits');
-  return {
-    id: readText(row, 'id'),
-    userId: readText(row, 'user_id'),
-    userName: readText(row, 'user_name'),
-    name: readText(row, 'name'),
-    hint: readText(row, 'hint'),
-    createdAtMs: readInteger(row, 'created_at_ms'),
-    ...(disabledAtMs === undefined ? {} : { disabledAtMs }),
-    strictTranslation: readInteger(row, 'strict_translation') !== 0,
-    ...(responseRetentionDays === undefined ? {} : { responseRetentionDays }),
-    ...(disconnectPolicy === undefined ? {} : { disconnectPolicy }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(userLimits === undefined ? {} : { userLimits }),
-    hash: readText(row, 'hash'),
-  };
 }
 
 function decodeUser(row: SqlRow): User {

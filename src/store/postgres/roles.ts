@@ -22,6 +22,7 @@ const rights: Readonly<Record<string, Rights>> = {
   users: { gateway: 'add and change', monitor: 'nothing' },
   // Deleted keys keep their rows.
   api_keys: { gateway: 'add and change', monitor: 'nothing' },
+  api_key_uses: gatewayOnly,
   billing_tokens: { gateway: 'everything', monitor: 'read' },
   // The monitor writes only the time of the last use of a token.
   billing_token_uses: { gateway: 'everything', monitor: 'add and change' },

@@ -38,6 +38,7 @@ export function enterChat(
   const enter = (caller: ApiKey): AdmittedChat | undefined | Promise<AdmittedChat | undefined> => {
     report.caller = caller;
     checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
+    callers.noteUse?.(caller.id);
     const { callId, request, response, dialect } = call;
     const entering = enterGate(gatekeeper, { callId, request, response, voice: dialect.voice }, report, caller.userId);
     const concluded = (admission: Admission | undefined): AdmittedChat | undefined =>

@@ -1,0 +1,47 @@
+import type { Change } from '../audit/change-author.ts';
+import type { ApiKey } from './api-key.ts';
+
+/** A key as lists show it. */
+export type ListedApiKey = ApiKey & {
+  /** When it was last used, to about a minute. Undefined: never, or before this was recorded. */
+  readonly lastUsedAtMs?: number;
+};
+
+/** Which keys a list has. Deleted keys are in no list. */
+export type KeyQuery = {
+  /** The users whose keys may be seen: all, or the names of some. */
+  readonly users: 'all' | readonly string[];
+  readonly userName?: string;
+  readonly ids?: readonly string[];
+  /** Keys that were not used from this moment on. A key that was never used counts from its creation. */
+  readonly unusedSinceMs?: number;
+  /** Keys that expire before this moment by their own limits or those of their owner. Includes expired ones. */
+  readonly expiresBeforeMs?: number;
+  /** Leaves out keys that expired before this moment. */
+  readonly expiresFromMs?: number;
+  readonly isEnabled?: boolean;
+  readonly order: 'oldest' | 'newest';
+  /** The page begins after this key. */
+  readonly after?: { readonly createdAtMs: number; readonly id: string };
+  /** The most keys to return, at least 1. */
+  readonly limit: number;
+};
+
+/** The part of the store for lists of keys, their new secrets, and their last use. */
+export type KeyStore = {
+  /** One page of keys, by creation and then by id. */
+  readonly queryApiKeys: (query: KeyQuery) => Promise<readonly ListedApiKey[]>;
+  /**
+   * Replaces the secret of a key. The present secret becomes the previous one, which opens the key until
+   * `previousOpensUntilMs`; the one before it is removed. Returns false if there is no such key or the hash exists.
+   */
+  readonly rotateApiKey: (
+    rotation: { readonly keyId: string; readonly hash: string; readonly hint: string; readonly previousOpensUntilMs: number },
+    change: Change,
+  ) => Promise<boolean>;
+  /**
+   * Records that keys were used. A key whose recorded use is less than a minute older, or that is deleted, is left
+   * unchanged.
+   */
+  readonly noteApiKeyUses: (keyIds: readonly string[], usedAtMs: number) => Promise<void>;
+};

@@ -1,0 +1,52 @@
+import { type StoredApiKey, withoutHashes } from '../api-key.ts';
+import type { KeyQuery, KeyStore, ListedApiKey } from '../key-store.ts';
+
+type Methods = {
+  readonly [Name in keyof KeyStore]: (...parameters: Parameters<KeyStore[Name]>) => Awaited<ReturnType<KeyStore[Name]>>;
+};
+
+/** Lists, rotation and uses of the keys of an in-memory store, for tests. */
+export function createFakeKeyLists(state: {
+  readonly keys: () => readonly StoredApiKey[];
+  readonly update: (keyId: string, change: (key: StoredApiKey) => StoredApiKey[]) => boolean;
+}): Methods {
+  const uses = new Map<string, number>();
+  return {
+    queryApiKeys: (query) =>
+      queryKeys(
+        state.keys().map((key) => listed(key, uses)),
+        query,
+      ),
+    rotateApiKey: ({ keyId, hash, hint, previousOpensUntilMs }) => {
+      if (state.keys().some((key) => key.hash === hash)) return false;
+      return state.update(keyId, (key) => [{ ...key, hash, hint, previousHash: key.hash, previousOpensUntilMs }]);
+    },
+    noteApiKeyUses: (keyIds, usedAtMs) => {
+      for (const keyId of keyIds) if (usedAtMs - (uses.get(keyId) ?? -Infinity) >= 60_000) uses.set(keyId, usedAtMs);
+    },
+  };
+}
+
+function listed(key: StoredApiKey, uses: ReadonlyMap<string, number>): ListedApiKey {
+  const lastUsedAtMs = uses.get(key.id);
+  return { ...withoutHashes(key), ...(lastUsedAtMs === undefined ? {} : { lastUsedAtMs }) };
+}
+
+function queryKeys(all: readonly ListedApiKey[], query: KeyQuery): readonly ListedApiKey[] {
+  const { users, userName, ids, unusedSinceMs, expiresBeforeMs, expiresFromMs, isEnabled, order, after, limit } = query;
+  const expiryOf = ({ limits, userLimits }: ListedApiKey): number =>
+    Math.min(limits?.expiresAtMs ?? Infinity, userLimits?.expiresAtMs ?? Infinity);
+  const isAfter = (left: { createdAtMs: number; id: string }, right: { createdAtMs: number; id: string }): boolean =>
+    left.createdAtMs === right.createdAtMs ? left.id > right.id : left.createdAtMs > right.createdAtMs;
+  const sign = order === 'oldest' ? 1 : -1;
+  return all
+    .filter((key) => users === 'all' || users.includes(key.userName))
+    .filter((key) => (userName ?? key.userName) === key.userName && (ids ?? [key.id]).includes(key.id))
+    .filter((key) => unusedSinceMs === undefined || (key.lastUsedAtMs ?? key.createdAtMs) < unusedSinceMs)
+    .filter((key) => expiryOf(key) < (expiresBeforeMs ?? Infinity) || expiresBeforeMs === undefined)
+    .filter((key) => expiryOf(key) >= (expiresFromMs ?? -Infinity))
+    .filter((key) => isEnabled === undefined || isEnabled === (key.disabledAtMs === undefined))
+    .toSorted((left, right) => sign * (isAfter(left, right) ? 1 : -1))
+    .filter((key) => after === undefined || (key.id !== after.id && isAfter(key, after) === (order === 'oldest')))
+    .slice(0, limit);
+}
