@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 import { findBundle } from './build/find-bundle.js';
 
-// Runs the bundle that `npm run bundle` has made of the sources, or the sources if there is no bundle of them. This file is
-// JavaScript, because the first TypeScript file of a process costs 70 ms and 17 MB.
+// Runs the bundle that the installation or `npm run bundle` has made of the sources, or the sources if there is no bundle
+// of them. This file is JavaScript, because the first TypeScript file of a process costs 70 ms and 17 MB.
 
 const bundle = findBundle(new URL('./', import.meta.url));
 if (bundle !== undefined) enableCompileCache(fileURLToPath(new URL('compiled', bundle)));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -113,4 +113,40 @@ test('a bundle is used only while its sources have the same content', async () =
   assert.equal(findBundle(sources), undefined);
   rmSync(file);
   assert.equal(findBundle(sources), undefined);
+});
+
+/** A checkout in which only the installation works, and makes its bundle by this program. */
+async function withInstallation(
+  makeBundle: string,
+  use: (folder: string, install: () => ReturnType<typeof runToEnd>) => Promise<void>,
+): Promise<void> {
+  const other = mkdtempSync(join(tmpdir(), 'weir-prepare-'));
+  try {
+    mkdirSync(join(other, 'build'));
+    writeFileSync(join(other, 'package.json'), '{ "type": "module" }');
+    for (const name of ['prepare.js', 'find-bundle.js']) copyFileSync(join(root, 'build', name), join(other, 'build', name));
+    writeFileSync(join(other, 'build/make-bundle.js'), makeBundle);
+    await use(other, () => runToEnd(process.execPath, [join(other, 'build/prepare.js')]));
+  } finally {
+    rmSync(other, removal);
+  }
+}
+
+test('an installation that cannot make a bundle succeeds, and says why the sources run', async () => {
+  await withInstallation("throw new Error('no room');", async (_folder, install) => {
+    const { code, stdout, stderr } = await install();
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.equal(stderr, 'weir: no bundle was made, so the sources run, which takes longer to start: Error: no room\n');
+  });
+});
+
+test('an installation makes the bundle only if there is none of these sources', async () => {
+  const make = `import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+    appendFileSync('made', 'x');
+    mkdirSync('.build');
+    writeFileSync('.build/manifest.json', '[]');`;
+  await withInstallation(make, async (other, install) => {
+    for (let run = 0; run < 2; run++) assert.equal((await install()).code, 0);
+    assert.equal(readFileSync(join(other, 'made'), 'utf8'), 'x');
+  });
 });
