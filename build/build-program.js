@@ -57,6 +57,7 @@ export async function buildProgram(root, folder) {
   const paths = [
     'package.json',
     'package-lock.json',
+    'build/build-program.js',
     ...Object.keys(metafile.inputs).filter((path) => /^(?:src|simulator|build)\//.test(path)),
   ];
   writeFileSync(join(fresh, 'manifest.json'), JSON.stringify(paths.map((path) => describeInput(root, path))));

@@ -1,7 +1,11 @@
 import { resolve } from 'node:path';
 
-import { buildProgram } from './build-program.js';
+import { findBundle } from './find-bundle.js';
 
-// Makes the bundle that `weir.js` runs: `npm run bundle`. Another folder may be named.
+// Makes the bundle that `weir.js` runs: `npm run bundle`. Another folder may be named. A bundle of the same sources stays.
 const root = resolve(import.meta.dirname, '..');
-await buildProgram(root, resolve(root, process.argv[2] ?? '.build'));
+const folder = process.argv[2];
+if (folder !== undefined || findBundle(new URL('../', import.meta.url)) === undefined) {
+  const { buildProgram } = await import('./build-program.js');
+  await buildProgram(root, resolve(root, folder ?? '.build'));
+}

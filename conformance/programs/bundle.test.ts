@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 
 import { post } from '../support/http.ts';
 import { cleanEnvironment, removal } from '../support/start-weir.ts';
-import { runToEnd, runWeir } from './run-weir.ts';
+import { runToEnd } from './run-weir.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** A bundle finds its libraries from its folder, so it lies in the checkout. */
@@ -28,6 +28,8 @@ after(() => {
   rmSync(data, removal);
 });
 
+const fromSources = (words: readonly string[], environment: Readonly<Record<string, string>>) =>
+  runToEnd(process.execPath, [join(root, 'src/main/weir.ts'), ...words], { environment, cwd: data });
 const bundled = (words: unknown, environment: Readonly<Record<string, string>>) =>
   runToEnd(process.execPath, ['--input-type=module', '-e', run, JSON.stringify(words)], { environment, cwd: data });
 
@@ -44,8 +46,8 @@ for (const words of [
 ]) {
   test(`weir ${words.join(' ')} answers the same from the bundle and from the sources`, async () => {
     const environment = { WEIR_DATA_DIR: join(data, 'commands') };
-    await runWeir(['users', 'list'], environment, data);
-    assert.deepEqual(await bundled(words, environment), await runWeir(words, environment, data));
+    await fromSources(['users', 'list'], environment);
+    assert.deepEqual(await bundled(words, environment), await fromSources(words, environment));
   });
 }
 

@@ -48,7 +48,8 @@ export type StartWeirOptions = ServeWeirOptions & {
   readonly nodeArguments?: readonly string[];
 };
 
-export const program = join(import.meta.dirname, '../../src/main/weir.ts');
+/** Runs the bundle, which the runs of package.json make first, or the sources if there is none of them. */
+export const program = join(import.meta.dirname, '../../weir.js');
 const readyWithinMs = 60_000;
 const stopWithinMs = 60_000;
 const outputWithinMs = 5000;
