@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe } from 'node:test';
 
 import {
   Agent,
@@ -14,6 +14,7 @@ import {
 import OpenAI from 'openai';
 import { z } from 'zod';
 
+import { pythonTest, quickTest } from '../sdk/start-tool-bench.ts';
 import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { chatOnly, modelNames, models } from './models.ts';
 
@@ -62,7 +63,7 @@ describe('OpenAI Agents SDK', () => {
         });
       const ask = doing({ 'tool-name': 'look_up', 'tool-arguments': '{"word":"heron"}', text: 'A heron wades.' });
 
-      test('a tool is run and answered, then the next turn continues from the stored response', async () => {
+      quickTest?.('a tool is run and answered, then the next turn continues from the stored response', async () => {
         const called: string[] = [];
         const runner = createRunner();
         const first = await runner.run(createAgent(called), `What is a heron? ${ask}`);
@@ -76,31 +77,35 @@ describe('OpenAI Agents SDK', () => {
       });
 
       for (const streamed of [false, true]) {
-        test(`hosted tools are run by the service, and the whole run is the next one’s history (${streamed ? 'streamed' : 'whole'})`, async () => {
-          const agent = new Agent({ name: 'clerk', instructions: 'Help.', model: name, tools: [webSearchTool(), codeInterpreterTool()] });
-          const runner = createRunner();
-          const run = async (input: AgentInputItem[]) => {
-            if (!streamed) return await runner.run(agent, input);
-            const result = await runner.run(agent, input, { stream: true });
-            await result.completed;
-            return result;
-          };
-          const first = await run([user('Search the web for the swing bridge of Eastquay. Compute: 6 * 7')]);
-          assert.match(first.finalOutput ?? '', /^Here is what I found\. /);
-          const hosted = first.newItems.flatMap(({ rawItem }) => (rawItem?.type === 'hosted_tool_call' ? [rawItem] : []));
-          assert.deepEqual(
-            hosted.map((item) => [item.name, item.status]),
-            [
-              ['web_search_call', 'completed'],
-              ['code_interpreter_call', 'completed'],
-            ],
-          );
-          const second = await run([...first.history, user('And now?')]);
-          assert.ok(second.finalOutput);
-        });
+        const withPython = pythonTest(3, name, streamed);
+        withPython?.(
+          `hosted tools are run by the service, and the whole run is the next one’s history (${streamed ? 'streamed' : 'whole'})`,
+          async () => {
+            const agent = new Agent({ name: 'clerk', instructions: 'Help.', model: name, tools: [webSearchTool(), codeInterpreterTool()] });
+            const runner = createRunner();
+            const run = async (input: AgentInputItem[]) => {
+              if (!streamed) return await runner.run(agent, input);
+              const result = await runner.run(agent, input, { stream: true });
+              await result.completed;
+              return result;
+            };
+            const first = await run([user('Search the web for the swing bridge of Eastquay. Compute: 6 * 7')]);
+            assert.match(first.finalOutput ?? '', /^Here is what I found\. /);
+            const hosted = first.newItems.flatMap(({ rawItem }) => (rawItem?.type === 'hosted_tool_call' ? [rawItem] : []));
+            assert.deepEqual(
+              hosted.map((item) => [item.name, item.status]),
+              [
+                ['web_search_call', 'completed'],
+                ['code_interpreter_call', 'completed'],
+              ],
+            );
+            const second = await run([...first.history, user('And now?')]);
+            assert.ok(second.finalOutput);
+          },
+        );
       }
 
-      test('a streamed run works over a conversation', async () => {
+      quickTest?.('a streamed run works over a conversation', async () => {
         const called: string[] = [];
         const runner = createRunner();
         const { id: conversationId } = await client.conversations.create({});

@@ -13,6 +13,8 @@ import {
   geminiNameOf,
   nextQuestion,
   searchQuestion,
+  pythonTest,
+  quickTest,
   startToolBench,
   type ToolBench,
   toolModels,
@@ -106,13 +108,14 @@ describe('AI SDK: built-in tools', () => {
       const coder = name === 'google' ? geminiNameOf(upstream, '2.5') : upstream;
       for (const streamed of [false, true]) {
         const how = `${name} to ${upstream}, ${streamed ? 'streamed' : 'whole'}`;
+        const withPython = pythonTest(at, upstream, streamed);
         const asking = (question: string, pick: (provider: Provider) => ToolSet | undefined): Asked => {
           const provider = providers[at];
           assert.equal(provider?.name, name);
           return { model, open: provider.open, messages: [{ role: 'user', content: question }], tools: pick(provider) ?? {} };
         };
 
-        test(`a searched answer has its sources, and is accepted as history (${how})`, async () => {
+        quickTest?.(`a searched answer has its sources, and is accepted as history (${how})`, async () => {
           const asked = asking(searchQuestion, ({ search }) => search);
           const first = await ask(asked, streamed);
           assert.ok(first.sources.some((source) => source.sourceType === 'url' && source.url === bench.page('press', '/eastquay-bridge')));
@@ -121,7 +124,7 @@ describe('AI SDK: built-in tools', () => {
           await goOn(asked, first, streamed);
         });
 
-        test(`code is run by the service, and its record is accepted as history (${how})`, async () => {
+        withPython?.(`code is run by the service, and its record is accepted as history (${how})`, async () => {
           const asked = { ...asking(codeQuestion, ({ python }) => python), model: coder };
           const first = await ask(asked, streamed);
           assert.equal(first.ranTools.length, 1);
@@ -129,7 +132,7 @@ describe('AI SDK: built-in tools', () => {
           await goOn(asked, first, streamed);
         });
 
-        test(`a search is combined with a function, which the client answers (${how})`, async () => {
+        quickTest?.(`a search is combined with a function, which the client answers (${how})`, async () => {
           const answers = { look_up: tool({ description: 'Looks a word up.', inputSchema: z.object({ word: z.string() }) }) };
           const asked = asking(searchQuestion, ({ search }) => ({ ...search, ...toolSet(answers) }));
           const first = await ask(asked, streamed);
@@ -137,7 +140,7 @@ describe('AI SDK: built-in tools', () => {
         });
 
         if (name === 'openai') continue;
-        test(`a page in the question is read (${how})`, async () => {
+        quickTest?.(`a page in the question is read (${how})`, async () => {
           const asked = asking(`What does ${bench.page('press', '/eastquay-bridge')} say?`, ({ pages }) => pages);
           const first = await ask(asked, streamed);
           if (name === 'anthropic') assert.deepEqual(first.ranTools, ['web_fetch']);

@@ -9,6 +9,8 @@ import {
   codeQuestion,
   nextQuestion,
   searchQuestion,
+  pythonTest,
+  quickTest,
   startToolBench,
   type ToolBench,
   toolModels,
@@ -54,6 +56,7 @@ describe('Anthropic SDK: server tools', () => {
   for (const model of toolModels) {
     for (const streamed of [false, true]) {
       const how = `${model}, ${streamed ? 'streamed' : 'whole'}`;
+      const withPython = pythonTest(1, model, streamed);
       const asking = (content: string, tools: Request['tools']): Request => ({
         model,
         max_tokens: 2000,
@@ -61,7 +64,7 @@ describe('Anthropic SDK: server tools', () => {
         ...(tools === undefined ? {} : { tools }),
       });
 
-      test(`a searched answer cites its sources, and is accepted unchanged as history (${how})`, async () => {
+      quickTest?.(`a searched answer cites its sources, and is accepted unchanged as history (${how})`, async () => {
         const request = asking(searchQuestion, [search]);
         const first = await ask(request, streamed);
         const { use, result } = readRun(first, 'web_search_tool_result');
@@ -81,7 +84,7 @@ describe('Anthropic SDK: server tools', () => {
         await goOn(request, first, streamed);
       });
 
-      test(`code is run, shown with its output, and accepted as history (${how})`, async () => {
+      withPython?.(`code is run, shown with its output, and accepted as history (${how})`, async () => {
         const request = asking(codeQuestion, [python]);
         const first = await ask(request, streamed);
         const { use, result } = readRun(first, 'code_execution_tool_result');
@@ -91,7 +94,7 @@ describe('Anthropic SDK: server tools', () => {
         await goOn(request, first, streamed);
       });
 
-      test(`a page is fetched, cited and accepted as history (${how})`, async () => {
+      quickTest?.(`a page is fetched, cited and accepted as history (${how})`, async () => {
         const url = bench.page('press', '/eastquay-bridge');
         const request = asking(`What does ${url} say?`, [fetchPage]);
         const first = await ask(request, streamed);
@@ -108,27 +111,30 @@ describe('Anthropic SDK: server tools', () => {
   }
 
   for (const model of toolModels) {
-    test(`a turn with a search and a function call is continued by the client, with the results of the search (${model})`, async () => {
-      const weather = { name: 'get_weather', input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } } };
-      const request: Request = { model, max_tokens: 2000, messages: [{ role: 'user', content: 'Tides?' }], tools: [search, weather] };
-      const first = await client.messages.create(request, steer({ 'tool-calls': 2 }));
-      see(model, first);
-      assert.equal(first.stop_reason, 'tool_use');
-      readRun(first, 'web_search_tool_result');
-      const results = first.content.flatMap((block) =>
-        block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'rain' }] : [],
-      );
-      assert.equal(results.length, 1);
-      const messages = [
-        ...request.messages,
-        { role: 'assistant' as const, content: first.content },
-        { role: 'user' as const, content: results },
-      ];
-      const second = await ask({ ...request, messages }, false);
-      assert.ok(second.content.some((block) => block.type === 'text' && block.text.includes('rain')));
-    });
+    quickTest?.(
+      `a turn with a search and a function call is continued by the client, with the results of the search (${model})`,
+      async () => {
+        const weather = { name: 'get_weather', input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } } };
+        const request: Request = { model, max_tokens: 2000, messages: [{ role: 'user', content: 'Tides?' }], tools: [search, weather] };
+        const first = await client.messages.create(request, steer({ 'tool-calls': 2 }));
+        see(model, first);
+        assert.equal(first.stop_reason, 'tool_use');
+        readRun(first, 'web_search_tool_result');
+        const results = first.content.flatMap((block) =>
+          block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'rain' }] : [],
+        );
+        assert.equal(results.length, 1);
+        const messages = [
+          ...request.messages,
+          { role: 'assistant' as const, content: first.content },
+          { role: 'user' as const, content: results },
+        ];
+        const second = await ask({ ...request, messages }, false);
+        assert.ok(second.content.some((block) => block.type === 'text' && block.text.includes('rain')));
+      },
+    );
 
-    test(`a failed search is reported to the model and to the client (${model})`, async () => {
+    quickTest?.(`a failed search is reported to the model and to the client (${model})`, async () => {
       const query = 'tides [[simulator fault=status%3Bstatus%3D500]]';
       const steering = steer({ 'tool-name': 'web_search', 'tool-arguments': encodeURIComponent(JSON.stringify({ query })) });
       const request: Request = { model, max_tokens: 2000, messages: [{ role: 'user', content: 'Tides?' }], tools: [search] };

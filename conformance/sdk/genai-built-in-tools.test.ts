@@ -20,6 +20,8 @@ import {
   codeQuestion,
   nextQuestion,
   searchQuestion,
+  pythonTest,
+  quickTest,
   startToolBench,
   type ToolBench,
   toolModels,
@@ -74,9 +76,10 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
   for (const model of toolModels) {
     for (const streamed of [false, true]) {
       const how = `${model}, ${streamed ? 'streamed' : 'whole'}`;
+      const withPython = pythonTest(2, model, streamed);
       const open = (...tools: Tool[]): Chat => client.chats.create({ model, config: { tools } });
 
-      test(`a grounded answer can be shown with its sources, and the chat continues (${how})`, async () => {
+      quickTest?.(`a grounded answer can be shown with its sources, and the chat continues (${how})`, async () => {
         const chat = open({ googleSearch: {} });
         const { text, candidate } = await say(chat, model, searchQuestion, streamed);
         const { groundingMetadata: metadata } = candidate;
@@ -96,7 +99,7 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
         assert.ok((await say(chat, model, nextQuestion, streamed)).text);
       });
 
-      test(`code has its outcome, before the answer, and its record is accepted as history (${how})`, async () => {
+      withPython?.(`code has its outcome, before the answer, and its record is accepted as history (${how})`, async () => {
         const chat = open({ codeExecution: {} }, { googleSearch: {} });
         const { parts } = await say(chat, model, codeQuestion, streamed);
         const at = parts.findIndex(({ executableCode }) => executableCode !== undefined);
@@ -112,7 +115,7 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
         assert.ok((await say(chat, model, nextQuestion, streamed)).text);
       });
 
-      test(`pages in the question are read and listed (${how})`, async () => {
+      quickTest?.(`pages in the question are read and listed (${how})`, async () => {
         const chat = open({ urlContext: {} });
         const [read, gone] = [bench.page('press', '/eastquay-bridge'), bench.page('trap', '/gone')];
         const { candidate } = await say(chat, model, `What do ${read} and ${gone} say?`, streamed);
@@ -123,7 +126,7 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
         assert.ok((await say(chat, model, nextQuestion, streamed)).text);
       });
 
-      test(`tools of the service are combined with functions (${how})`, async () => {
+      quickTest?.(`tools of the service are combined with functions (${how})`, async () => {
         const { candidate, parts } = await say(
           open({ googleSearch: {} }, { functionDeclarations: [weather] }),
           model,

@@ -9,6 +9,8 @@ import {
   codeQuestion,
   nextQuestion,
   searchQuestion,
+  pythonTest,
+  quickTest,
   startToolBench,
   type ToolBench,
   toolModels,
@@ -54,8 +56,9 @@ describe('OpenAI SDK: built-in tools', () => {
   for (const model of toolModels) {
     for (const streamed of [false, true]) {
       const how = `${model}, ${streamed ? 'streamed' : 'whole'}`;
+      const withPython = pythonTest(0, model, streamed);
 
-      test(`a searched answer cites its sources, and the whole reply is accepted as history (${how})`, async () => {
+      quickTest?.(`a searched answer cites its sources, and the whole reply is accepted as history (${how})`, async () => {
         const first = await ask({ model, input: searchQuestion, tools: [search], include }, streamed);
         const call = first.output.find((item) => item.type === 'web_search_call');
         assert.equal(call?.status, 'completed');
@@ -82,7 +85,7 @@ describe('OpenAI SDK: built-in tools', () => {
         assert.ok(chained.output_text);
       });
 
-      test(`code is run, shown with its output, and accepted as history (${how})`, async () => {
+      withPython?.(`code is run, shown with its output, and accepted as history (${how})`, async () => {
         const first = await ask({ model, input: codeQuestion, tools: [python], include }, streamed);
         const call = first.output.find((item) => item.type === 'code_interpreter_call');
         assert.equal(call?.code, 'print(6 * 7)');
@@ -96,7 +99,7 @@ describe('OpenAI SDK: built-in tools', () => {
         assert.ok(second.output_text);
       });
 
-      test(`two parallel tools work beside a function that is not called (${how})`, async () => {
+      withPython?.(`two parallel tools work beside a function that is not called (${how})`, async () => {
         const question = 'Search the web for tides. Compute: 6 * 7';
         const reply = await ask({ model, input: question, tools: [search, python, lookUp], include }, streamed);
         const kinds = reply.output.map(({ type }) => type).filter((type) => type !== 'message' && type !== 'reasoning');

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 
 import { chatOnly, type ModelName, modelNames, models, modelTargets } from '../responses/models.ts';
+import { scaled } from '../support/scale.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
 /** A Weir that runs the built-in tools itself for models of each upstream dialect, over the simulated web. */
@@ -11,6 +13,20 @@ export type ToolBench = SimulatedWeir & {
 
 /** A model of each upstream dialect. None of their vendors receives a built-in tool: they get functions. */
 export const toolModels = modelNames;
+
+const isDeep = scaled(0, 1) === 1;
+
+/**
+ * Registers a test that starts Python, if it is one of this form: a sandbox costs a second of processor time. `npm test`
+ * runs each client with one model whole and with another streamed, the deep form runs all.
+ * @param client a number of its own for each client, so that the clients together use every model
+ */
+export function pythonTest(client: number, model: ModelName, streamed: boolean): typeof test | undefined {
+  return isDeep || toolModels[(client + Number(streamed)) % toolModels.length] === model ? test : undefined;
+}
+
+/** Registers a test that starts no Python: `npm test` runs all of them. */
+export const quickTest: typeof test | undefined = isDeep ? undefined : test;
 
 export const searchQuestion = 'Search the web for the swing bridge of Eastquay';
 export const codeQuestion = 'Run python: print(6 * 7)';

@@ -128,5 +128,7 @@ function toolsOf({ search }: RunningSimulator): object {
     webSearch: { provider: 'searxng', baseUrl: search.url, timeoutMs: webTimeoutMs },
     pages: { trustedOrigins: [search.pageOrigin], timeoutMs: webTimeoutMs },
     imageGeneration: { model: 'gpt-image-1.5' },
+    // No interpreter is started that no request will use.
+    codeExecution: { poolSize: 0 },
   };
 }

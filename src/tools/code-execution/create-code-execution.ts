@@ -11,6 +11,7 @@ import { openSnapshot } from './open-snapshot.ts';
 import { Sandbox } from './sandbox.ts';
 import { SandboxPool } from './sandbox-pool.ts';
 import { type HostSeal, type SandboxLimits, serveCommand } from './seal-command.ts';
+import { shareByKey } from './share-by-key.ts';
 
 export type CodeExecutionOptions = {
   readonly limits: SandboxLimits;
@@ -70,11 +71,14 @@ export function createCodeExecution(options: CodeExecutionOptions): CodeExecutio
   };
 }
 
-/** Finds once how sandboxes are sealed on this machine and which snapshot they start from. */
+/** Seals and snapshots are the same for equal limits, and cost seconds: each is made once in a process. */
+const sealsOf = shareByKey<ReadonlySet<HostSeal>>();
+const snapshotOf = shareByKey<FileHandle>();
+
+/** Finds how sandboxes are sealed on this machine and which snapshot they start from. */
 class SandboxHost {
   readonly #options: CodeExecutionOptions;
-  #seals: Promise<ReadonlySet<HostSeal>> | undefined;
-  #snapshot: Promise<FileHandle | undefined> | undefined;
+  #opening: Promise<unknown> | undefined;
 
   constructor(options: CodeExecutionOptions) {
     this.#options = options;
@@ -91,7 +95,7 @@ class SandboxHost {
       });
     }
     // The snapshot is created while the model works, so that the first run can use it.
-    void this.#openSnapshot();
+    this.#opening ??= this.#openSnapshot();
   }
 
   async start(): Promise<Sandbox> {
@@ -101,37 +105,32 @@ class SandboxHost {
     return new Sandbox({ command: serveCommand(seals, limits, snapshot !== undefined), limits, snapshot: snapshot?.fd });
   }
 
+  /** Waits for the process that makes the snapshot, which writes to the folder. */
   async close(): Promise<void> {
-    await (await this.#snapshot)?.close();
+    await this.#opening;
   }
 
+  /** The host may have been too busy: after a failure the next request checks again. */
   #findSeals(): Promise<ReadonlySet<HostSeal>> {
-    this.#seals ??= this.#trySeals().catch((error: unknown) => {
-      // The host may have been too busy: the next request checks again.
-      this.#seals = undefined;
-      throw error;
-    });
-    return this.#seals;
-  }
-
-  async #trySeals(): Promise<ReadonlySet<HostSeal>> {
     const { limits, logger } = this.#options;
-    if (!canSeal()) throw new Error(`Node ${process.version} on ${process.platform} cannot seal a process.`);
-    const seals = await findSeals(limits);
-    logger.info({ seals: [...seals] }, 'sandbox seals found');
-    return seals;
+    return sealsOf(JSON.stringify(limits), async () => {
+      if (!canSeal()) throw new Error(`Node ${process.version} on ${process.platform} cannot seal a process.`);
+      const seals = await findSeals(limits);
+      logger.info({ seals: [...seals] }, 'sandbox seals found');
+      return seals;
+    });
   }
 
   /** Without a snapshot each start takes some seconds instead of half a second. */
-  #openSnapshot(): Promise<FileHandle | undefined> {
+  async #openSnapshot(): Promise<FileHandle | undefined> {
     const { limits, folder, logger } = this.#options;
-    this.#snapshot ??= this.#findSeals()
-      .then((seals) => openSnapshot(seals, limits, folder))
-      .catch((error: unknown) => {
-        logger.warn({ err: error }, 'snapshot of the Python interpreter failed');
-        return undefined;
-      });
-    return this.#snapshot;
+    try {
+      const seals = await this.#findSeals();
+      return await snapshotOf(String(limits.memoryMb), () => openSnapshot(seals, limits, folder));
+    } catch (error) {
+      logger.warn({ err: error }, 'snapshot of the Python interpreter failed');
+      return undefined;
+    }
   }
 }
 

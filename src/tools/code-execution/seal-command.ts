@@ -112,6 +112,8 @@ function nodeCommand({ memoryMb }: SandboxLimits): string[] {
     '--no-webstorage',
     '--no-warnings',
     `--max-old-space-size=${Math.max(128, memoryMb)}`,
+    // Most runs are short. The default spends more on optimising the interpreter than they take; long ones still get it.
+    '--wasm-tiering-budget=100000000',
     // In pages of 64 KiB. The interpreter's memory cannot exceed it.
     `--wasm-max-mem-pages=${memoryMb * 16}`,
     fileURLToPath(childScript),

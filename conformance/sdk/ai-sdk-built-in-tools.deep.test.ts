@@ -1,0 +1,2 @@
+import '../support/deep.ts';
+import './ai-sdk-built-in-tools.test.ts';

@@ -1,0 +1,2 @@
+import '../support/deep.ts';
+import './anthropic-built-in-tools.test.ts';

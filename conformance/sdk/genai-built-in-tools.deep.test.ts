@@ -1,0 +1,2 @@
+import '../support/deep.ts';
+import './genai-built-in-tools.test.ts';

@@ -1,0 +1,2 @@
+import '../support/deep.ts';
+import './openai-built-in-tools.test.ts';
