@@ -17,8 +17,8 @@ export const toolModels = modelNames;
 const isDeep = scaled(0, 1) === 1;
 
 /**
- * Registers a test that starts Python, if it is one of this form: a sandbox costs a second of processor time. `npm test`
- * runs each client with one model whole and with another streamed, the deep form runs all.
+ * Registers a test that starts Python, which costs a second of processor time. `npm test` runs each client with one
+ * model whole and with another streamed; the deep form runs all.
  * @param client a number of its own for each client, so that the clients together use every model
  */
 export function pythonTest(client: number, model: ModelName, streamed: boolean): typeof test | undefined {

@@ -65,7 +65,9 @@ async function recover(disk: MemoryJournalDisk) {
     },
   };
   const before = disk.afterCrash('kill');
-  const options = { directory: '/journal', clock: systemClock, logger: silentLogger, settleLost, store };
+  // The disk in memory copies whole segments.
+  const segmentBytesMax = 16_384;
+  const options = { directory: '/journal', clock: systemClock, logger: silentLogger, settleLost, store, segmentBytesMax };
   const { journal, recovered } = await createJournal({ ...options, disk });
   const crashed = disk.afterCrash('power-loss');
   await journal.drain(AbortSignal.timeout(30_000));
