@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import { anyUnit } from '../../platform/testing/any-unit.ts';
 import type { InferenceReply, ReplyPart, StopReason } from '../../inference/inference-reply.ts';
 import type {
   FunctionTool,
@@ -170,7 +171,7 @@ export const arbitraryRequest: fc.Arbitrary<InferenceRequest> = toolsAndTurns.ch
 
 const oddName = fc.oneof(name, fc.constantFrom('files.read:1', '2fast', 'f'.repeat(100), 'naïve', '-', 'a b'));
 const oddId = fc.oneof(fc.constantFrom('call_1', 'call_2', 'functions.f:0', 'toolu_01', 'x'.repeat(90), 'é', ''), name);
-const oddText = fc.oneof(words, fc.constantFrom('', ' ', '\n', ' ends with a blank '), fc.string({ unit: 'binary', maxLength: 4 }));
+const oddText = fc.oneof(words, fc.constantFrom('', ' ', '\n', ' ends with a blank '), fc.string({ unit: anyUnit, maxLength: 4 }));
 
 const oddPart: fc.Arbitrary<Part> = fc.oneof(
   oddText.map((text): Part => ({ kind: 'text', text })),

@@ -3,11 +3,12 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
+import { anyUnit } from '../testing/any-unit.ts';
 import { createMetricRegistry } from './metric-registry.ts';
 import { readExposition, sumSamples } from './testing/read-exposition.ts';
 import { renderMetrics } from './render-metrics.ts';
 
-const text = fc.string({ unit: 'binary', maxLength: 20 });
+const text = fc.string({ unit: anyUnit, maxLength: 20 });
 
 test('written metrics can be read again, with any labels', () => {
   fc.assert(

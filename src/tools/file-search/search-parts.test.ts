@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
+import { anyUnit } from '../../platform/testing/any-unit.ts';
 import type { FileFilter } from '../../inference/inference-request.ts';
 import { chunkText, estimateTextTokens } from './chunk-text.ts';
 import { fitsFilter } from './fits-filter.ts';
@@ -52,7 +53,7 @@ test('words of scripts without spaces are found by parts of their sentences', ()
 
 test('a match expression contains only quoted words', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (query) => {
+    fc.property(fc.string({ unit: anyUnit, maxLength: 60 }), (query) => {
       const match = matchExpression(query);
       if (match !== undefined) assert.match(match, /^"[\p{L}\p{N}\p{M}]+"(?: OR "[\p{L}\p{N}\p{M}]+"){0,63}$/u);
     }),

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 
+import { anyUnit } from '../../../platform/testing/any-unit.ts';
 import type { CallEntry } from '../call-entry.ts';
 
-const text = fc.string({ unit: 'binary', maxLength: 300 });
+const text = fc.string({ unit: anyUnit, maxLength: 300 });
 const count = fc.nat();
 const maybe = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> => fc.option(value, { nil: undefined });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseHTML } from 'linkedom';
+import { anyUnit } from '../../../platform/testing/any-unit.ts';
 import type { ServerToolPart } from '../../../inference/inference-request.ts';
 import { encodeSearchEntry } from './encode-search-entry.ts';
 
@@ -57,8 +58,8 @@ test('no part of a query or an address is markup, and no address is a script', (
     'https://a/"><script>x',
     "https://a/'onclick='x",
   ];
-  const words = fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: 'binary', maxLength: 12 }));
-  const address = fc.oneof(fc.constantFrom(...urls), fc.webUrl(), fc.string({ unit: 'binary', maxLength: 12 }));
+  const words = fc.oneof(fc.constantFrom(...hostile), fc.string({ unit: anyUnit, maxLength: 12 }));
+  const address = fc.oneof(fc.constantFrom(...urls), fc.webUrl(), fc.string({ unit: anyUnit, maxLength: 12 }));
   fc.assert(
     fc.property(fc.array(words, { minLength: 1, maxLength: 3 }), fc.array(address, { maxLength: 3 }), (queries, found) => {
       const { html } = entryOf(search(queries, found));

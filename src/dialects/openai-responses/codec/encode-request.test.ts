@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { anyUnit } from '../../../platform/testing/any-unit.ts';
 import { assistant, result, text, user } from '../../../inference/testing/fake-turns.ts';
 import type { InferenceRequest, Part, Turn } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
@@ -119,7 +120,7 @@ describe('the settings of a request', () => {
 });
 
 describe('encoding and decoding', () => {
-  const shortText = fc.string({ minLength: 1, maxLength: 12, unit: 'binary' });
+  const shortText = fc.string({ minLength: 1, maxLength: 12, unit: anyUnit });
   const textPart = shortText.map((value): Part => text(value));
   const imagePart = fc.constantFrom<Part>(media('image', png), media('image', { kind: 'url', url: 'https://example.org/a.png' }));
   const userTurn = fc.array(fc.oneof(textPart, imagePart), { minLength: 1, maxLength: 3 }).map((parts) => user(...parts));
