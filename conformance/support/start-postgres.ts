@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { Client, type QueryArrayResult } from 'pg';
+
 import { removal } from './start-weir.ts';
 
 const run = promisify(execFile);
@@ -14,8 +16,8 @@ export type PostgresServer = {
   /** @param database `weir` by default @param role the owner of everything by default; no role has a password */
   readonly url: (database?: string, role?: string) => string;
   /**
-   * Runs statements as the owner, or as a role, with the server's own client. Rejects with its error message. Resolves
-   * with its output: columns with | between them.
+   * Runs statements as the owner, or as a role, on a connection of their own. Rejects with the server's error. Resolves
+   * with the rows, one a line, columns with | between them.
    */
   readonly query: (sql: string, options?: { readonly database?: string; readonly role?: string }) => Promise<string>;
   /**
@@ -84,10 +86,19 @@ const startTimeoutMs = 60_000;
 
 function createServer(binaries: string, folder: string, data: string, settings: readonly string[]): PostgresServer {
   let child: ReturnType<typeof spawn> | undefined;
+  // A client in this process: to start the server's own takes longer than most statements.
   const query: PostgresServer['query'] = async (sql, { database = 'weir', role = 'owner' } = {}) => {
-    const connection = ['--host', folder, '--username', role, '--dbname', database];
-    const { stdout } = await run(join(binaries, 'psql'), [...connection, '--no-psqlrc', '-qtA', '--set', 'ON_ERROR_STOP=1', '-c', sql]);
-    return stdout.trim();
+    const client = new Client({ host: folder, user: role, database, types: { getTypeParser: () => String } });
+    // A server that is killed closes the connection; the statement reports it.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const outcome: unknown = await client.query({ text: sql, rowMode: 'array' });
+      const results = (Array.isArray(outcome) ? outcome : [outcome]) as readonly QueryArrayResult<(string | null)[]>[];
+      return results.flatMap(({ rows }) => rows.map((row) => row.map((value) => value ?? '').join('|'))).join('\n');
+    } finally {
+      await client.end();
+    }
   };
   const url: PostgresServer['url'] = (database = 'weir', role = 'owner') =>
     `postgresql://${encodeURIComponent(role)}@localhost/${database}?host=${encodeURIComponent(folder)}`;
