@@ -63,6 +63,13 @@ describe('jobs on foreign bytes', () => {
     assert.equal(await run(pool, { does: 'echo', value: 1 }), 1);
   });
 
+  // V8 ends the process if such an allocation exceeds its own limit.
+  test('a job whose list grows beyond its memory is terminated, and the process survives', async (context) => {
+    const pool = openPool(context, { memoryMegabytes: 128 });
+    assert.equal(await failureOf(run(pool, { does: 'fill a list' })), 'too-much-memory');
+    assert.equal(await run(pool, { does: 'echo', value: 1 }), 1);
+  });
+
   test('a result that is too large is not sent to the main thread', async (context) => {
     const pool = openPool(context, { outputBytesMax: 1000 });
     assert.equal(await failureOf(run(pool, { does: 'write', bytes: 5000 })), 'too-much-output');

@@ -18,8 +18,15 @@ export type JobOrder = {
 
 /** The most time to start a thread and load a module, on a busy machine. */
 const startMsMax = 20_000;
-/** Time between two checks of the memory of buffers, which the limits of a thread do not cover. */
+/** Time between two checks of the memory of a job. */
 const watchMs = 50;
+/** A heap has garbage too: a job is ended when its heap is this many times as large as its limit. */
+const garbageFactor = 2;
+/**
+ * How far V8's own limit is above ours, in MB. V8 ends the whole process, not the thread, if one allocation exceeds its
+ * limit by more than 16 MB, as a long list does when it grows. So the watch ends a thread long before.
+ */
+const marginMegabytes = 1024;
 /** A job that asks more often is in an endless loop. */
 const questionsMax = 1_000_000;
 const megabyte = 1024 * 1024;
@@ -32,6 +39,8 @@ type Current = {
   timer: NodeJS.Timeout | undefined;
   watch: NodeJS.Timeout | undefined;
   questions: number;
+  /** Whether a question about its memory has no answer yet. */
+  isAsked: boolean;
 };
 
 let lastId = 0;
@@ -51,7 +60,11 @@ export class JobThread {
       env: threadEnvironment(),
       execArgv: [],
       name,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
+      resourceLimits: {
+        maxOldGenerationSizeMb: garbageFactor * memoryMegabytes + marginMegabytes,
+        maxYoungGenerationSizeMb: 32,
+        stackSizeMb: 4,
+      },
       // Output of libraries about broken files is of no use.
       stdout: true,
       stderr: true,
@@ -77,7 +90,7 @@ export class JobThread {
   run(order: JobOrder): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = (lastId += 1);
-    const current: Current = { id, order, resolve, reject, timer: undefined, watch: undefined, questions: 0 };
+    const current: Current = { id, order, resolve, reject, timer: undefined, watch: undefined, questions: 0, isAsked: false };
     this.#current = current;
     this.jobs += 1;
     current.timer = setTimeout(() => void this.end(new JobError('crashed', `${order.name} was not started in time`)), startMsMax);
@@ -121,10 +134,16 @@ export class JobThread {
     current.watch = setInterval(() => this.#watchMemory(current), watchMs);
   }
 
-  #watchMemory({ id }: Current): void {
+  /** The answer comes from the thread, also from a loop, but not before a single native call of it has ended. */
+  #watchMemory(current: Current): void {
+    if (current.isAsked) return;
+    current.isAsked = true;
     this.#worker.getHeapStatistics().then(
-      ({ external_memory: bytes }) => {
-        if (this.#current?.id === id && bytes > this.#memoryMegabytes * megabyte) void this.end(this.#tooMuchMemory());
+      ({ external_memory: buffers, used_heap_size: heap }) => {
+        current.isAsked = false;
+        const limit = this.#memoryMegabytes * megabyte;
+        const isTooMuch = buffers > limit || heap > garbageFactor * limit;
+        if (isTooMuch && this.#current?.id === current.id) void this.end(this.#tooMuchMemory());
       },
       () => {
         // The thread has ended, which its own events report.

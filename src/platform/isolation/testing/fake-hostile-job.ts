@@ -5,7 +5,9 @@ import type { JobContext } from '../isolated-job.ts';
 /** What parsers do with hostile files. */
 export type Hostility =
   | { readonly does: 'echo'; readonly value: unknown }
-  | { readonly does: 'loop' | 'loop in microtasks' | 'backtrack' | 'exit' | 'fill the heap' | 'fill buffers' | 'never end' }
+  | {
+      readonly does: 'loop' | 'loop in microtasks' | 'backtrack' | 'exit' | 'fill the heap' | 'fill a list' | 'fill buffers' | 'never end';
+    }
   | { readonly does: 'throw'; readonly message: string }
   | { readonly does: 'write'; readonly bytes: number }
   | { readonly does: 'work'; readonly ms: number }
@@ -26,6 +28,10 @@ export async function run(input: Hostility, { ask }: JobContext<number, string>)
       return process.exit(3);
     case 'fill the heap':
       return fill(() => Array.from({ length: 100_000 }, (_, index) => ({ index })));
+    case 'fill a list': {
+      const list: number[] = [];
+      for (;;) list.push(list.length / 2);
+    }
     case 'fill buffers':
       return fill(() => Buffer.alloc(4 * 1024 * 1024, 1));
     case 'never end':
