@@ -143,7 +143,9 @@ async function startParts(
   opened.defer(() => server.close());
   // The owner creates the schema by opening it.
   await (await openPostgresStore({ url: server.url() })).close();
-  await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator' }));
+  await server.query(
+    describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator', console: 'weir_console' }),
+  );
   const config = JSON.stringify({
     upstreams: simulatedUpstreams(simulator.addresses),
     database: { url: server.url('weir', 'weir_gateway'), monitorUrl: server.url('weir', 'weir_monitor'), poolSize: 4 },

@@ -85,7 +85,9 @@ async function startOnPostgres(folder: string, config: object): Promise<Fleet> {
   const server = await startPostgres();
   // The owner creates the schema by opening it.
   await (await openPostgresStore({ url: server.url() })).close();
-  await server.query(describeRoles({ gateway: 'weir_gateway', operator: 'weir_operator', monitor: 'weir_monitor' }));
+  await server.query(
+    describeRoles({ gateway: 'weir_gateway', operator: 'weir_operator', monitor: 'weir_monitor', console: 'weir_console' }),
+  );
   const database = { url: server.url('weir', 'weir_gateway'), monitorUrl: server.url('weir', 'weir_monitor'), poolSize: 4 };
   const text = JSON.stringify({ ...config, database });
   const gateways: RunningWeir[] = [];

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 import { describeRoles, tablesWithRights } from '../../src/store/postgres/roles.ts';
+import { changeAt } from '../../src/audit/testing/test-change.ts';
 import { createEntry } from '../store/call-entries.ts';
 import { skipPostgres } from '../support/start-postgres.ts';
 import { useSharedParts } from './shared-weir.ts';
@@ -35,6 +36,19 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
       ['weir_gateway', 'create table mine (id text)'],
       ['weir_gateway', published.replace('?', '2')],
       ['weir_gateway', 'update price_versions set basis = null'],
+      ['weir_gateway', 'select hash from admin_tokens'],
+      ['weir_gateway', "insert into people (id, name, name_key, role, created_at_ms, revision) values ('x', 'x', 'x', 'operator', 1, 1)"],
+      ['weir_monitor', 'select password_hash from people'],
+      ['weir_monitor', 'select token_hash from console_sessions'],
+      ['weir_console', 'update calls set amount_nano_usd = 0'],
+      ['weir_console', 'delete from calls'],
+      ['weir_console', "insert into calls (call_id) values ('x')"],
+      ['weir_console', 'update usage_hours set call_count = 0'],
+      ['weir_console', published.replace('?', '2')],
+      ['weir_console', "update settings set value = 'x'"],
+      ['weir_console', 'select sealed from reasoning_proofs'],
+      ['weir_console', 'delete from audit_log'],
+      ['weir_console', 'create table mine (id text)'],
       ['weir_operator', 'update price_books set book = null'],
       ['weir_operator', 'delete from price_books'],
       ['weir_operator', "insert into price_versions (version, basis, recorded_at_ms) values ('v', '{}', 1)"],
@@ -58,13 +72,44 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
     assert.equal(await server.query('select count(*), min(user_name) from calls', { role: 'weir_monitor' }), '1|ann');
   });
 
+  test('the role of the console administers people, keys and credits, and deletes what users stored', async () => {
+    const { server } = parts();
+    const store = await openPostgresStore({ url: server.url('weir', 'weir_console') });
+    const person = { id: 'per_1', name: 'ann', role: 'operator', users: ['ann'], createdAtMs: 1 } as const;
+    assert.equal(typeof (await store.insertPerson(person, changeAt(1))), 'object');
+    const session = { id: 'ses_1', way: 'link', createdAtMs: 1, signedInAtMs: 1, tokenSinceMs: 1, usedAtMs: 1, expiresAtMs: 9 } as const;
+    const opening = { session, tokenHash: 'h', by: { personId: 'per_1' }, idleBeforeMs: 0 };
+    assert.ok(await store.openSession(opening, { via: 'api', atMs: 1 }));
+    assert.ok(await store.findSession('h'));
+    assert.deepEqual(await store.listAdminTokens(), []);
+    const user = await store.ensureUser({ id: 'console-user', name: 'console user', createdAtMs: 1 }, changeAt(1));
+    const key = { userId: user.id, userName: user.name, name: 'ci', hint: 'abcd', createdAtMs: 2, strictTranslation: false };
+    assert.equal(await store.insertApiKey({ id: 'console-key', hash: 'console-hash', ...key }, changeAt(2)), true);
+    assert.equal(await store.deleteApiKey('console-key', changeAt(3)), true);
+    const posting = {
+      transactionId: 'top_up:console',
+      kind: 'top_up',
+      userName: user.name,
+      amountNanoUsd: 5n,
+      against: 'deposits',
+    } as const;
+    const posted = await store.postTransaction({ ...posting, postedAtMs: 3, actor: 'person:ann' }, changeAt(3));
+    assert.equal(posted.status, 'posted');
+    assert.equal(await store.releaseCreditNode({ nodeId: 'nobody' }), 0);
+    await store.deleteFile({ userName: user.name, fileId: 'file_none' });
+    assert.equal((await store.listEntries({ limit: 1 })).length, 1);
+    await store.close();
+  });
+
   test('the statements can be repeated, and accept other role names', async () => {
     const { server } = parts();
-    await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator' }));
-    await server.query(describeRoles({ gateway: 'Front-door', monitor: 'reader', operator: 'Prices-desk' }));
+    await server.query(
+      describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator', console: 'weir_console' }),
+    );
+    await server.query(describeRoles({ gateway: 'Front-door', monitor: 'reader', operator: 'Prices-desk', console: 'Desk' }));
     assert.equal(await server.query('select count(*) from calls', { role: 'Front-door' }), '1');
     for (const name of ['x; drop table calls', 'a"b', '', 'x'.repeat(64)])
-      assert.throws(() => describeRoles({ gateway: name, monitor: 'm', operator: 'o' }), RangeError);
+      assert.throws(() => describeRoles({ gateway: name, monitor: 'm', operator: 'o', console: 'c' }), RangeError);
   });
 
   test('a role without rights on the schema gets the name of the role that has them', async () => {

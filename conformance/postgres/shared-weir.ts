@@ -25,7 +25,9 @@ export function useSharedParts(settings: readonly string[] = []): () => SharedPa
     parts = { server, simulator: await startSimulator() };
     // The owner creates the schema by opening it.
     await (await openPostgresStore({ url: server.url() })).close();
-    await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator' }));
+    await server.query(
+      describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator', console: 'weir_console' }),
+    );
   });
   after(async () => {
     await parts?.simulator.close();

@@ -9,6 +9,7 @@ import { idempotencySuite } from './idempotency-suite.ts';
 import { keySuite } from './key-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { imageSuite } from './image-suite.ts';
+import { peopleSuite } from './people-suite.ts';
 import { priceBookSuite } from './price-book-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { answerReadingSuite } from './answer-reading-suite.ts';
@@ -23,6 +24,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('accounts', () => accountsSuite(open));
     describe('keys', () => keySuite(open));
     describe('audit log', () => auditSuite(open));
+    describe('people', () => peopleSuite(open));
     describe('ledger', () => ledgerSuite(open));
     describe('credits', () => creditSuite(open));
     describe('statistics', () => statisticsSuite(open));

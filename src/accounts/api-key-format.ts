@@ -3,8 +3,11 @@ import { hash } from 'node:crypto';
 /** A source of unpredictable bytes. */
 export type RandomBytes = (size: number) => Uint8Array;
 
-/** `sk-weir` opens the gateway, `bt-weir` the monitor. The prefix lets scanners recognise a leaked secret. */
-export type SecretKind = 'sk-weir' | 'bt-weir';
+/**
+ * `sk-weir` opens the gateway, `bt-weir` the monitor, `at-weir` the admin API. The prefix lets scanners recognise a
+ * leaked secret.
+ */
+export type SecretKind = 'sk-weir' | 'bt-weir' | 'at-weir';
 
 export type GeneratedSecret = {
   /** Identifies the key in lists and logs. It is not secret. */
@@ -17,7 +20,7 @@ const idLength = 10;
 /** 43 characters of an alphabet of 62 hold 256 bits. */
 const secretLength = 43;
 const checksumLength = 6;
-const secretPattern = /^(sk-weir|bt-weir)-([0-9A-Za-z]{10})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
+const secretPattern = /^(sk-weir|bt-weir|at-weir)-([0-9A-Za-z]{10})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 const generatedLength = 'sk-weir-'.length + idLength + 1 + secretLength + 1 + checksumLength;
 
 /**

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../platform/clock.ts';
 import type { BillingToken } from './api-key.ts';
 import type { BillingTokenAuthenticator } from './billing-token-authenticator.ts';
+import { networkOf } from './network-of.ts';
 
 /** A refusal because of a rate limit. The same request may succeed after `retryAfterSeconds`. */
 type TooManyRequests = { readonly retryAfterSeconds: number; readonly message: string };
@@ -100,18 +101,4 @@ function keep(map: Map<string, number>, name: string, value: number): void {
   const [oldest] = map.keys();
   if (map.size >= countedMax && oldest !== undefined) map.delete(oldest);
   map.set(name, value);
-}
-
-/** An IPv4 address, or the first 64 bits of an IPv6 address, which one customer usually has. */
-function networkOf(address: string): string {
-  const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.split('::', 2);
-  const groups = head.split(':');
-  if (tail !== undefined) {
-    const tailGroups = tail === '' ? [] : tail.split(':');
-    while (groups.length + tailGroups.length < 8) groups.push('0');
-    groups.push(...tailGroups);
-  }
-  return groups.slice(0, 4).join(':');
 }

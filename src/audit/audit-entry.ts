@@ -59,11 +59,13 @@ export type AuditFilter = {
   readonly limit: number;
 };
 
-/** What the audit log needs from a store. Rows are appended by the methods that make the changes. */
+/** What the audit log needs from a store. Rows of changes are appended by the methods that make the changes. */
 export type AuditStore = {
   /** Newest first. */
   readonly listAudit: (filter: AuditFilter) => Promise<readonly AuditEntry[]>;
   /** At most `limit` rows after a sequence, oldest first. */
   readonly readAudit: (after: number, limit: number) => Promise<readonly AuditEntry[]>;
   readonly auditHead: () => Promise<AuditHead>;
+  /** Appends a row for an action that changes nothing in the store: a refused sign-in, an export. */
+  readonly recordAction: (action: AuditedAction, change: Change) => Promise<void>;
 };

@@ -22,7 +22,7 @@ export async function* readAuditLog(store: Pick<AuditStore, 'readAudit'>, until:
  * Recomputes the chain from its first row to the head that the store has now. Rows that are appended meanwhile are left
  * for the next check.
  */
-export async function verifyAudit(store: AuditStore): Promise<AuditVerdict> {
+export async function verifyAudit(store: Pick<AuditStore, 'readAudit' | 'auditHead'>): Promise<AuditVerdict> {
   const head = await store.auditHead();
   let last = firstHead;
   for await (const entry of readAuditLog(store, head.sequence)) {

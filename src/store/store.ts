@@ -1,4 +1,5 @@
 import type { AccountsStore } from '../accounts/accounts-store.ts';
+import type { PeopleStores } from '../accounts/people/people-stores.ts';
 import type { AuditStore } from '../audit/audit-entry.ts';
 import type { CreditBooks } from '../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../billing/credits/credit-store.ts';
@@ -16,6 +17,7 @@ import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 
 /** All methods that one database offers to the domains. Each engine implements it and runs the store contract suite. */
 export type Store = AccountsStore &
+  PeopleStores &
   AuditStore &
   LedgerStore &
   LeaseStore &

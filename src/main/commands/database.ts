@@ -37,11 +37,12 @@ export function addDatabaseCommands(program: Command): void {
   database
     .command('roles')
     .description(
-      'prints SQL that creates roles with only the rights that the gateway, the monitor and price publication need; run it in psql as the owner',
+      'prints SQL that creates roles with only the rights that the gateway, the monitor, the console and price publication need; run it in psql as the owner',
     )
     .option('--gateway <role>', "the gateway's role", 'weir_gateway')
     .option('--monitor <role>', "the monitor's role", 'weir_monitor')
     .option('--operator <role>', 'the role of `weir prices publish`', 'weir_operator')
+    .option('--console <role>', "the console's role, which is also that of `weir people`", 'weir_console')
     .action((names: RoleNames) => {
       try {
         console.log(describeRoles(names));

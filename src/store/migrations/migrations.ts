@@ -19,6 +19,7 @@ import { pictures } from './0017-pictures.ts';
 import { auditLog } from './0018-audit-log.ts';
 import { callShapes } from './0019-call-shapes.ts';
 import { keyRotation } from './0020-key-rotation.ts';
+import { people } from './0021-people.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   auditLog,
   callShapes,
   keyRotation,
+  people,
 ];
 
 /** The schema version that this program needs. */

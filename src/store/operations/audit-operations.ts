@@ -66,6 +66,7 @@ export function createAuditOperations(database: Database): AuditStore {
     readAudit: async (after, limit) =>
       (await database.all(`select ${columns} from audit_log where sequence > ? order by sequence limit ?`, after, limit)).map(decodeEntry),
     auditHead: () => readHead(database),
+    recordAction: (action, change) => database.transact((transaction) => appendAudit(transaction, change, action)),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { StoreOperations } from '../worker/store-protocol.ts';
 import { createAccountsOperations } from './accounts-operations.ts';
+import { createAdminTokenOperations } from './admin-token-operations.ts';
 import { createAuditOperations } from './audit-operations.ts';
 import { createBookOperations } from './book-operations.ts';
 import { createBilledCallOperations } from './billed-call-operations.ts';
@@ -11,9 +12,11 @@ import { createLeaseOperations } from './lease-operations.ts';
 import { createIdempotencyOperations } from './idempotency-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
 import { createImageOperations } from './image-operations.ts';
+import { createPeopleOperations } from './people-operations.ts';
 import { createPriceBookOperations } from './price-book-operations.ts';
 import { createProofOperations } from './proof-operations.ts';
 import { readDatabaseId } from './read-database-id.ts';
+import { createSessionOperations } from './session-operations.ts';
 import { createStatisticsOperations } from './statistics-operations.ts';
 import { createVideoTaskOperations } from './video-task-operations.ts';
 
@@ -21,6 +24,9 @@ import { createVideoTaskOperations } from './video-task-operations.ts';
 export function createStoreOperations(database: Database): StoreOperations {
   return {
     ...createAccountsOperations(database),
+    ...createPeopleOperations(database),
+    ...createSessionOperations(database),
+    ...createAdminTokenOperations(database),
     ...createAuditOperations(database),
     ...createLedgerOperations(database),
     ...createLeaseOperations(database),

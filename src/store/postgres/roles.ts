@@ -1,85 +1,100 @@
-/** The rights of each program on a table. The ledger needs `add` and `read` only; its rows are never changed. */
-type Rights = { readonly gateway: Right; readonly monitor: Right; readonly operator?: Right };
-type Right = 'nothing' | 'read' | 'add' | 'add and change' | 'everything';
+/**
+ * The rights of each program on a table; absent means none. The ledger needs `add` and `read` only; its rows are never
+ * changed.
+ */
+type Rights = { readonly gateway: Right; readonly monitor: Right; readonly operator?: Right; readonly console?: Right };
+type Right = 'nothing' | 'read' | 'add' | 'add and change' | 'change and delete' | 'everything';
 
 const privileges: Readonly<Record<Right, string | undefined>> = {
   nothing: undefined,
   read: 'select',
   add: 'select, insert',
   'add and change': 'select, insert, update',
+  'change and delete': 'select, update, delete',
   everything: 'select, insert, update, delete',
 };
 
 const gatewayOnly: Rights = { gateway: 'everything', monitor: 'nothing' };
+/** What users have stored. The console lists and deletes it; it adds nothing. */
+const stored: Rights = { gateway: 'everything', monitor: 'nothing', console: 'change and delete' };
+/** A gateway, which faces clients, cannot make itself a person who administers it. */
+const consoleOnly: Rights = { gateway: 'nothing', monitor: 'nothing', console: 'everything' };
 
 /** Every table of the migrations. A test compares it with a server. */
 const rights: Readonly<Record<string, Rights>> = {
-  schema_migrations: { gateway: 'read', monitor: 'read', operator: 'read' },
+  schema_migrations: { gateway: 'read', monitor: 'read', operator: 'read', console: 'read' },
   // The pepper with which secrets are hashed.
-  settings: { gateway: 'read', monitor: 'read' },
-  database_identity: { gateway: 'read', monitor: 'nothing' },
-  counters: { gateway: 'add and change', monitor: 'read' },
-  users: { gateway: 'add and change', monitor: 'nothing' },
+  settings: { gateway: 'read', monitor: 'read', console: 'read' },
+  database_identity: { gateway: 'read', monitor: 'nothing', console: 'read' },
+  counters: { gateway: 'add and change', monitor: 'read', console: 'add and change' },
+  users: { gateway: 'add and change', monitor: 'nothing', console: 'add and change' },
   // Deleted keys keep their rows.
-  api_keys: { gateway: 'add and change', monitor: 'nothing' },
-  api_key_uses: gatewayOnly,
-  billing_tokens: { gateway: 'everything', monitor: 'read' },
+  api_keys: { gateway: 'add and change', monitor: 'nothing', console: 'add and change' },
+  api_key_uses: { gateway: 'everything', monitor: 'nothing', console: 'everything' },
+  billing_tokens: { gateway: 'everything', monitor: 'read', console: 'everything' },
   // The monitor writes only the time of the last use of a token.
-  billing_token_uses: { gateway: 'everything', monitor: 'add and change' },
-  calls: { gateway: 'add', monitor: 'read' },
-  call_shapes: { gateway: 'add', monitor: 'read' },
-  usage_minutes: { gateway: 'add and change', monitor: 'read' },
-  usage_hours: { gateway: 'add and change', monitor: 'read' },
-  ledger_accounts: { gateway: 'add and change', monitor: 'read' },
-  ledger_transactions: { gateway: 'add', monitor: 'read' },
-  ledger_postings: { gateway: 'add', monitor: 'read' },
-  spend_periods: { gateway: 'add and change', monitor: 'read' },
-  credit_nodes: gatewayOnly,
-  credit_leases: gatewayOnly,
+  billing_token_uses: { gateway: 'everything', monitor: 'add and change', console: 'everything' },
+  calls: { gateway: 'add', monitor: 'read', console: 'read' },
+  call_shapes: { gateway: 'add', monitor: 'read', console: 'read' },
+  usage_minutes: { gateway: 'add and change', monitor: 'read', console: 'read' },
+  usage_hours: { gateway: 'add and change', monitor: 'read', console: 'read' },
+  ledger_accounts: { gateway: 'add and change', monitor: 'read', console: 'add and change' },
+  ledger_transactions: { gateway: 'add', monitor: 'read', console: 'add' },
+  ledger_postings: { gateway: 'add', monitor: 'read', console: 'add' },
+  spend_periods: { gateway: 'add and change', monitor: 'read', console: 'add and change' },
+  // An operator takes back the leases of a gateway that is gone.
+  credit_nodes: stored,
+  credit_leases: stored,
   // Days are added up again for another time zone.
-  usage_days: { gateway: 'everything', monitor: 'read' },
-  usage_day_zone: { gateway: 'add and change', monitor: 'read' },
-  usage_price_versions: { gateway: 'add', monitor: 'read' },
+  usage_days: { gateway: 'everything', monitor: 'read', console: 'read' },
+  usage_day_zone: { gateway: 'add and change', monitor: 'read', console: 'read' },
+  usage_price_versions: { gateway: 'add', monitor: 'read', console: 'read' },
   // Prices are published with a role of their own: a gateway cannot change prices.
-  price_books: { gateway: 'read', monitor: 'read', operator: 'add' },
-  price_versions: { gateway: 'add', monitor: 'read', operator: 'read' },
+  price_books: { gateway: 'read', monitor: 'read', operator: 'add', console: 'read' },
+  price_versions: { gateway: 'add', monitor: 'read', operator: 'read', console: 'read' },
   reasoning_proofs: gatewayOnly,
-  responses: gatewayOnly,
-  response_items: gatewayOnly,
-  response_events: gatewayOnly,
-  conversations: gatewayOnly,
-  conversation_items: gatewayOnly,
-  files: gatewayOnly,
-  file_pieces: gatewayOnly,
-  vector_stores: gatewayOnly,
-  file_batches: gatewayOnly,
-  store_files: gatewayOnly,
-  chunks: gatewayOnly,
-  video_tasks: gatewayOnly,
-  video_requests: gatewayOnly,
-  video_idempotency: gatewayOnly,
+  responses: stored,
+  response_items: stored,
+  response_events: stored,
+  conversations: stored,
+  conversation_items: stored,
+  files: stored,
+  file_pieces: stored,
+  vector_stores: stored,
+  file_batches: stored,
+  store_files: stored,
+  chunks: stored,
+  video_tasks: stored,
+  video_requests: stored,
+  video_idempotency: stored,
   idempotency_keys: gatewayOnly,
   idempotency_chunks: gatewayOnly,
-  pictures: gatewayOnly,
-  callback_deliveries: gatewayOnly,
-  callback_secrets: gatewayOnly,
+  pictures: stored,
+  callback_deliveries: stored,
+  callback_secrets: { gateway: 'everything', monitor: 'nothing', console: 'add and change' },
+  people: consoleOnly,
+  person_users: consoleOnly,
+  console_sessions: consoleOnly,
+  sign_in_codes: consoleOnly,
+  admin_tokens: consoleOnly,
+  admin_token_uses: consoleOnly,
   // Rows are only ever added; the head is the sequence and hash of the last one.
-  audit_log: { gateway: 'add', monitor: 'nothing', operator: 'add' },
-  audit_head: { gateway: 'add and change', monitor: 'nothing', operator: 'add and change' },
+  audit_log: { gateway: 'add', monitor: 'nothing', operator: 'add', console: 'add' },
+  audit_head: { gateway: 'add and change', monitor: 'nothing', operator: 'add and change', console: 'add and change' },
 };
 
 /** The tables for which roles have rights. */
 export const tablesWithRights: readonly string[] = Object.keys(rights);
 
-export type RoleNames = { readonly gateway: string; readonly monitor: string; readonly operator: string };
+export type RoleNames = { readonly gateway: string; readonly monitor: string; readonly operator: string; readonly console: string };
 
 /**
- * Statements that give three roles the rights that their programs need and nothing else. They create missing roles
+ * Statements that give four roles the rights that their programs need and nothing else. They create missing roles
  * without a password. They can run again, and must after each upgrade. The owner of the tables must run them, with the
  * right to create roles.
  */
 export function describeRoles(names: RoleNames): string {
-  const roles = (['gateway', 'monitor', 'operator'] as const).map((program) => ({ program, name: quote(names[program]) }));
+  const roles = (['gateway', 'monitor', 'operator', 'console'] as const).map((program) => ({ program, name: quote(names[program]) }));
   const lines: string[] = [];
   for (const { name } of roles) lines.push(`do $$ begin create role ${name} login; exception when duplicate_object then null; end $$;`);
   const all = roles.map(({ name }) => name).join(', ');

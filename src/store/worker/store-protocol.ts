@@ -1,4 +1,5 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import type { PeopleStores } from '../../accounts/people/people-stores.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
@@ -40,6 +41,7 @@ export type TaskStoreOperations = Omit<TaskStore, 'recordProgress'> & {
 };
 export type CallbackStoreOperations = CallbackStore;
 export type StoreOperations = AccountsStoreOperations &
+  PeopleStores &
   AuditStore &
   LedgerStoreOperations &
   LeaseStore &

@@ -1,0 +1,6 @@
+import type { AdminTokenStore } from './admin-token-store.ts';
+import type { PeopleStore } from './people-store.ts';
+import type { SessionStore } from './session-store.ts';
+
+/** The store of people, their sessions and admin tokens. */
+export type PeopleStores = PeopleStore & SessionStore & AdminTokenStore;
