@@ -2,6 +2,7 @@ import { describe } from 'node:test';
 
 import { accountsSuite } from './accounts-suite.ts';
 import { auditSuite } from './audit-suite.ts';
+import { callFactsSuite } from './call-facts-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
 import { creditSuite } from './credit-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
@@ -26,6 +27,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('audit log', () => auditSuite(open));
     describe('people', () => peopleSuite(open));
     describe('ledger', () => ledgerSuite(open));
+    describe('facts about calls', () => callFactsSuite(open));
     describe('credits', () => creditSuite(open));
     describe('statistics', () => statisticsSuite(open));
     describe('statistics over days', () => statisticsDaysSuite(open));

@@ -1,6 +1,7 @@
 import type { AccountsStore } from '../accounts/accounts-store.ts';
 import type { PeopleStores } from '../accounts/people/people-stores.ts';
 import type { AuditStore } from '../audit/audit-entry.ts';
+import type { CallFactsStore } from '../billing/calls/call-facts-store.ts';
 import type { CreditBooks } from '../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.ts';
@@ -15,7 +16,9 @@ import type { ImageStore } from '../tasks/media/image-store.ts';
 import type { TaskStore } from '../tasks/task-store.ts';
 import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 
-/** All methods that one database offers to the domains. Each engine implements it and runs the store contract suite. */
+/**
+ * All methods that one database offers to the domains. Each engine implements it and runs the store contract suite.
+ */
 export type Store = AccountsStore &
   PeopleStores &
   AuditStore &
@@ -25,6 +28,7 @@ export type Store = AccountsStore &
   StatisticsStore &
   StatisticsDays &
   BilledCallStore &
+  CallFactsStore &
   PriceBookStore &
   ProofStore &
   ConversationStore &

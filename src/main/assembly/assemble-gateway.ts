@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import { createSpendingReader } from '../../billing/credits/spending-overview.ts';
+import { startCallFollower } from '../../billing/calls/call-follower.ts';
 import { createReceiptFinder } from '../../billing/receipts/find-receipt.ts';
 import { createKeyDirectory } from '../../accounts/key-directory.ts';
 import { createKeyUses } from '../../accounts/key-uses.ts';
@@ -70,7 +71,8 @@ export type RunningGateway = {
   readonly examples: Welcome['examples'];
   readonly reload: () => void;
   /**
-   * Reports not ready from now on, and asks clients to close their connections. Returns how long the shutdown may take.
+   * Reports not ready from now on, and asks clients to close their connections. Returns how long the shutdown may
+   * take.
    */
   readonly leave: () => DrainTimes;
   /** Waits for running calls, and ships their journal. */
@@ -279,6 +281,8 @@ async function openWhatIsKept(
 ): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'pictures' | 'idempotency'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
   keepStatisticsDays(base.store, live.config().timeZone ?? 'UTC', base.logger);
+  const follower = startCallFollower(base);
+  opened.defer(() => follower.close());
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
   const idempotency = openIdempotency(base, opened);

@@ -20,6 +20,7 @@ import { auditLog } from './0018-audit-log.ts';
 import { callShapes } from './0019-call-shapes.ts';
 import { keyRotation } from './0020-key-rotation.ts';
 import { people } from './0021-people.ts';
+import { callFacts } from './0022-call-facts.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   callShapes,
   keyRotation,
   people,
+  callFacts,
 ];
 
 /** The schema version that this program needs. */

@@ -1,12 +1,13 @@
 import type { SqlParameter, SqlRow, ValueRow } from './sql-values.ts';
 import type { SqlFragments } from './sql-fragments.ts';
+import type { NewCalls } from './new-calls.ts';
 import type { TermIndex } from './term-index.ts';
 
 /**
  * How far a transaction is isolated from others. `serializable`: it runs as if it were alone, and runs again if it was
- * not. `read-committed`: each statement sees what is committed. Use it for work that is correct that way (it locks rows
- * first, or its statements have their own conditions) and that writes rows that everybody writes: as a serializable
- * transaction it might be repeated without end.
+ * not. `read-committed`: each statement sees what is committed. Use it for work that is correct that way (it locks
+ * rows first, or its statements have their own conditions) and that writes rows that everybody writes: as a
+ * serializable transaction it might be repeated without end.
  */
 type Isolation = 'serializable' | 'read-committed';
 
@@ -27,14 +28,15 @@ export type Database = {
   readonly rows: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<readonly ValueRow[]>;
   /**
    * Runs `work` in one write transaction: all of it is committed or nothing. Only statements on the database that is
-   * passed to `work` belong to it. `work` may run several times, so it must have no other effects. Within a transaction
-   * this is a savepoint: if `work` throws, its statements are undone and the transaction continues.
+   * passed to `work` belong to it. `work` may run several times, so it must have no other effects. Within a
+   * transaction this is a savepoint: if `work` throws, its statements are undone and the transaction continues.
    * @param isolation default `serializable`; a savepoint has that of its transaction
    */
   readonly transact: <Result>(work: (transaction: Database) => Promise<Result>, isolation?: Isolation) => Promise<Result>;
   /** The SQL that differs between engines. */
   readonly fragments: SqlFragments;
   readonly termIndex: TermIndex;
+  readonly newCalls: NewCalls;
   /** Removes deleted rows from the log of the engine, if the engine can; false while readers prevent it. */
   readonly forgetErased: () => Promise<boolean>;
 };

@@ -3,6 +3,7 @@ import { createAccountsOperations } from './accounts-operations.ts';
 import { createAdminTokenOperations } from './admin-token-operations.ts';
 import { createAuditOperations } from './audit-operations.ts';
 import { createBookOperations } from './book-operations.ts';
+import { createCallFactsOperations } from './facts/call-facts-operations.ts';
 import { createBilledCallOperations } from './billed-call-operations.ts';
 import { createCallbackOperations } from './callback-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
@@ -33,6 +34,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createBookOperations(database),
     ...createStatisticsOperations(database),
     ...createBilledCallOperations(database),
+    ...createCallFactsOperations(database),
     ...createProofOperations(database),
     ...createConversationOperations(database),
     ...createFileSearchOperations(database),

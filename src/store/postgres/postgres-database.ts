@@ -4,6 +4,7 @@ import type { SqlFragments } from '../operations/sql-fragments.ts';
 import { StoreError } from '../store-error.ts';
 import type { ConnectionPool, Session } from './open-pool.ts';
 import { CollisionError } from './postgres-error.ts';
+import { newCalls } from './new-calls.ts';
 import { termIndex } from './term-index.ts';
 
 const fragments: SqlFragments = {
@@ -37,6 +38,7 @@ export function createPostgresDatabase(pool: ConnectionPool): Database {
       ),
     fragments,
     termIndex,
+    newCalls,
     // The server overwrites deleted rows at its next vacuum, which cannot be requested here.
     forgetErased: () => Promise.resolve(true),
   };
@@ -129,6 +131,7 @@ export function createTransaction(session: Session): Database {
     },
     fragments,
     termIndex,
+    newCalls,
     forgetErased: () => Promise.resolve(true),
   };
   return transaction;

@@ -15,11 +15,13 @@ export type Table = {
 
 /** Tables that each engine has for itself: the list of migrations, and SQLite's full-text index. */
 const engineTables = /^(?:sqlite_|schema_migrations$|chunk_terms)/;
+/** Tables that are derived from `calls`: copied calls are followed again. */
+const derivedTables = /^(?:call_facts|call_follow|fact_names|service_(?:minutes|hours|days))$/;
 
 /** The tables of a SQLite database. A table comes after those that it refers to. */
 export async function listTables(sqlite: Query): Promise<readonly Table[]> {
   const names = (await sqlite("select name from sqlite_schema where type = 'table' order by name", [])).map((row) => readText(row, 'name'));
-  const waiting = names.filter((name) => !engineTables.test(name));
+  const waiting = names.filter((name) => !engineTables.test(name) && !derivedTables.test(name));
   const ordered: string[] = [];
   while (waiting.length > 0) {
     const next: string[] = [];

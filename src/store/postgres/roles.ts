@@ -36,6 +36,15 @@ const rights: Readonly<Record<string, Rights>> = {
   billing_token_uses: { gateway: 'everything', monitor: 'add and change', console: 'everything' },
   calls: { gateway: 'add', monitor: 'read', console: 'read' },
   call_shapes: { gateway: 'add', monitor: 'read', console: 'read' },
+  // Facts about calls are written after their booking; calls that wait for it are in the queue.
+  fact_names: { gateway: 'add', monitor: 'read', console: 'read' },
+  call_facts: { gateway: 'add and change', monitor: 'read', console: 'read' },
+  call_follow: { gateway: 'add and change', monitor: 'read', console: 'read' },
+  call_queue: { gateway: 'everything', monitor: 'read', console: 'read' },
+  service_minutes: { gateway: 'everything', monitor: 'read', console: 'read' },
+  service_hours: { gateway: 'add and change', monitor: 'read', console: 'read' },
+  // Days are deleted if the time zone changes.
+  service_days: { gateway: 'everything', monitor: 'read', console: 'read' },
   usage_minutes: { gateway: 'add and change', monitor: 'read', console: 'read' },
   usage_hours: { gateway: 'add and change', monitor: 'read', console: 'read' },
   ledger_accounts: { gateway: 'add and change', monitor: 'read', console: 'add and change' },

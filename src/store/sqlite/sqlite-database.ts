@@ -3,6 +3,7 @@ import type { SqlFragments } from '../operations/sql-fragments.ts';
 import { StoreError } from '../store-error.ts';
 import { emptyLog } from './empty-log.ts';
 import type { SqliteConnection } from './open-database.ts';
+import { newCalls } from './new-calls.ts';
 import { termIndex } from './term-index.ts';
 
 const fragments: SqlFragments = {
@@ -34,6 +35,7 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
     rows: async (sql, ...parameters) => connection.rows(sql, ...parameters),
     fragments,
     termIndex,
+    newCalls,
     forgetErased: async () => emptyLog(connection),
   };
   /**

@@ -142,6 +142,16 @@ test('calls of a database from before shared texts are read beside later ones, a
   const later = [2, 3, 4, 5].map((acceptedAtMs) => callAt(`new-${acceptedAtMs}`, acceptedAtMs));
   await store.appendEntries(later);
   assert.deepEqual(await store.listEntries({ limit: 10 }), [old, ...later].toReversed());
+  // Facts about calls come in steps: first those that were booked since the upgrade.
+  const listed = async () =>
+    (await store.scanCalls({ filter: {}, scope: 'all', limit: 10, workMs: 1000 })).calls.map(({ callId }) => callId);
+  assert.deepEqual(await store.followProgress(), { waiting: 4, old: 1, completeUntilMs: 2 });
+  assert.equal(await store.followCalls(4, 10), 'more');
+  assert.deepEqual(await store.followProgress(), { waiting: 0, old: 1 });
+  assert.deepEqual(await listed(), ['new-5', 'new-4', 'new-3', 'new-2']);
+  assert.equal(await store.followCalls(4, 10), 'more');
+  assert.deepEqual(await listed(), ['new-5', 'new-4', 'new-3', 'new-2', 'old']);
+  assert.equal(await store.followCalls(4, 10), 'done');
   const reader = openDatabase(path, { readOnly: false, busyTimeoutMs: 1000 });
   context.after(() => reader.close());
   const counts = reader.first('select count(shape) as shaped, count(distinct shape) as shapes, count(*) as calls from calls');

@@ -1,5 +1,6 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { PeopleStores } from '../../accounts/people/people-stores.ts';
+import type { CallFactsStore } from '../../billing/calls/call-facts-store.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
@@ -48,6 +49,7 @@ export type StoreOperations = AccountsStoreOperations &
   CreditBooks &
   StatisticsStoreOperations &
   BilledCallStore &
+  CallFactsStore &
   PriceBookStore &
   ProofStoreOperations &
   ConversationStoreOperations &

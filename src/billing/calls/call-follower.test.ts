@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { test } from 'node:test';
+
+import { systemClock } from '../../platform/clock.ts';
+import { startCallFollower } from './call-follower.ts';
+
+/** A store whose steps have the given results, then `done`; a text is an error. */
+function createStore(results: readonly ('more' | 'done' | 'fails')[]) {
+  const waiting = [...results];
+  const finished = Promise.withResolvers<void>();
+  let steps = 0;
+  return {
+    finished: finished.promise,
+    steps: () => steps,
+    followCalls: async (): Promise<'more' | 'done'> => {
+      steps += 1;
+      const next = waiting.shift();
+      if (waiting.length === 0) finished.resolve();
+      if (next === 'fails') throw new Error('the store failed');
+      return next ?? 'done';
+    },
+  };
+}
+
+function createLog() {
+  const lines: string[] = [];
+  const note = (_: object, text: string): void => void lines.push(text);
+  return { lines, logger: { warn: note, info: note } as Parameters<typeof startCallFollower>[0]['logger'] };
+}
+
+test('steps follow each other while calls are left, and none follows after the close', async () => {
+  const store = createStore(['more', 'more', 'more', 'done']);
+  const follower = startCallFollower({ store, clock: systemClock, logger: createLog().logger });
+  await store.finished;
+  await follower.close();
+  const { length } = Array.from({ length: store.steps() });
+  await delay(20);
+  assert.equal(store.steps(), length);
+  assert.equal(length, 4);
+});
+
+test('a store that fails is reported once, and the follower goes on', async () => {
+  const store = createStore(['fails']);
+  const { lines, logger } = createLog();
+  const follower = startCallFollower({ store, clock: systemClock, logger });
+  await store.finished;
+  await follower.close();
+  assert.deepEqual(lines, ['writing facts about calls failed']);
+});
+
+test('catching up follows everything that is booked', async () => {
+  const store = createStore(['more', 'more', 'more', 'more', 'done']);
+  const follower = startCallFollower({ store, clock: systemClock, logger: createLog().logger });
+  await follower.catchUp();
+  assert.ok(store.steps() >= 5);
+  await follower.close();
+});

@@ -1,0 +1,71 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { CallFactsStore } from './call-facts-store.ts';
+
+/** Rows of a step: some milliseconds, in which a booking may have to wait. */
+const stepRows = 200;
+/** A booked call is in lists after this time at the latest, unless the follower has a backlog. */
+const pauseMs = 500;
+/** A store that fails is asked less often. */
+const failurePauseMs = 5000;
+
+/** Writes the facts about calls in the background, in the order of booking. */
+export type CallFollower = {
+  /** Follows everything that is booked by now. For programs that read lists right after bookings. */
+  readonly catchUp: () => Promise<void>;
+  /** Waits for the step that is under way. */
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Follows the ledger: facts of calls are written after their booking, so that booking costs nothing for them. Half of
+ * the time of the store's thread at most is used, the rest is left to bookings. Calls from before the facts existed
+ * come last. Any number of processes may follow one ledger.
+ */
+export function startCallFollower({
+  store,
+  clock,
+  logger,
+}: {
+  readonly store: Pick<CallFactsStore, 'followCalls'>;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn' | 'info'>;
+}): CallFollower {
+  let timer: NodeJS.Timeout | undefined;
+  let step: Promise<void> | undefined;
+  let isClosed = false;
+  let hasFailed = false;
+
+  async function follow(): Promise<number> {
+    const begunMs = clock.monotonicMs();
+    try {
+      const followed = await store.followCalls(stepRows, clock.nowMs());
+      if (hasFailed) logger.info({}, 'facts about calls written again');
+      hasFailed = false;
+      return followed === 'done' ? pauseMs : clock.monotonicMs() - begunMs;
+    } catch (error) {
+      if (!hasFailed && !isClosed) logger.warn({ err: error }, 'writing facts about calls failed');
+      hasFailed = true;
+      return failurePauseMs;
+    }
+  }
+
+  function plan(ms: number): void {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      step = follow().then(plan);
+    }, ms).unref();
+  }
+
+  plan(0);
+  return {
+    catchUp: async () => {
+      while (!isClosed && (await store.followCalls(stepRows, clock.nowMs())) === 'more');
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      await step;
+    },
+  };
+}

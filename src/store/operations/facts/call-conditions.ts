@@ -1,0 +1,138 @@
+import { callFlags, endCodes, keyLabel, type NameKind } from '../../../billing/calls/call-fact.ts';
+import type { CallFilter, KeyChoice, UserScope } from '../../../billing/calls/call-facts-store.ts';
+import type { Database } from '../database.ts';
+import type { SqlValue } from '../sql-values.ts';
+import type { NameReader } from './name-reader.ts';
+
+/** Conditions with their parameters. */
+export type Conditions = { readonly sql: string; readonly parameters: readonly SqlValue[] };
+
+/**
+ * A filter as the store reads it: for each stream an index has its rows in the order of time, and together they have
+ * all rows that `rest` selects from.
+ */
+export type CallSelection = { readonly streams: readonly Conditions[]; readonly rest: Conditions };
+
+/** Names by the columns of call_facts that have an index with the time, the narrowest first. */
+const indexed = ['key_ref', 'user_ref', 'model_ref', 'upstream_ref'] as const;
+/** More streams than this cost more than they save. */
+const streamsMax = 8;
+
+/**
+ * Finds the numbers of all names of a filter. Undefined if no call can match.
+ * @param onlyCalls without the rows of parts
+ */
+export async function selectCallsOf(
+  database: Database,
+  names: NameReader,
+  filter: CallFilter,
+  scope: UserScope,
+  onlyCalls = true,
+): Promise<CallSelection | undefined> {
+  const chosen = await resolveNames(database, names, filter, scope);
+  if (chosen === undefined || filter.ends?.length === 0) return undefined;
+  const onlyFailed = filter.ends !== undefined && !filter.ends.includes('finished');
+  const narrow = indexed.find((column) => (chosen.get(column)?.length ?? Infinity) <= streamsMax);
+  const streams = (narrow === undefined ? undefined : chosen.get(narrow))?.map((number) => ({
+    sql: `${narrow} = ?`,
+    parameters: [number],
+  }));
+  const conditions: Conditions[] = onlyCalls ? [{ sql: 'parent_id is null', parameters: [] }] : [];
+  for (const [column, numbers] of chosen) if (column !== narrow) conditions.push(isOneOf(column, numbers));
+  conditions.push(...describeRest(filter));
+  const whole: Conditions = onlyFailed ? { sql: 'whole_end <> 0', parameters: [] } : { sql: '1 = 1', parameters: [] };
+  return {
+    streams: streams ?? [whole],
+    rest: {
+      sql: conditions.map(({ sql }) => sql).join(' and ') || '1 = 1',
+      parameters: conditions.flatMap(({ parameters }) => parameters),
+    },
+  };
+}
+
+/** Lists of this many values share a statement with shorter ones. */
+const listSizes = [1, 4, 16, 64, 256];
+
+/** The plus keeps the database from reading by another index than that of the stream. */
+function isOneOf(column: string, values: readonly number[]): Conditions {
+  const size = listSizes.find((length) => length >= values.length) ?? values.length;
+  const parameters = Array.from({ length: size }, (_, index) => values[Math.min(index, values.length - 1)] ?? 0);
+  return { sql: `+${column} in (${parameters.map(() => '?').join(', ')})`, parameters };
+}
+
+async function resolveNames(
+  database: Database,
+  names: NameReader,
+  filter: CallFilter,
+  scope: UserScope,
+): Promise<ReadonlyMap<string, readonly number[]> | undefined> {
+  const chosen = new Map<string, readonly number[]>();
+  const add = async (column: string, kind: NameKind, values: readonly string[] | undefined): Promise<boolean> => {
+    if (values === undefined) return true;
+    const numbers: number[] = [];
+    // 0 stands for no name.
+    for (const value of values) numbers.push(...(value === '' ? [0] : await names.numbersOf(database, kind, 'value', value)));
+    chosen.set(column, [...new Set(numbers)]);
+    return numbers.length > 0;
+  };
+  const users = scope === 'all' ? filter.users : (filter.users ?? scope).filter((name) => scope.includes(name));
+  const keys = filter.keys === undefined ? undefined : await findKeys(database, names, filter.keys);
+  if (keys !== undefined) chosen.set('key_ref', keys);
+  const found =
+    (await add('user_ref', 'user', users)) &&
+    (await add('model_ref', 'model', filter.models)) &&
+    (await add('upstream_ref', 'upstream', filter.upstreams)) &&
+    (await add('served_ref', 'servedModel', filter.servedModels)) &&
+    (await add('upstream_model_ref', 'upstreamModel', filter.upstreamModels)) &&
+    (await add('interface_ref', 'interface', filter.interfaces)) &&
+    (await add('error_ref', 'error', filter.errorCodes));
+  return found && keys?.length !== 0 ? chosen : undefined;
+}
+
+async function findKeys(database: Database, names: NameReader, keys: readonly KeyChoice[]): Promise<readonly number[]> {
+  const numbers = new Set<number>();
+  for (const key of keys) {
+    const found =
+      'keyId' in key
+        ? await names.numbersOf(database, 'key', 'value', key.keyId)
+        : await names.numbersOf(database, 'key', 'label', keyLabel(key.userName, key.keyName));
+    for (const number of found) numbers.add(number);
+  }
+  return [...numbers];
+}
+
+function describeRest(filter: CallFilter): readonly Conditions[] {
+  const conditions: Conditions[] = [];
+  const add = (sql: string, ...parameters: SqlValue[]): void => void conditions.push({ sql, parameters });
+  if (filter.ends !== undefined)
+    conditions.push(
+      isOneOf(
+        'whole_end',
+        filter.ends.map((end) => endCodes[end]),
+      ),
+    );
+  if (filter.statusClasses !== undefined) conditions.push(isOneOf('(status / 100)', filter.statusClasses));
+  let [wanted, unwanted, anyOf] = [0, 0, 0];
+  for (const [flag, isSet] of Object.entries(filter.flags ?? {})) {
+    const bit = callFlags[flag as keyof typeof callFlags];
+    if (isSet) wanted |= bit;
+    else unwanted |= bit;
+  }
+  for (const note of filter.notes ?? []) anyOf |= callFlags[note];
+  if (wanted !== 0 || unwanted !== 0) add('flags & ? = ?', wanted | unwanted, wanted);
+  if (anyOf !== 0) add('flags & ? <> 0', anyOf);
+  const { amountNanoUsd, tokens, durationMs, firstByteMs } = filter;
+  // No amount of one call has more than 19 digits, and thousands of USD have an own column.
+  const amount = '(whole_kusd * 1000000000000 + whole_nano)';
+  if (amountNanoUsd?.min !== undefined) add(`${amount} >= ?`, amountNanoUsd.min);
+  if (amountNanoUsd?.max !== undefined) add(`${amount} <= ?`, amountNanoUsd.max);
+  for (const [column, range] of [
+    ['whole_prompt + whole_completion', tokens],
+    ['use_time_ms', durationMs],
+    ['first_byte_ms', firstByteMs],
+  ] as const) {
+    if (range?.min !== undefined) add(`${column} >= ?`, range.min);
+    if (range?.max !== undefined) add(`${column} <= ?`, range.max);
+  }
+  return conditions;
+}

@@ -1,0 +1,61 @@
+import { type FactName, type NameKind, nameKinds } from '../../../billing/calls/call-fact.ts';
+import { toStorableText } from '../../storable-text.ts';
+import type { Database } from '../database.ts';
+import { readInteger } from '../read-column.ts';
+
+/** Model names come from clients: the limit keeps them from filling memory. */
+const namesMax = 50_000;
+
+/**
+ * The numbers of names. A transaction collects new ones in an overlay, which becomes valid with its commit: a
+ * transaction may run several times, and a number that was not committed may get another name.
+ */
+export class FactNames {
+  readonly #known = new Map<string, number>();
+
+  /** Begins an attempt of a transaction. @param lastName the highest number in use */
+  begin(transaction: Database, lastName: number): NamesInTransaction {
+    return new NamesInTransaction(transaction, this.#known, lastName);
+  }
+
+  /** The transaction was committed. */
+  keep({ added }: NamesInTransaction): void {
+    if (this.#known.size + added.size > namesMax) this.#known.clear();
+    for (const [key, number] of added) this.#known.set(key, number);
+  }
+}
+
+export class NamesInTransaction {
+  readonly added = new Map<string, number>();
+  readonly #transaction: Database;
+  readonly #known: ReadonlyMap<string, number>;
+  #lastName: number;
+
+  constructor(transaction: Database, known: ReadonlyMap<string, number>, lastName: number) {
+    this.#transaction = transaction;
+    this.#known = known;
+    this.#lastName = lastName;
+  }
+
+  get lastName(): number {
+    return this.#lastName;
+  }
+
+  /** The number of a name; 0 without a name. */
+  async numberOf(kind: NameKind, name: FactName | undefined): Promise<number> {
+    if (name === undefined) return 0;
+    const [value, label] = [toStorableText(name.value), toStorableText(name.label)];
+    const key = `${nameKinds[kind]}\0${value}\0${label}`;
+    const known = this.#known.get(key) ?? this.added.get(key);
+    if (known !== undefined) return known;
+    const find = 'select id from fact_names where kind = ? and value = ? and label = ?';
+    const row = await this.#transaction.first(find, nameKinds[kind], value, label);
+    const number = row === undefined ? (this.#lastName += 1) : readInteger(row, 'id');
+    if (row === undefined) {
+      const insert = 'insert into fact_names (id, kind, value, label) values (?, ?, ?, ?)';
+      await this.#transaction.run(insert, number, nameKinds[kind], value, label);
+    }
+    this.added.set(key, number);
+    return number;
+  }
+}

@@ -1,0 +1,211 @@
+import type { FollowProgress } from '../../../billing/calls/call-facts-store.ts';
+import { StoreError } from '../../store-error.ts';
+import { toStorableText } from '../../storable-text.ts';
+import type { Database } from '../database.ts';
+import { readDailySums } from '../day-zone.ts';
+import { inParts, perRows, valuesOf } from '../in-parts.ts';
+import { readBigInt, readInteger, readText } from '../read-column.ts';
+import type { SqlParameter, SqlRow } from '../sql-values.ts';
+import { addWide, readWide, toWide } from '../wide-amount.ts';
+import type { FactNames, NamesInTransaction } from './fact-names.ts';
+import { type FollowedCall, readFollowedCall } from './followed-call.ts';
+import { addToService, type ServicePart, sweepServiceMinutes } from './service-sums.ts';
+
+const readState = 'select next_number, back_number, last_name, day_zone, day_from from call_follow where id = 1';
+const stateOf = (row: SqlRow) => ({
+  positions: { nextNumber: readInteger(row, 'next_number'), backNumber: readInteger(row, 'back_number') },
+  lastName: readInteger(row, 'last_name'),
+  dayZone: readText(row, 'day_zone'),
+  dayFrom: readInteger(row, 'day_from'),
+});
+type State = ReturnType<typeof stateOf>;
+
+/** The follower's positions at the moment. */
+async function readFollowState(database: Database): Promise<State> {
+  const row = await database.first(readState);
+  if (row === undefined) throw new StoreError('corrupt', 'The database lacks the positions of the facts about calls.');
+  return stateOf(row);
+}
+
+/** The rows of the ledger without facts. */
+export async function readFollowProgress(database: Database): Promise<FollowProgress> {
+  const { waiting, old, earliestMs } = await database.newCalls.measure(database, (await readFollowState(database)).positions);
+  return { waiting, old, ...(earliestMs === undefined ? {} : { completeUntilMs: earliestMs }) };
+}
+
+/** One step of the follower. See CallFactsStore. */
+export async function followCalls(database: Database, names: FactNames, limit: number, nowMs: number): Promise<'more' | 'done'> {
+  if (!(await database.newCalls.areWaiting(database, (await readFollowState(database)).positions))) return 'done';
+  let used: NamesInTransaction | undefined;
+  const followed = await database.transact(async (transaction) => {
+    // The lock keeps other followers away: numbers, names and sums are read before they are written.
+    const row = await transaction.first(`${readState} ${transaction.fragments.forUpdateOfFree('call_follow')}`);
+    if (row === undefined) return 0;
+    const state = await chooseZone(transaction, stateOf(row));
+    const { rows, positions } = await transaction.newCalls.take(transaction, state.positions, limit);
+    used = names.begin(transaction, state.lastName);
+    await writeFacts(transaction, rows.map(readFollowedCall), used, { name: state.dayZone, fromMinute: state.dayFrom }, nowMs);
+    const sql = 'update call_follow set next_number = ?, back_number = ?, last_name = ?, day_zone = ?, day_from = ? where id = 1';
+    await transaction.run(sql, positions.nextNumber, positions.backNumber, used.lastName, state.dayZone, state.dayFrom);
+    await sweepServiceMinutes(transaction, nowMs);
+    return rows.length;
+  }, 'read-committed');
+  if (used !== undefined) names.keep(used);
+  return followed > 0 ? 'more' : 'done';
+}
+
+/** Days have the zone of the statistics. With another zone, earlier days are answered from hours. */
+async function chooseZone(database: Database, state: State): Promise<State> {
+  const { zone } = await readDailySums(database);
+  if (zone === state.dayZone) return state;
+  await database.run('delete from service_days');
+  const last = await database.first('select max(hour) as hour from service_hours');
+  const lastHour = last === undefined || last['hour'] === null ? undefined : readInteger(last, 'hour');
+  // The next full day that no followed call is in. Two days are longer than any day.
+  return { ...state, dayZone: zone, dayFrom: lastHour === undefined ? Number.MIN_SAFE_INTEGER : (lastHour + 48) * 60 };
+}
+
+const factColumns = [
+  'number',
+  'call_id',
+  'parent_id',
+  'at_ms',
+  'user_ref',
+  'key_ref',
+  'model_ref',
+  'served_ref',
+  'upstream_ref',
+  'upstream_model_ref',
+  'interface_ref',
+  'error_ref',
+  'end_code',
+  'status',
+  'billed',
+  'flags',
+  'prompt_tokens',
+  'completion_tokens',
+  'cache_tokens',
+  'cache_creation_tokens',
+  'use_time_ms',
+  'first_byte_ms',
+  'amount_nano_usd',
+  'whole_kusd',
+  'whole_nano',
+  'whole_prompt',
+  'whole_completion',
+  'whole_end',
+] as const;
+
+const insertFacts = perRows(
+  (rows) =>
+    `insert into call_facts (${factColumns.join(', ')}) ${valuesOf(`(${factColumns.map(() => '?').join(', ')})`, rows)} on conflict (call_id) do nothing`,
+);
+
+async function writeFacts(
+  database: Database,
+  calls: readonly FollowedCall[],
+  names: NamesInTransaction,
+  zone: { readonly name: string; readonly fromMinute: number },
+  nowMs: number,
+): Promise<void> {
+  if (calls.length === 0) return;
+  const parts = await readParts(database, calls);
+  const service: ServicePart[] = [];
+  const values: SqlParameter[][] = [];
+  for (const call of calls) {
+    const { names: own, endCode } = call.fact;
+    const refs = {
+      user: await names.numberOf('user', own.user),
+      key: await names.numberOf('key', own.key),
+      model: await names.numberOf('model', own.model),
+      served: await names.numberOf('servedModel', own.servedModel),
+      upstream: await names.numberOf('upstream', own.upstream),
+      upstreamModel: await names.numberOf('upstreamModel', own.upstreamModel),
+      interface: await names.numberOf('interface', own.interface),
+      error: await names.numberOf('error', own.error),
+    };
+    values.push(valuesOfFact(call, refs, parts.get(call.callId)));
+    service.push({ refs, endCode, atMs: call.atMs, call });
+    for (const attempt of call.fact.failedAttempts) {
+      const upstream = await names.numberOf('upstream', { value: attempt.upstream, label: '' });
+      const upstreamModel = await names.numberOf('upstreamModel', { value: attempt.upstreamModel, label: '' });
+      service.push({ refs: { upstream, upstreamModel, interface: refs.interface }, endCode: 3, atMs: call.atMs, call: undefined });
+    }
+  }
+  for (const part of inParts(values, database.fragments.rowsPerInsert)) await database.run(insertFacts(part.length), ...part.flat());
+  for (const call of calls) if (call.fact.parentId !== undefined) await addToWhole(database, call, call.fact.parentId);
+  await addToService(database, service, zone, nowMs);
+}
+
+type Refs = Readonly<Record<'user' | 'key' | 'model' | 'served' | 'upstream' | 'upstreamModel' | 'interface' | 'error', number>>;
+type Sums = { readonly amount: bigint; readonly prompt: bigint; readonly completion: bigint; readonly end: number };
+
+function valuesOfFact(call: FollowedCall, refs: Refs, parts: Sums | undefined): SqlParameter[] {
+  const { fact } = call;
+  return [
+    call.number,
+    call.callId,
+    fact.parentId === undefined ? null : toStorableText(fact.parentId),
+    call.atMs,
+    refs.user,
+    refs.key,
+    refs.model,
+    refs.served,
+    refs.upstream,
+    refs.upstreamModel,
+    refs.interface,
+    refs.error,
+    fact.endCode,
+    fact.status,
+    call.billed,
+    fact.flags,
+    call.promptTokens,
+    call.completionTokens,
+    call.cacheTokens,
+    call.cacheCreationTokens,
+    call.useTimeMs,
+    fact.firstByteMs ?? null,
+    call.amountNanoUsd,
+    ...toWide(call.amountNanoUsd + (parts?.amount ?? 0n)),
+    call.promptTokens + (parts?.prompt ?? 0n),
+    call.completionTokens + (parts?.completion ?? 0n),
+    ownEnd(fact) === 0 ? (parts?.end ?? 0) : ownEnd(fact),
+  ];
+}
+
+/** The end that a row means for its call: the loop of a call ends with the first round that is not finished. */
+function ownEnd(fact: FollowedCall['fact']): number {
+  return fact.parentId === undefined || fact.isRound ? fact.endCode : 0;
+}
+
+const selectParts = perRows(
+  (rows) => `select parent_id, sum(whole_kusd) as whole_kusd, sum(whole_nano) as whole_nano, sum(prompt_tokens) as prompt,
+      sum(completion_tokens) as completion, max(whole_end) as whole_end
+    from call_facts where parent_id in (${Array.from({ length: rows }, () => '?').join(', ')}) group by parent_id`,
+);
+
+/** The sums of parts that have facts already, while their call has none yet. */
+async function readParts(database: Database, calls: readonly FollowedCall[]): Promise<ReadonlyMap<string, Sums>> {
+  const found = new Map<string, Sums>();
+  const ids = calls.flatMap(({ callId, fact }) => (fact.parentId === undefined ? [callId] : []));
+  for (const part of inParts(ids, database.fragments.rowsPerInsert)) {
+    for (const row of await database.all(selectParts(part.length), ...part)) {
+      found.set(readText(row, 'parent_id'), {
+        amount: readWide(row, 'whole'),
+        prompt: readBigInt(row, 'prompt'),
+        completion: readBigInt(row, 'completion'),
+        end: readInteger(row, 'whole_end'),
+      });
+    }
+  }
+  return found;
+}
+
+const addPart = `update call_facts set ${addWide('call_facts', 'whole').replaceAll('excluded.whole_kusd', 'cast(? as bigint)').replaceAll('excluded.whole_nano', 'cast(? as bigint)')},
+    whole_prompt = whole_prompt + ?, whole_completion = whole_completion + ?, whole_end = case when whole_end = 0 then cast(? as smallint) else whole_end end
+  where call_id = ?`;
+
+async function addToWhole(database: Database, call: FollowedCall, parentId: string): Promise<void> {
+  const [kusd, nano] = toWide(call.amountNanoUsd);
+  await database.run(addPart, kusd, nano, nano, call.promptTokens, call.completionTokens, ownEnd(call.fact), toStorableText(parentId));
+}

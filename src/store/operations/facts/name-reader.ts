@@ -1,0 +1,32 @@
+import { type FactName, type NameKind, nameKinds } from '../../../billing/calls/call-fact.ts';
+import { toStorableText } from '../../storable-text.ts';
+import type { Database } from '../database.ts';
+import { readInteger, readText } from '../read-column.ts';
+
+/** Model names come from clients: the limit keeps them from filling memory. */
+const namesMax = 50_000;
+
+/** Reads names by their numbers, and numbers by their names. Neither ever changes. */
+export class NameReader {
+  readonly #names = new Map<number, FactName>();
+
+  /** The name of a number. Undefined for 0. */
+  async nameOf(database: Database, number: number): Promise<FactName | undefined> {
+    if (number === 0) return undefined;
+    const known = this.#names.get(number);
+    if (known !== undefined) return known;
+    const row = await database.first('select value, label from fact_names where id = ?', number);
+    if (row === undefined) return undefined;
+    const name = { value: readText(row, 'value'), label: readText(row, 'label') };
+    if (this.#names.size >= namesMax) this.#names.clear();
+    this.#names.set(number, name);
+    return name;
+  }
+
+  /** The numbers of a value, or of a label. Empty if no call has the name. */
+  async numbersOf(database: Database, kind: NameKind, column: 'value' | 'label', text: string): Promise<readonly number[]> {
+    const sql = `select id from fact_names where kind = ? and ${column} = ? ${column === 'label' ? "and label <> ''" : ''}`;
+    const rows = await database.all(sql, nameKinds[kind], toStorableText(text));
+    return rows.map((row) => readInteger(row, 'id'));
+  }
+}

@@ -1,0 +1,193 @@
+import { callFlags, type CallFlag, endCodes, endOfCode, splitKeyLabel } from '../../../billing/calls/call-fact.ts';
+import type {
+  CallCount,
+  CallCounts,
+  CallPlace,
+  CallScan,
+  CallSummary,
+  CountedCalls,
+  ScannedCalls,
+} from '../../../billing/calls/call-facts-store.ts';
+import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
+import { StoreError } from '../../store-error.ts';
+import type { Database } from '../database.ts';
+import { readInteger, readOptionalInteger, readText } from '../read-column.ts';
+import type { SqlRow } from '../sql-values.ts';
+import { readWide } from '../wide-amount.ts';
+import { type CallSelection, type Conditions, selectCallsOf } from './call-conditions.ts';
+import type { NameReader } from './name-reader.ts';
+
+/** The most calls of a page. */
+const pageMax = 500;
+/** Rows of the index in the first window of a scan, and in the longest. */
+const firstWindow = 1000;
+const windowMax = 50_000;
+/** A window that takes longer is followed by a shorter one. */
+const windowMsMax = 15;
+
+/** After every call: no time is later. */
+const beginning: CallPlace = { atMs: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
+
+/** Part of the list: from after `from` down to `to` itself, or to the beginning of time. */
+type Window = { readonly from: CallPlace; readonly to: CallPlace | undefined; readonly startMs: number };
+
+/** Finds the next calls of a list. See CallFactsStore. */
+export async function scanCalls(database: Database, names: NameReader, scan: CallScan): Promise<ScannedCalls> {
+  const { filter, scope, limit } = scan;
+  if (!Number.isInteger(limit) || limit < 1 || limit > pageMax) {
+    throw new StoreError('constraint', `The limit of a page of calls must be from 1 to ${pageMax}; got ${limit}.`);
+  }
+  const startMs = filter.startMs ?? 0;
+  const selection = await selectCallsOf(database, names, filter, scope);
+  if (selection === undefined) return { calls: [], searchedToMs: startMs };
+  const found: SqlRow[] = [];
+  const windows = eachWindow(database, selection, { from: firstPlace(filter.endMs, scan.after), startMs, workMs: scan.workMs });
+  for await (const window of windows) {
+    found.push(...(await readWindow(database, selection, window, limit - found.length)));
+    const last = found.at(-1);
+    if (found.length === limit && last !== undefined) {
+      return { calls: await describeCalls(database, names, found), next: placeOf(last), searchedToMs: readInteger(last, 'at_ms') };
+    }
+    if (window.isLast && window.to !== undefined) {
+      return { calls: await describeCalls(database, names, found), next: window.to, searchedToMs: window.to.atMs };
+    }
+  }
+  return { calls: await describeCalls(database, names, found), searchedToMs: startMs };
+}
+
+function firstPlace(endMs: number | undefined, after: CallPlace | undefined): CallPlace {
+  // No number is negative: all calls before the end follow.
+  const end = endMs === undefined ? beginning : { atMs: endMs, number: -1 };
+  return after === undefined || end.atMs < after.atMs || (end.atMs === after.atMs && end.number < after.number) ? end : after;
+}
+
+const placeOf = (row: SqlRow): CallPlace => ({ atMs: readInteger(row, 'at_ms'), number: readInteger(row, 'number') });
+
+/**
+ * Cuts the list into windows that are read quickly, whatever the filter selects in them, until the time for work is
+ * over.
+ */
+async function* eachWindow(
+  database: Database,
+  { streams }: CallSelection,
+  { from, startMs, workMs }: { readonly from: CallPlace; readonly startMs: number; readonly workMs: number },
+): AsyncGenerator<Window & { readonly isLast: boolean }, void, undefined> {
+  const begunMs = performance.now();
+  let [place, rows] = [from, firstWindow];
+  for (;;) {
+    const windowMs = performance.now();
+    const to = await findEnd(database, streams, { from: place, startMs, rows });
+    const isLast = windowMs - begunMs > workMs;
+    yield { from: place, to, startMs, isLast };
+    if (to === undefined || isLast) return;
+    place = to;
+    rows = performance.now() - windowMs > windowMsMax ? Math.ceil(rows / 2) : Math.min(windowMax, rows * 2);
+  }
+}
+
+const isBefore = '(at_ms, number) < (?, ?) and at_ms >= ?';
+
+/** The place that none of the streams reaches with fewer rows. Undefined if all end before. */
+async function findEnd(
+  database: Database,
+  streams: readonly Conditions[],
+  { from, startMs, rows }: { readonly from: CallPlace; readonly startMs: number; readonly rows: number },
+): Promise<CallPlace | undefined> {
+  let end: CallPlace | undefined;
+  for (const { sql, parameters } of streams) {
+    const select = `select at_ms, number from call_facts where ${sql} and ${isBefore} order by at_ms desc, number desc limit 1 offset ?`;
+    const row = await database.first(select, ...parameters, from.atMs, from.number, startMs, rows - 1);
+    if (row === undefined) continue;
+    const place = placeOf(row);
+    if (end === undefined || place.atMs > end.atMs || (place.atMs === end.atMs && place.number > end.number)) end = place;
+  }
+  return end;
+}
+
+const isInWindow = `${isBefore} and (at_ms, number) >= (?, ?)`;
+const boundsOf = ({ from, to, startMs }: Window): readonly number[] => [from.atMs, from.number, startMs, to?.atMs ?? -1, to?.number ?? -1];
+
+async function readWindow(database: Database, { streams, rest }: CallSelection, window: Window, limit: number): Promise<readonly SqlRow[]> {
+  const rows: SqlRow[] = [];
+  for (const { sql, parameters } of streams) {
+    const select = `select * from call_facts where ${sql} and ${isInWindow} and ${rest.sql} order by at_ms desc, number desc limit ?`;
+    rows.push(...(await database.all(select, ...parameters, ...boundsOf(window), ...rest.parameters, limit)));
+  }
+  if (streams.length === 1) return rows;
+  const places = rows.map((row) => ({ row, place: placeOf(row) }));
+  places.sort((one, other) => other.place.atMs - one.place.atMs || other.place.number - one.place.number);
+  return places.slice(0, limit).map(({ row }) => row);
+}
+
+async function describeCalls(database: Database, names: NameReader, rows: readonly SqlRow[]): Promise<readonly CallSummary[]> {
+  const calls: CallSummary[] = [];
+  for (const row of rows) calls.push(await describeCall(database, names, row));
+  return calls;
+}
+
+const flagNames = Object.keys(callFlags) as readonly CallFlag[];
+
+async function describeCall(database: Database, names: NameReader, row: SqlRow): Promise<CallSummary> {
+  const read = async (column: string): Promise<string | undefined> => (await names.nameOf(database, readInteger(row, column)))?.value;
+  const key = await names.nameOf(database, readInteger(row, 'key_ref'));
+  const [userName, keyName] = splitKeyLabel(key?.label ?? '');
+  const bits = readInteger(row, 'flags');
+  const status = readInteger(row, 'status');
+  const firstByteMs = readOptionalInteger(row, 'first_byte_ms');
+  const optional = {
+    servedModel: await read('served_ref'),
+    upstream: await read('upstream_ref'),
+    upstreamModel: await read('upstream_model_ref'),
+    errorCode: await read('error_ref'),
+    status: status === 0 ? undefined : status,
+    firstByteMs,
+  };
+  return {
+    ...placeOf(row),
+    callId: readText(row, 'call_id'),
+    userName: (await read('user_ref')) ?? userName,
+    keyId: key?.value ?? '',
+    keyName,
+    model: (await read('model_ref')) ?? '',
+    interface: (await read('interface_ref')) ?? '',
+    end: endOfCode(readInteger(row, 'whole_end')),
+    flags: flagNames.filter((flag) => (bits & callFlags[flag]) !== 0),
+    promptTokens: readInteger(row, 'whole_prompt'),
+    completionTokens: readInteger(row, 'whole_completion'),
+    durationMs: readInteger(row, 'use_time_ms'),
+    amountNanoUsd: readWide(row, 'whole'),
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+  };
+}
+
+/** Counts calls by time and end, the newest first. See CallFactsStore. */
+export async function countCallsByTime(database: Database, names: NameReader, count: CallCount): Promise<CallCounts> {
+  const { filter, bucketMs } = count;
+  const selection = await selectCallsOf(database, names, filter, count.scope);
+  if (selection === undefined) return { buckets: [], searchedToMs: filter.startMs };
+  const buckets = new Map<number, Record<CallEnd, number>>();
+  let searchedToMs = filter.startMs;
+  const windows = eachWindow(database, selection, {
+    from: firstPlace(filter.endMs, undefined),
+    startMs: filter.startMs,
+    workMs: count.workMs,
+  });
+  for await (const window of windows) {
+    for (const { sql, parameters } of selection.streams) {
+      const select = `select at_ms / cast(? as bigint) as bucket, whole_end, count(*) as calls from call_facts
+        where ${sql} and ${isInWindow} and ${selection.rest.sql} group by 1, 2`;
+      const rows = await database.all(select, bucketMs, ...parameters, ...boundsOf(window), ...selection.rest.parameters);
+      for (const row of rows) {
+        const ends = buckets.getOrInsertComputed(readInteger(row, 'bucket') * bucketMs, noCalls);
+        ends[endOfCode(readInteger(row, 'whole_end'))] += readInteger(row, 'calls');
+      }
+    }
+    if (window.isLast && window.to !== undefined) searchedToMs = window.to.atMs;
+  }
+  const sorted = [...buckets].toSorted(([one], [other]) => one - other);
+  return { buckets: sorted.map(([startMs, ends]): CountedCalls => ({ startMs, ends })), searchedToMs };
+}
+
+function noCalls(): Record<CallEnd, number> {
+  return Object.fromEntries(Object.keys(endCodes).map((end) => [end, 0])) as Record<CallEnd, number>;
+}

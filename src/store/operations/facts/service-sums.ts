@@ -1,0 +1,170 @@
+import {
+  addDuration,
+  addEncoded,
+  type DurationHistogram,
+  emptyHistogram,
+  encodeHistogram,
+} from '../../../billing/calls/duration-histogram.ts';
+import { endCodes } from '../../../billing/calls/call-fact.ts';
+import type { Database } from '../database.ts';
+import { dayStart } from '../day-zone.ts';
+import { perRows, valuesOf, inParts } from '../in-parts.ts';
+import { readBytes } from '../read-column.ts';
+import type { SqlParameter } from '../sql-values.ts';
+import { toWide } from '../wide-amount.ts';
+import type { FollowedCall } from './followed-call.ts';
+
+/** The numbers that stand for the names of a call's service. */
+type ServiceRefs = { readonly upstream: number; readonly upstreamModel: number; readonly interface: number };
+
+/** One row of the ledger or one attempt, as it counts in the service of an upstream. */
+export type ServicePart = {
+  readonly refs: ServiceRefs;
+  readonly endCode: number;
+  readonly atMs: number;
+  /** The row that counts; undefined for an attempt before another one. */
+  readonly call: FollowedCall | undefined;
+};
+
+/** The columns that are added up, in the order of a sum's `counts`; the amount follows. */
+const serviceCounts = [
+  'ended',
+  'attempts',
+  'call_count',
+  'prompt_tokens',
+  'completion_tokens',
+  'cache_tokens',
+  'cache_creation_tokens',
+  'use_time_ms',
+] as const;
+
+type ServiceSum = {
+  readonly unit: number;
+  readonly refs: ServiceRefs;
+  readonly endCode: number;
+  readonly counts: bigint[];
+  amount: bigint;
+  readonly firstByte: DurationHistogram;
+  readonly duration: DurationHistogram;
+};
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+/** Minutes are kept this long; then hours and single calls answer. */
+const minutesKeptMs = 30 * 86_400_000;
+
+/** The tables and their units. @param zone the time zone of the days, and the first minute that has a day */
+function tables(zone: { readonly name: string; readonly fromMinute: number }, nowMs: number) {
+  const oldest = (nowMs - minutesKeptMs) / minuteMs;
+  return [
+    { table: 'service_minutes', unit: 'minute', unitOf: (ms: number) => Math.floor(ms / minuteMs), from: oldest },
+    { table: 'service_hours', unit: 'hour', unitOf: (ms: number) => Math.floor(ms / hourMs), from: -Infinity },
+    { table: 'service_days', unit: 'day', unitOf: (ms: number) => dayStart(ms, zone.name) / minuteMs, from: zone.fromMinute },
+  ];
+}
+
+/**
+ * Adds parts to the sums of service, in the transaction of the follower. There is one follower at a time, so rows are
+ * read, added to and written back: histograms are bytes, which SQL cannot add.
+ * @param zone the time zone of the days that have sums, from a minute on
+ */
+export async function addToService(
+  database: Database,
+  parts: readonly ServicePart[],
+  zone: { readonly name: string; readonly fromMinute: number },
+  nowMs: number,
+): Promise<void> {
+  for (const { table, unit, unitOf, from } of tables(zone, nowMs)) {
+    const sums = sumUp(parts, unitOf).filter((sum) => sum.unit >= from);
+    for (const sum of sums) await addHistograms(database, { table, unit }, sum);
+    for (const part of inParts(sums, database.fragments.sumsPerInsert)) {
+      const values = part.flatMap((sum): SqlParameter[] => [
+        ...keyOf(sum),
+        ...sum.counts,
+        ...toWide(sum.amount),
+        encodeHistogram(sum.firstByte),
+        encodeHistogram(sum.duration),
+      ]);
+      await database.run(upsertOf(table, unit)(part.length), ...values);
+    }
+  }
+}
+
+/** Deletes some minutes that are too old. */
+export async function sweepServiceMinutes(database: Database, nowMs: number): Promise<void> {
+  const oldest = Math.floor((nowMs - minutesKeptMs) / minuteMs);
+  const sql = `delete from service_minutes where minute < ? and minute <= (select min(minute) + 60 from service_minutes)`;
+  await database.run(sql, oldest);
+}
+
+function keyOf({ unit, refs, endCode }: ServiceSum): readonly number[] {
+  return [unit, refs.upstream, refs.upstreamModel, refs.interface, endCode];
+}
+
+async function addHistograms(database: Database, { table, unit }: { table: string; unit: string }, sum: ServiceSum): Promise<void> {
+  const sql = `select first_byte, duration from ${table}
+    where ${unit} = ? and upstream_ref = ? and upstream_model_ref = ? and interface_ref = ? and end_code = ?`;
+  const row = await database.first(sql, ...keyOf(sum));
+  if (row === undefined) return;
+  addEncoded(sum.firstByte, readBytes(row, 'first_byte'));
+  addEncoded(sum.duration, readBytes(row, 'duration'));
+}
+
+function sumUp(parts: readonly ServicePart[], unitOf: (ms: number) => number): readonly ServiceSum[] {
+  const sums = new Map<string, ServiceSum>();
+  for (const { refs, endCode, atMs, call } of parts) {
+    const unit = unitOf(atMs);
+    const key = `${unit}/${refs.upstream}/${refs.upstreamModel}/${refs.interface}/${endCode}`;
+    const sum = sums.getOrInsertComputed(key, () => ({
+      unit,
+      refs,
+      endCode,
+      counts: serviceCounts.map(() => 0n),
+      amount: 0n,
+      firstByte: emptyHistogram(),
+      duration: emptyHistogram(),
+    }));
+    addPart(sum, call);
+  }
+  return [...sums.values()];
+}
+
+function addPart(sum: ServiceSum, call: FollowedCall | undefined): void {
+  const { counts } = sum;
+  const add = (at: number, value: bigint): void => {
+    counts[at] = (counts[at] ?? 0n) + value;
+  };
+  if (call === undefined) return add(1, 1n);
+  const { fact, billed } = call;
+  if (fact.parentId === undefined && fact.isRequest) add(0, 1n);
+  if (fact.isRequest) add(1, 1n);
+  if (billed === 1 || billed === 2) {
+    if (billed === 1) add(2, 1n);
+    add(3, call.promptTokens);
+    add(4, call.completionTokens);
+    add(5, call.cacheTokens);
+    add(6, call.cacheCreationTokens);
+    add(7, call.useTimeMs);
+    sum.amount += call.amountNanoUsd;
+  }
+  if (!fact.isRequest || fact.endCode === endCodes.failed || fact.endCode === endCodes.lost) return;
+  if (fact.firstByteMs !== undefined) addDuration(sum.firstByte, fact.firstByteMs);
+  addDuration(sum.duration, Number(call.useTimeMs));
+}
+
+const upserts = new Map<string, (rows: number) => string>();
+
+function upsertOf(table: string, unit: string): (rows: number) => string {
+  return upserts.getOrInsertComputed(table, () =>
+    perRows((rows) => {
+      const key = `${unit}, upstream_ref, upstream_model_ref, interface_ref, end_code`;
+      const columns = [...serviceCounts, 'amount_kusd', 'amount_nano', 'first_byte', 'duration'];
+      const row = `(?, ?, ?, ?, ?, ${columns.map(() => '?').join(', ')})`;
+      const amount = `(${table}.amount_nano + excluded.amount_nano)`;
+      return `insert into ${table} (${key}, ${columns.join(', ')}) ${valuesOf(row, rows)}
+        on conflict (${key}) do update set ${serviceCounts.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')},
+          amount_kusd = ${table}.amount_kusd + excluded.amount_kusd + ${amount} / 1000000000000, amount_nano = ${amount} % 1000000000000,
+          first_byte = excluded.first_byte, duration = excluded.duration`;
+    }),
+  );
+}
