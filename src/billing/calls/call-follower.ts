@@ -44,7 +44,7 @@ export function startCallFollower({
       hasFailed = false;
       return followed === 'done' ? pauseMs : clock.monotonicMs() - begunMs;
     } catch (error) {
-      if (!hasFailed && !isClosed) logger.warn({ err: error }, 'writing facts about calls failed');
+      if (!hasFailed) logger.warn({ err: error }, 'writing facts about calls failed');
       hasFailed = true;
       return failurePauseMs;
     }
