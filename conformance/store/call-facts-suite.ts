@@ -14,7 +14,7 @@ import type { StoreUnderTest } from './store-under-test.ts';
 import { startMs } from './suite-start.ts';
 
 /** Writes the facts of everything that is booked. */
-async function followAll(store: Store, limit = 100): Promise<void> {
+export async function followAll(store: Store, limit = 100): Promise<void> {
   for (let steps = 0; (await store.followCalls(limit, startMs)) === 'more'; steps += 1)
     assert.ok(steps < 10_000, 'the follower does not end');
 }

@@ -17,6 +17,7 @@ import { answerReadingSuite } from './answer-reading-suite.ts';
 import { statisticsDaysSuite } from './statistics-days-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
 import { taskSuite } from './task-suite.ts';
+import { usageSuite } from './usage-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
 /** The contract of a store, run by every engine. The interfaces in src/accounts and src/billing describe it. */
@@ -28,6 +29,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('people', () => peopleSuite(open));
     describe('ledger', () => ledgerSuite(open));
     describe('facts about calls', () => callFactsSuite(open));
+    describe('questions about usage', () => usageSuite(open));
     describe('credits', () => creditSuite(open));
     describe('statistics', () => statisticsSuite(open));
     describe('statistics over days', () => statisticsDaysSuite(open));

@@ -8,6 +8,7 @@ import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
 import type { PriceBookStore } from '../billing/price-books/price-book-store.ts';
 import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
+import type { UsageStore } from '../billing/usage/usage-store.ts';
 import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
@@ -29,6 +30,7 @@ export type Store = AccountsStore &
   StatisticsDays &
   BilledCallStore &
   CallFactsStore &
+  UsageStore &
   PriceBookStore &
   ProofStore &
   ConversationStore &

@@ -3,7 +3,8 @@ const classes = 48;
 /** The first class ends at 10 ms, and each further one is 28 % wider: the last begins after 17 minutes. */
 const firstBoundMs = 10;
 const growth = 1.28;
-const boundsMs = Array.from({ length: classes - 1 }, (_, index) => firstBoundMs * growth ** index);
+/** Each class but the last ends before one of these, in milliseconds. */
+export const classBoundsMs: readonly number[] = Array.from({ length: classes - 1 }, (_, index) => firstBoundMs * growth ** index);
 const countBytes = 4;
 
 /** How many durations lie in each class. All histograms have the same classes, so that they can be added up. */
@@ -14,15 +15,20 @@ export function emptyHistogram(): DurationHistogram {
   return new Float64Array(classes);
 }
 
+/** Adds a number of durations of one class. */
+export function addToClass(histogram: DurationHistogram, place: number, count: number): void {
+  histogram[place] = (histogram[place] ?? 0) + count;
+}
+
 /** Adds one duration in milliseconds. */
 export function addDuration(histogram: DurationHistogram, ms: number): void {
-  let [low, high] = [0, boundsMs.length];
+  let [low, high] = [0, classBoundsMs.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (ms < (boundsMs[middle] ?? Infinity)) high = middle;
+    if (ms < (classBoundsMs[middle] ?? Infinity)) high = middle;
     else low = middle + 1;
   }
-  histogram[low] = (histogram[low] ?? 0) + 1;
+  addToClass(histogram, low, 1);
 }
 
 /** Adds the counts of encodeHistogram. */
@@ -58,9 +64,9 @@ export function percentileOf(histogram: DurationHistogram, share: number): numbe
       before += count;
       continue;
     }
-    const from = index === 0 ? 0 : (boundsMs[index - 1] ?? 0);
-    const to = boundsMs[index] ?? from * growth;
+    const from = index === 0 ? 0 : (classBoundsMs[index - 1] ?? 0);
+    const to = classBoundsMs[index] ?? from * growth;
     return Math.round(from + ((rank - before) / count) * (to - from));
   }
-  return Math.round(boundsMs.at(-1) ?? 0);
+  return Math.round(classBoundsMs.at(-1) ?? 0);
 }

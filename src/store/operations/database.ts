@@ -33,6 +33,8 @@ export type Database = {
    * @param isolation default `serializable`; a savepoint has that of its transaction
    */
   readonly transact: <Result>(work: (transaction: Database) => Promise<Result>, isolation?: Isolation) => Promise<Result>;
+  /** Runs queries that all see the database at one moment, without locks. */
+  readonly snapshot: <Result>(work: (database: Database) => Promise<Result>) => Promise<Result>;
   /** The SQL that differs between engines. */
   readonly fragments: SqlFragments;
   readonly termIndex: TermIndex;

@@ -1,5 +1,10 @@
-import type { Database } from './database.ts';
-import type { SqlRow } from './sql-values.ts';
+import type { SqlParameter, SqlRow } from './sql-values.ts';
+
+/** The statements of a database that are needed here. */
+type Queries = {
+  readonly first: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<SqlRow | undefined>;
+  readonly all: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<readonly SqlRow[]>;
+};
 
 /** Positions of the follower of the ledger, as `call_follow` has them. */
 type FollowPositions = { readonly nextNumber: number; readonly backNumber: number };
@@ -14,18 +19,18 @@ export type NewCalls = {
    * The caller writes both in the same transaction, in which it has locked `call_follow`.
    */
   readonly take: (
-    transaction: Database,
+    transaction: Queries,
     positions: FollowPositions,
     limit: number,
   ) => Promise<{ readonly rows: readonly NumberedRow[]; readonly positions: FollowPositions }>;
   /** Whether there are any. */
-  readonly areWaiting: (database: Database, positions: FollowPositions) => Promise<boolean>;
+  readonly areWaiting: (database: Queries, positions: FollowPositions) => Promise<boolean>;
   /**
    * How many there are, those from before the facts existed apart, and when the earliest of the first was accepted;
    * absent without any.
    */
   readonly measure: (
-    database: Database,
+    database: Queries,
     positions: FollowPositions,
   ) => Promise<{ readonly waiting: number; readonly old: number; readonly earliestMs: number | undefined }>;
 };

@@ -36,6 +36,7 @@ export function createPostgresDatabase(pool: ConnectionPool): Database {
           ? await pool.use((session) => runAlone(session, work))
           : await pool.use((session) => runTransaction(session, begins[isolation], work)),
       ),
+    snapshot: (work) => pool.use((session) => runTransaction(session, 'begin isolation level repeatable read read only', work)),
     fragments,
     termIndex,
     newCalls,
@@ -129,6 +130,7 @@ export function createTransaction(session: Session): Database {
         throw error;
       }
     },
+    snapshot: (work) => work(transaction),
     fragments,
     termIndex,
     newCalls,

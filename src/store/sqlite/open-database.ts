@@ -12,8 +12,8 @@ export type SqliteConnection = {
   /** Runs statements without parameters and without a result. */
   readonly execute: (sql: string) => void;
   /**
-   * Runs one statement and returns the number of changed rows. Statements are prepared once and cached: never build SQL
-   * from values.
+   * Runs one statement and returns the number of changed rows. Statements are prepared once and cached: never build
+   * SQL from values.
    */
   readonly run: (sql: string, ...parameters: readonly SqlParameter[]) => number;
   readonly first: (sql: string, ...parameters: readonly SqlParameter[]) => SqlRow | undefined;
@@ -22,6 +22,8 @@ export type SqliteConnection = {
   readonly rows: (sql: string, ...parameters: readonly SqlParameter[]) => readonly ValueRow[];
   /** Runs `work` in one write transaction: all of it is committed or nothing. */
   readonly transact: <Result>(work: () => Result) => Result;
+  /** Whether a transaction was begun and has not ended. */
+  readonly isInTransaction: () => boolean;
   readonly close: () => void;
 };
 
@@ -77,6 +79,7 @@ export function openDatabase(path: string, options: DatabaseOptions): SqliteConn
         throw error;
       }
     },
+    isInTransaction: () => connection.isTransaction,
     close: () => guard(() => connection.close()),
   };
 }

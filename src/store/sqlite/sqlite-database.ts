@@ -28,7 +28,7 @@ const fragments: SqlFragments = {
  */
 export function createSqliteDatabase(connection: SqliteConnection): Database {
   let inTransaction = false;
-  const inside: Omit<Database, 'transact'> = {
+  const inside: Omit<Database, 'transact' | 'snapshot'> = {
     run: async (sql, ...parameters) => connection.run(sql, ...parameters),
     first: async (sql, ...parameters) => connection.first(sql, ...parameters),
     all: async (sql, ...parameters) => connection.all(sql, ...parameters),
@@ -49,6 +49,7 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
   const transaction: Database = {
     ...inside,
     transact: (work) => guard({ begin: 'savepoint part', commit: 'release part', rollback: 'rollback to part; release part' }, work),
+    snapshot: (work) => work(transaction),
   };
   const guard = async <Result>(sql: Bounds, work: (transaction: Database) => Promise<Result>): Promise<Result> => {
     connection.execute(sql.begin);
@@ -77,6 +78,19 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
         return await guard({ begin: 'begin immediate', commit: 'commit', rollback: 'rollback' }, (transaction) => {
           inTransaction = true;
           return work(transaction);
+        });
+      } finally {
+        inTransaction = false;
+      }
+    },
+    snapshot: async (work) => {
+      outside();
+      // A snapshot of an answer has begun its transaction already.
+      if (connection.isInTransaction()) return await work(transaction);
+      try {
+        return await guard({ begin: 'begin', commit: 'commit', rollback: 'rollback' }, (reading) => {
+          inTransaction = true;
+          return work(reading);
         });
       } finally {
         inTransaction = false;

@@ -74,6 +74,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   scanCalls: 1,
   countCallsByTime: 1,
   listCallTransactions: 1,
+  readUsage: 1,
   putProofs: 1,
   findProofs: 1,
   sweepProofs: 1,

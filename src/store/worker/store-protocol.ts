@@ -7,6 +7,7 @@ import type { IdempotencyStore } from '../../billing/idempotency/idempotency-sto
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { PriceBookStore } from '../../billing/price-books/price-book-store.ts';
 import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
+import type { UsageStore } from '../../billing/usage/usage-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
@@ -50,6 +51,7 @@ export type StoreOperations = AccountsStoreOperations &
   StatisticsStoreOperations &
   BilledCallStore &
   CallFactsStore &
+  UsageStore &
   PriceBookStore &
   ProofStoreOperations &
   ConversationStoreOperations &

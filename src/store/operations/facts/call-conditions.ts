@@ -1,4 +1,5 @@
 import { callFlags, endCodes, keyLabel, type NameKind } from '../../../billing/calls/call-fact.ts';
+import type { UsageFilter } from '../../../billing/usage/usage-store.ts';
 import type { CallFilter, KeyChoice, UserScope } from '../../../billing/calls/call-facts-store.ts';
 import type { Database } from '../database.ts';
 import type { SqlValue } from '../sql-values.ts';
@@ -50,11 +51,40 @@ export async function selectCallsOf(
   };
 }
 
+/** The same for rows that are added up, which may be sums of service. Undefined if no row can match. */
+export async function selectSummed(
+  database: Database,
+  names: NameReader,
+  filter: UsageFilter,
+  scope: UserScope,
+): Promise<Conditions | undefined> {
+  const chosen = await resolveNames(database, names, filter, scope);
+  if (chosen === undefined) return undefined;
+  const conditions = [...chosen].map(([column, numbers]) => {
+    const [only] = numbers.length === 1 ? numbers : [];
+    // With one name the index of the name and the time may be best.
+    return only === undefined ? isOneOf(column, numbers) : { sql: `${column} = ?`, parameters: [only] };
+  });
+  if (filter.ends !== undefined) {
+    conditions.push(
+      isOneOf(
+        'end_code',
+        filter.ends.map((end) => endCodes[end]),
+      ),
+    );
+  }
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' and ') || '1 = 1',
+    parameters: conditions.flatMap(({ parameters }) => parameters),
+  };
+}
+
 /** Lists of this many values share a statement with shorter ones. */
 const listSizes = [1, 4, 16, 64, 256];
 
 /** The plus keeps the database from reading by another index than that of the stream. */
 function isOneOf(column: string, values: readonly number[]): Conditions {
+  if (values.length === 0) return { sql: '1 = 0', parameters: [] };
   const size = listSizes.find((length) => length >= values.length) ?? values.length;
   const parameters = Array.from({ length: size }, (_, index) => values[Math.min(index, values.length - 1)] ?? 0);
   return { sql: `+${column} in (${parameters.map(() => '?').join(', ')})`, parameters };
@@ -63,7 +93,7 @@ function isOneOf(column: string, values: readonly number[]): Conditions {
 async function resolveNames(
   database: Database,
   names: NameReader,
-  filter: CallFilter,
+  filter: Pick<CallFilter, 'users' | 'keys' | 'models' | 'upstreams' | 'servedModels' | 'upstreamModels' | 'interfaces' | 'errorCodes'>,
   scope: UserScope,
 ): Promise<ReadonlyMap<string, readonly number[]> | undefined> {
   const chosen = new Map<string, readonly number[]>();

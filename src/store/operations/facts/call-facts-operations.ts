@@ -1,8 +1,10 @@
 import type { CallFactsStore, CallTransaction } from '../../../billing/calls/call-facts-store.ts';
+import type { UsageStore } from '../../../billing/usage/usage-store.ts';
 import { toStorableText } from '../../storable-text.ts';
 import type { Database } from '../database.ts';
 import { inParts, perRows } from '../in-parts.ts';
 import { readInteger, readText } from '../read-column.ts';
+import { readUsage } from '../usage/read-usage.ts';
 import { readWide } from '../wide-amount.ts';
 import { FactNames } from './fact-names.ts';
 import { followCalls, readFollowProgress } from './follow-calls.ts';
@@ -10,7 +12,7 @@ import { NameReader } from './name-reader.ts';
 import { countCallsByTime, scanCalls } from './scan-calls.ts';
 
 /** The SQL of lists and counts of calls. */
-export function createCallFactsOperations(database: Database): CallFactsStore {
+export function createCallFactsOperations(database: Database): CallFactsStore & UsageStore {
   const written = new FactNames();
   const names = new NameReader();
   return {
@@ -18,6 +20,7 @@ export function createCallFactsOperations(database: Database): CallFactsStore {
     followProgress: () => readFollowProgress(database),
     scanCalls: (scan) => scanCalls(database, names, scan),
     countCallsByTime: (count) => countCallsByTime(database, names, count),
+    readUsage: (read) => readUsage(database, names, read),
     listCallTransactions: (rowIds) => listCallTransactions(database, rowIds),
   };
 }

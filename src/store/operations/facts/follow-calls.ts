@@ -21,7 +21,7 @@ const stateOf = (row: SqlRow) => ({
 type State = ReturnType<typeof stateOf>;
 
 /** The follower's positions at the moment. */
-async function readFollowState(database: Database): Promise<State> {
+export async function readFollowState(database: Database): Promise<State> {
   const row = await database.first(readState);
   if (row === undefined) throw new StoreError('corrupt', 'The database lacks the positions of the facts about calls.');
   return stateOf(row);

@@ -51,7 +51,7 @@ type ServiceSum = {
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 /** Minutes are kept this long; then hours and single calls answer. */
-const minutesKeptMs = 30 * 86_400_000;
+export const minutesKeptMs = 30 * 86_400_000;
 
 /** The tables and their units. @param zone the time zone of the days, and the first minute that has a day */
 function tables(zone: { readonly name: string; readonly fromMinute: number }, nowMs: number) {
@@ -136,7 +136,7 @@ function addPart(sum: ServiceSum, call: FollowedCall | undefined): void {
   };
   if (call === undefined) return add(1, 1n);
   const { fact, billed } = call;
-  if (fact.parentId === undefined && fact.isRequest) add(0, 1n);
+  if (fact.parentId === undefined) add(0, 1n);
   if (fact.isRequest) add(1, 1n);
   if (billed === 1 || billed === 2) {
     if (billed === 1) add(2, 1n);
@@ -147,7 +147,7 @@ function addPart(sum: ServiceSum, call: FollowedCall | undefined): void {
     add(7, call.useTimeMs);
     sum.amount += call.amountNanoUsd;
   }
-  if (!fact.isRequest || fact.endCode === endCodes.failed || fact.endCode === endCodes.lost) return;
+  if (fact.parentId !== undefined || fact.endCode === endCodes.failed || fact.endCode === endCodes.lost) return;
   if (fact.firstByteMs !== undefined) addDuration(sum.firstByte, fact.firstByteMs);
   addDuration(sum.duration, Number(call.useTimeMs));
 }

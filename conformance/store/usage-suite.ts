@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { percentileOf } from '../../src/billing/calls/duration-histogram.ts';
+import type { UserScope } from '../../src/billing/calls/call-facts-store.ts';
+import { isBilled, type CallEntry } from '../../src/billing/ledger/call-entry.ts';
+import { buildReceipt } from '../../src/billing/receipts/build-receipt.ts';
+import { createStatistics } from '../../src/billing/statistics/statistics.ts';
+import { queryUsage } from '../../src/billing/usage/query-usage.ts';
+import type { UsageLine, UsageQuestion } from '../../src/billing/usage/usage-question.ts';
+import type { UsageDimension } from '../../src/billing/usage/usage-store.ts';
+import { followAll } from './call-facts-suite.ts';
+import { callEntries, createEntry } from './call-entries.ts';
+import { useEngine } from './store-under-test.ts';
+import type { StoreUnderTest } from './store-under-test.ts';
+import { startMs } from './suite-start.ts';
+
+const daySeconds = 86_400;
+const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Asia/Shanghai'];
+const dimensions: readonly UsageDimension[] = ['user', 'key', 'model', 'upstream', 'upstreamModel', 'interface', 'end'];
+
+const valuesOf = (entry: CallEntry, dimension: UsageDimension): readonly string[] => {
+  const { userName, keyName, requestedModel: model, upstream, upstreamModel, dialect, end } = entry;
+  return {
+    user: [userName],
+    key: [userName, keyName],
+    model: [model],
+    upstream: [upstream],
+    upstreamModel: [upstreamModel],
+    interface: [dialect],
+    end: [end],
+  }[dimension];
+};
+
+/** The contract of every store for questions about usage. */
+export function usageSuite(open: () => Promise<StoreUnderTest>): void {
+  const engine = useEngine(open);
+  const plain: Omit<UsageQuestion, 'startSeconds' | 'endSeconds'> = {
+    timeZone: 'UTC',
+    granularity: 'auto',
+    extra: [],
+    groupBy: [],
+    filter: {},
+    scope: 'all',
+    limit: 12,
+    rankBy: 'amount',
+  };
+  let run = 0;
+  /** Every run has 40 days of its own in the same database. The second has a change of clocks. */
+  const nextStartMs = (): number => startMs + (run += 1) * 400 * daySeconds * 1000;
+
+  const cellsOf = ({ total, buckets }: UsageLine) =>
+    [total, ...buckets].map((sums) => [sums.amountNanoUsd, sums.calls, sums.tokensIn, sums.tokensOut, sums.useTimeMs, sums.failed]);
+
+  test('series and other are the totals, and the totals are the statistics and the receipts, for any calls, zones, cuts and groups', async () => {
+    const scenario = fc.record({
+      entries: callEntries({ prefix: 'usage', startMs: 0, spanMs: 12 * daySeconds * 1000, max: 60 }),
+      cut: fc.tuple(fc.nat(3 * daySeconds), fc.integer({ min: 1, max: 12 * daySeconds })),
+      zone: fc.constantFrom(...zones),
+      booksZone: fc.constantFrom(...zones),
+      granularity: fc.constantFrom<UsageQuestion['granularity']>('auto', 'none', 'hour', 'day', 'week', 'month'),
+      groupBy: fc.uniqueArray(fc.constantFrom(...dimensions), { maxLength: 2 }),
+      limit: fc.integer({ min: 1, max: 4 }),
+      rankBy: fc.constantFrom<UsageQuestion['rankBy']>('amount', 'calls', 'tokensIn'),
+      scope: fc.constantFrom<UserScope>('all', 'all', ['alice'], ['bob', 'Ångström']),
+    });
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ entries: drawn, cut, zone, booksZone, ...asked }) => {
+        const shiftMs = nextStartMs();
+        const entries = drawn.map((entry) => ({ ...entry, callId: `${entry.callId}-${run}`, acceptedAtMs: entry.acceptedAtMs + shiftMs }));
+        const store = engine().store();
+        await store.sumDaysOf(booksZone);
+        await store.appendEntries(entries);
+        await followAll(store);
+        const startSeconds = Math.floor(shiftMs / 1000) + cut[0];
+        const span = { startSeconds, endSeconds: startSeconds + cut[1] };
+        const question = { ...plain, ...asked, ...span, timeZone: zone };
+        const answer = await queryUsage(store, question, shiftMs + 12 * daySeconds * 1000);
+        const inSpan = entries.filter(
+          ({ acceptedAtMs, userName }) =>
+            acceptedAtMs >= span.startSeconds * 1000 &&
+            acceptedAtMs < span.endSeconds * 1000 &&
+            (asked.scope === 'all' || asked.scope.includes(userName)),
+        );
+        const counted = inSpan.filter(isBilled);
+        const receipts = counted.reduce((sum, entry) => sum + BigInt(buildReceipt([entry], true).total.nano_usd), 0n);
+        assert.equal(answer.totals.total.amountNanoUsd, receipts);
+        assert.equal(answer.totals.total.calls, counted.length);
+        let [amount, tokens] = [0n, 0];
+        for (const record of await createStatistics({ store, timeZone: zone }).query({ granularity: 3, ...span }, {})) {
+          if (asked.scope !== 'all' && !asked.scope.includes(record.userName)) continue;
+          const [whole = '', nanos = ''] = JSON.stringify(record.totalAmount).split('.');
+          amount += BigInt(whole + nanos.padEnd(9, '0'));
+          tokens += record.totalPromptTokens + record.totalCompletionTokens;
+        }
+        assert.deepEqual(
+          [answer.totals.total.amountNanoUsd, answer.totals.total.tokensIn + answer.totals.total.tokensOut],
+          [amount, tokens],
+        );
+        const lines = [...answer.series, ...(answer.other === undefined ? [] : [answer.other])].map(cellsOf);
+        if (asked.groupBy.length > 0) {
+          const added = cellsOf(answer.totals).map((cells, row) =>
+            cells.map((cell, column) =>
+              lines.reduce<number | bigint | undefined>(
+                (sum, line) => {
+                  const value = line[row]?.[column];
+                  if (value === undefined || sum === undefined) return sum ?? value;
+                  return typeof sum === 'bigint' || typeof value === 'bigint' ? BigInt(sum) + BigInt(value) : sum + value;
+                },
+                typeof cell === 'bigint' ? 0n : cell === undefined ? undefined : 0,
+              ),
+            ),
+          );
+          assert.deepEqual(added, cellsOf(answer.totals));
+        }
+        for (const series of answer.series) {
+          const own = counted.filter(
+            (entry) => asked.groupBy.flatMap((dimension) => valuesOf(entry, dimension)).join('\0') === series.names.join('\0'),
+          );
+          assert.deepEqual(
+            [series.total.calls, series.total.amountNanoUsd],
+            [own.length, own.reduce((sum, entry) => sum + entry.charge.amountNanoUsd, 0n)],
+            series.names.join(' / '),
+          );
+        }
+        // Buckets hold the calls of their own time.
+        for (const [position, sums] of answer.totals.buckets.entries()) {
+          const [from, until] = [answer.bucketStarts[position] ?? 0, answer.bucketStarts[position + 1] ?? Infinity];
+          const own = counted.filter(({ acceptedAtMs }) => acceptedAtMs >= from * 1000 && acceptedAtMs < until * 1000);
+          assert.equal(sums.calls, own.length);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('failures, cuts and percentiles are those of the calls, from sums and from single calls alike', async () => {
+    const store = engine().store();
+    const fromMs = nextStartMs();
+    const ends = ['finished', 'finished', 'cut', 'failed', 'lost'] as const;
+    const entries = Array.from({ length: 200 }, (_, index) =>
+      createEntry(`service-${index}`, {
+        acceptedAtMs: fromMs + index * 60_000,
+        end: ends[index % 5] ?? 'lost',
+        upstream: index % 2 === 0 ? 'one' : 'two',
+        requestedModel: 'm-service',
+        durationMs: 100 + index * 10,
+        firstByteMs: 50 + index,
+        failedAttempts: index === 7 ? [{ upstream: 'one', credential: 'c', upstreamModel: 'x', errorCode: 'e', durationMs: 5 }] : [],
+      }),
+    );
+    await store.appendEntries(entries);
+    await followAll(store);
+    const question: UsageQuestion = {
+      ...plain,
+      startSeconds: fromMs / 1000 + 30,
+      endSeconds: fromMs / 1000 + 190 * 60,
+      granularity: 'none',
+      extra: ['failed', 'cut', 'firstByte', 'duration'],
+      groupBy: ['upstream'],
+    };
+    const inSpan = entries.slice(1, 190);
+    for (const filter of [{}, { models: ['m-service'] }]) {
+      const answer = await queryUsage(store, { ...question, filter }, fromMs);
+      assert.equal(answer.family, 'models' in filter ? 'facts' : 'service');
+      const { ended, failed, cut, firstByte, duration } = answer.totals.total;
+      assert.deepEqual(
+        [ended, failed, cut],
+        [inSpan.length, inSpan.filter(({ end }) => end === 'failed').length, inSpan.filter(({ end }) => end === 'cut').length],
+      );
+      const timed = inSpan.filter(({ end }) => end !== 'failed' && end !== 'lost').map(({ durationMs }) => durationMs);
+      const median = percentileOf(duration ?? assert.fail(), 0.5) ?? assert.fail();
+      assert.ok(Math.abs(median / (timed[Math.floor(timed.length / 2)] ?? 0) - 1) < 0.15, String(median));
+      assert.equal(
+        firstByte?.reduce((sum, count) => sum + count, 0),
+        timed.length,
+      );
+      assert.deepEqual(answer.series.map(({ names }) => names.join('/')).toSorted(), ['one', 'two']);
+      const other = answer.other?.total;
+      assert.deepEqual([other?.ended, other?.failed, other?.amountNanoUsd], [0, 0, 0n]);
+    }
+  });
+
+  test('a comparison has the same groups in the span before', async () => {
+    const store = engine().store();
+    const fromMs = nextStartMs();
+    const at = (day: number, index: number): number => fromMs + day * daySeconds * 1000 + index;
+    await store.appendEntries([
+      ...[1, 2, 3].map((index) => createEntry(`before-${index}`, { acceptedAtMs: at(0, index), requestedModel: 'm-old' })),
+      createEntry('before-new', { acceptedAtMs: at(0, 9), requestedModel: 'm-new' }),
+      ...[1, 2].map((index) => createEntry(`now-${index}`, { acceptedAtMs: at(1, index), requestedModel: 'm-new' })),
+    ]);
+    const startSeconds = fromMs / 1000 + daySeconds;
+    const question: UsageQuestion = {
+      ...plain,
+      startSeconds,
+      endSeconds: startSeconds + daySeconds,
+      groupBy: ['model'],
+      compare: 'previous',
+    };
+    const answer = await queryUsage(store, question, fromMs);
+    assert.deepEqual(
+      answer.series.map(({ names, total }) => [...names, total.calls]),
+      [['m-new', 2]],
+    );
+    const { comparison = assert.fail() } = answer;
+    assert.deepEqual(
+      comparison.series.map(({ names, total }) => [...names, total.calls]),
+      [['m-new', 1]],
+    );
+    assert.deepEqual([comparison.totals.total.calls, comparison.other?.total.calls], [4, 3]);
+    assert.equal(comparison.endSeconds, startSeconds);
+  });
+
+  test('a question across both kinds of names is refused beyond 31 days, with what would do', async () => {
+    const question: UsageQuestion = { ...plain, startSeconds: 0, endSeconds: 60 * daySeconds, groupBy: ['user', 'upstream'] };
+    const refused = { name: 'UsageRefusedError', code: 'grouping_too_wide', message: /at most 31 days; ask for a shorter span/ };
+    await assert.rejects(queryUsage(engine().store(), question, 0), refused);
+    await assert.rejects(queryUsage(engine().store(), { ...question, groupBy: ['upstream'], scope: ['alice'] }, 0), refused);
+    await assert.rejects(queryUsage(engine().store(), { ...question, granularity: 'minute', groupBy: [] }, 0), {
+      code: 'too_many_buckets',
+    });
+    await assert.rejects(queryUsage(engine().store(), { ...question, endSeconds: 0 }, 0), { code: 'invalid_range' });
+  });
+}

@@ -1,0 +1,72 @@
+import type { DurationHistogram } from '../calls/duration-histogram.ts';
+import type { CallFilter, FollowProgress, UserScope } from '../calls/call-facts-store.ts';
+import type { BucketBounds } from '../statistics/statistics-store.ts';
+
+/** The names that usage can be grouped by. A key is its user and its name. */
+export type UsageDimension = 'user' | 'key' | 'model' | 'upstream' | 'upstreamModel' | 'interface' | 'end';
+
+/**
+ * Where sums come from. `usage`: the roll-ups of the statistics, by user, key and model. `service`: those by upstream,
+ * upstream model, interface and end. `facts`: single calls, by all names.
+ */
+export type UsageFamily = 'usage' | 'service' | 'facts';
+
+/** The sums that groups can be ranked by. */
+export type UsageRank = 'amount' | 'calls' | 'tokensIn' | 'tokensOut' | 'useTime' | 'failed';
+
+/**
+ * The sums of one bucket. The first seven are those of the statistics. The others are known from service and facts.
+ */
+export type UsageSums = {
+  readonly amountNanoUsd: bigint;
+  readonly calls: number;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly useTimeMs: number;
+  /** All calls that ended, with those that failed and so are not in `calls`. */
+  readonly ended?: number;
+  readonly failed?: number;
+  readonly cut?: number;
+  /** Of calls that did not fail. */
+  readonly firstByte?: DurationHistogram;
+  readonly duration?: DurationHistogram;
+};
+
+/** Sums by the position of their bucket; buckets without calls are absent. */
+export type SumsByBucket = ReadonlyMap<number, UsageSums>;
+
+/** The names of a group, in the order of the dimensions. A key has two: its user and its name. */
+export type GroupNames = readonly string[];
+
+/** Selects calls by their names and their end. */
+export type UsageFilter = Pick<CallFilter, 'users' | 'keys' | 'models' | 'upstreams' | 'upstreamModels' | 'interfaces' | 'ends'>;
+
+export type UsageRead = {
+  readonly family: UsageFamily;
+  /** Adjacent buckets in ascending order, in whole minutes. Calls accepted in `[startSeconds, endSeconds)` count. */
+  readonly buckets: readonly BucketBounds[];
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+  /** At most two. */
+  readonly groupBy: readonly UsageDimension[];
+  readonly filter: UsageFilter;
+  readonly scope: UserScope;
+  readonly withDurations: boolean;
+  /** The largest groups by a sum, or given ones. */
+  readonly groups: { readonly limit: number; readonly rankBy: UsageRank } | { readonly names: readonly GroupNames[] };
+  readonly nowMs: number;
+};
+
+/** All of it is from one moment: the sums of all groups are those of the totals. */
+export type UsageRows = {
+  readonly totals: SumsByBucket;
+  /** The chosen groups, in the order of their rank or as they were given. */
+  readonly series: readonly { readonly names: GroupNames; readonly sums: SumsByBucket }[];
+  /** Of service and facts: rows of the ledger that they do not have yet. */
+  readonly progress?: FollowProgress;
+};
+
+/** The store that questions about usage need. */
+export type UsageStore = { readonly readUsage: (read: UsageRead) => Promise<UsageRows> };

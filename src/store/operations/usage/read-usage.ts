@@ -1,0 +1,184 @@
+import { endOfCode, endCodes, keyLabel, type NameKind, splitKeyLabel } from '../../../billing/calls/call-fact.ts';
+import { addEncoded, addToClass, type DurationHistogram, emptyHistogram } from '../../../billing/calls/duration-histogram.ts';
+import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
+import type { GroupNames, UsageDimension, UsageRank, UsageRead, UsageRows, UsageSums } from '../../../billing/usage/usage-store.ts';
+import { toStorableText } from '../../storable-text.ts';
+import type { Database } from '../database.ts';
+import { readFollowProgress } from '../facts/follow-calls.ts';
+import type { NameReader } from '../facts/name-reader.ts';
+import { readBytes, readInteger, readText } from '../read-column.ts';
+import type { SqlRow } from '../sql-values.ts';
+import { readWide, sumWide } from '../wide-amount.ts';
+import { findSource, isAnyOf, type UsageSource } from './usage-source.ts';
+
+/** The values of a group's columns. */
+type GroupKey = readonly (string | number)[];
+type Sums = { -readonly [Member in keyof UsageSums]: UsageSums[Member] };
+
+/** Answers a question about usage from one snapshot. See UsageStore. */
+export async function readUsage(database: Database, names: NameReader, read: UsageRead): Promise<UsageRows> {
+  return await database.snapshot(async (snapshot) => {
+    const progress = read.family === 'usage' ? {} : { progress: await readFollowProgress(snapshot) };
+    const source = await findSource(snapshot, names, read);
+    if (source === undefined)
+      return { totals: new Map(), series: givenGroups(read).map((group) => ({ names: group, sums: new Map() })), ...progress };
+    const columns = read.groupBy.flatMap((dimension) => source.columns[dimension] ?? []);
+    const totals = await sumGroups(snapshot, source, [], undefined, read);
+    if (read.groupBy.length === 0) return { totals: totals.get('') ?? new Map(), series: [], ...progress };
+    const groups = await chooseGroups(snapshot, names, source, columns, read);
+    const sums = await sumGroups(
+      snapshot,
+      source,
+      columns,
+      groups.map(({ key }) => key).filter((key) => key !== undefined),
+      read,
+    );
+    const series = groups.map(({ names: group, key }) => ({ names: group, sums: sums.get(key?.join('\0') ?? 'none') ?? new Map() }));
+    return { totals: totals.get('') ?? new Map(), series, ...progress };
+  });
+}
+
+const givenGroups = ({ groups }: UsageRead): readonly GroupNames[] => ('names' in groups ? groups.names : []);
+
+/** A group with its key in the database; without one if no call has its names. */
+type Group = { readonly names: GroupNames; readonly key: GroupKey | undefined };
+
+const rankSums: Readonly<Record<UsageRank, readonly string[]>> = {
+  amount: ['sum(amount_kusd) + sum(amount_nano) / 1000000000000', 'sum(amount_nano) % 1000000000000'],
+  calls: ['sum(call_count)'],
+  tokensIn: ['sum(prompt_tokens)'],
+  tokensOut: ['sum(completion_tokens)'],
+  useTime: ['sum(use_time_ms)'],
+  failed: [`sum(case when end_code = ${endCodes.failed} then ended else 0 end)`],
+};
+
+async function chooseGroups(
+  database: Database,
+  names: NameReader,
+  source: UsageSource,
+  columns: readonly string[],
+  read: UsageRead,
+): Promise<readonly Group[]> {
+  if ('names' in read.groups) {
+    const found: Group[] = [];
+    for (const group of read.groups.names) found.push({ names: group, key: await findKey(database, names, source, read.groupBy, group) });
+    return found;
+  }
+  const { limit, rankBy } = read.groups;
+  const order = [...rankSums[rankBy].map((sum) => `${sum} desc`), ...columns].join(', ');
+  const sql = `select ${columns.join(', ')} from (${source.rows}) as source group by ${columns.join(', ')} order by ${order} limit ?`;
+  const groups: Group[] = [];
+  for (const row of await database.all(sql, ...source.parameters, limit)) {
+    const key = columns.map((column) => (source.isNumbered ? readInteger(row, column) : readText(row, column)));
+    groups.push({ names: source.isNumbered ? await readNames(database, names, read.groupBy, key) : key.map(String), key });
+  }
+  return groups;
+}
+
+/** The names of numbers. */
+async function readNames(database: Database, names: NameReader, groupBy: readonly UsageDimension[], key: GroupKey): Promise<GroupNames> {
+  const found: string[] = [];
+  for (const [index, dimension] of groupBy.entries()) {
+    const number = Number(key[index]);
+    if (dimension === 'end') {
+      found.push(endOfCode(number));
+      continue;
+    }
+    const name = await names.nameOf(database, number);
+    if (dimension === 'key') found.push(...splitKeyLabel(name?.label ?? ''));
+    else found.push(name?.value ?? '');
+  }
+  return found;
+}
+
+/** The values of a group's columns. A key's name may have several numbers; they are groups of their own. */
+async function findKey(
+  database: Database,
+  names: NameReader,
+  source: UsageSource,
+  groupBy: readonly UsageDimension[],
+  group: GroupNames,
+): Promise<GroupKey | undefined> {
+  if (!source.isNumbered) return group.map(toStorableText);
+  const key: number[] = [];
+  const texts = [...group];
+  for (const dimension of groupBy) {
+    const text = texts.shift() ?? '';
+    if (dimension === 'end') {
+      key.push(endCodes[text as CallEnd]);
+      continue;
+    }
+    const isKey = dimension === 'key';
+    const label = isKey ? keyLabel(text, texts.shift() ?? '') : text;
+    const [number] = label === '' ? [0] : await names.numbersOf(database, dimension satisfies NameKind, isKey ? 'label' : 'value', label);
+    if (number === undefined) return undefined;
+    key.push(number);
+  }
+  return key;
+}
+
+const counts = ['call_count', 'prompt_tokens', 'completion_tokens', 'cache_tokens', 'cache_creation_tokens', 'use_time_ms'] as const;
+
+/**
+ * The sums of groups by bucket, by the joined values of their columns; of all calls together without columns.
+ * @param keys undefined for all groups
+ */
+async function sumGroups(
+  database: Database,
+  source: UsageSource,
+  columns: readonly string[],
+  keys: readonly GroupKey[] | undefined,
+  read: UsageRead,
+): Promise<ReadonlyMap<string, Map<number, Sums>>> {
+  const groups = new Map<string, Map<number, Sums>>();
+  if (keys?.length === 0) return groups;
+  const positions = new Map(read.buckets.map(({ startSeconds }, position) => [startSeconds, position]));
+  const chosen = keys === undefined ? { sql: '1 = 1', parameters: [] } : isAnyOf(columns, keys);
+  const select = ['bucket', ...columns].join(', ');
+  const ended = source.isNumbered
+    ? `, sum(ended) as ended, sum(case when end_code = ${endCodes.failed} then ended else 0 end) as failed,
+        sum(case when end_code = ${endCodes.cut} then ended else 0 end) as cut`
+    : '';
+  const sql = `select ${select}, ${counts.map((column) => `sum(${column}) as ${column}`).join(', ')}, ${sumWide('amount', 'amount')} ${ended}
+    from (${source.rows}) as source where ${chosen.sql} group by ${select}`;
+  const sumsOf = (row: SqlRow): Map<number, Sums> => {
+    const key = columns.map((column) => (source.isNumbered ? readInteger(row, column) : readText(row, column))).join('\0');
+    return groups.getOrInsertComputed(key, () => new Map<number, Sums>());
+  };
+  const positionOf = (row: SqlRow): number => positions.get(readInteger(row, 'bucket')) ?? -1;
+  for (const row of await database.all(sql, ...source.parameters, ...chosen.parameters))
+    sumsOf(row).set(positionOf(row), readSums(row, source.isNumbered));
+  for (const { rows, parameters, isEncoded } of source.durations) {
+    const classes = ['first_byte', 'duration'];
+    const text = isEncoded
+      ? `select ${select}, first_byte, duration from (${rows}) as source where ${chosen.sql}`
+      : `select ${select}, first_byte, duration, count(*) as calls from (${rows}) as source where ${chosen.sql} group by ${[select, ...classes].join(', ')}`;
+    for (const row of await database.all(text, ...parameters, ...chosen.parameters))
+      addDurations(sumsOf(row).get(positionOf(row)), row, isEncoded);
+  }
+  return groups;
+}
+
+function readSums(row: SqlRow, hasEnds: boolean): Sums {
+  return {
+    amountNanoUsd: readWide(row, 'amount'),
+    calls: readInteger(row, 'call_count'),
+    tokensIn: readInteger(row, 'prompt_tokens'),
+    tokensOut: readInteger(row, 'completion_tokens'),
+    cacheRead: readInteger(row, 'cache_tokens'),
+    cacheWrite: readInteger(row, 'cache_creation_tokens'),
+    useTimeMs: readInteger(row, 'use_time_ms'),
+    ...(hasEnds ? { ended: readInteger(row, 'ended'), failed: readInteger(row, 'failed'), cut: readInteger(row, 'cut') } : {}),
+  };
+}
+
+function addDurations(sums: Sums | undefined, row: SqlRow, isEncoded: boolean): void {
+  if (sums === undefined) return;
+  const add = (histogram: DurationHistogram, column: string): DurationHistogram => {
+    if (isEncoded) addEncoded(histogram, readBytes(row, column));
+    else if (row[column] !== null) addToClass(histogram, readInteger(row, column), readInteger(row, 'calls'));
+    return histogram;
+  };
+  sums.firstByte = add(sums.firstByte ?? emptyHistogram(), 'first_byte');
+  sums.duration = add(sums.duration ?? emptyHistogram(), 'duration');
+}

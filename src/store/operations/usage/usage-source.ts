@@ -1,0 +1,184 @@
+import { endCodes } from '../../../billing/calls/call-fact.ts';
+import { classBoundsMs } from '../../../billing/calls/duration-histogram.ts';
+import type { UsageDimension, UsageRead } from '../../../billing/usage/usage-store.ts';
+import { toStorableText } from '../../storable-text.ts';
+import { minutesKeptMs } from '../facts/service-sums.ts';
+import { type Conditions, selectSummed } from '../facts/call-conditions.ts';
+import { readFollowState } from '../facts/follow-calls.ts';
+import type { NameReader } from '../facts/name-reader.ts';
+import type { Database } from '../database.ts';
+import { dayBounds } from '../day-zone.ts';
+import { splitBuckets } from '../split-buckets.ts';
+import type { SqlValue } from '../sql-values.ts';
+import { sumsOf } from '../statistics-parts.ts';
+import { planStatistics } from '../statistics-plan.ts';
+
+/** A query for rows with a bucket, names and sums, which are filtered, and the columns of each dimension. */
+export type UsageSource = {
+  readonly rows: string;
+  readonly parameters: readonly SqlValue[];
+  readonly columns: Readonly<Partial<Record<UsageDimension, readonly string[]>>>;
+  /** Whether names are numbers of fact_names, and whether calls that failed are counted. */
+  readonly isNumbered: boolean;
+  readonly durations: readonly Durations[];
+};
+
+/**
+ * Rows with the durations of calls in `first_byte` and `duration`: encoded histograms, or the class of one call each.
+ */
+type Durations = { readonly rows: string; readonly parameters: readonly SqlValue[]; readonly isEncoded: boolean };
+
+/** The rows that a question adds up. Undefined if there are none. */
+export async function findSource(database: Database, names: NameReader, read: UsageRead): Promise<UsageSource | undefined> {
+  return read.family === 'usage' ? await findUsage(database, read) : await findService(database, names, read);
+}
+
+/** A list of values as one condition. They are padded, so that lists of similar length share a statement. */
+export function isAnyOf(columns: readonly string[], tuples: readonly (readonly SqlValue[])[]): Conditions {
+  const size = [1, 4, 16, 64, 256].find((length) => length >= tuples.length) ?? tuples.length;
+  const padded = Array.from({ length: size }, (_, index) => tuples[Math.min(index, tuples.length - 1)] ?? []);
+  const tuple = `(${columns.map(() => '?').join(', ')})`;
+  const list = columns.length === 1 ? padded.map(() => '?').join(', ') : `values ${padded.map(() => tuple).join(', ')}`;
+  return { sql: `(${columns.join(', ')}) in (${list})`, parameters: padded.flat() };
+}
+
+async function findUsage(database: Database, read: UsageRead): Promise<UsageSource | undefined> {
+  const { filter, scope } = read;
+  const users = scope === 'all' ? filter.users : (filter.users ?? scope).filter((name) => scope.includes(name));
+  const keys = filter.keys?.flatMap((key) => ('keyId' in key ? [] : [[key.userName, key.keyName].map(toStorableText)]));
+  if (users?.length === 0 || keys?.length === 0 || filter.models?.length === 0) return undefined;
+  const [onlyUser] = users?.length === 1 ? users : [];
+  const query = {
+    buckets: read.buckets,
+    startSeconds: read.startSeconds,
+    endSeconds: read.endSeconds,
+    ...(onlyUser === undefined ? {} : { userName: onlyUser }),
+    rowsMax: 0,
+  };
+  const plan = await planStatistics(database, query);
+  const sums = sumsOf(database, plan, { from: 0, until: read.buckets.length }, query, {});
+  if (sums === undefined) return undefined;
+  const conditions: Conditions[] = [];
+  if (users !== undefined && onlyUser === undefined)
+    conditions.push(
+      isAnyOf(
+        ['user_name'],
+        users.map((name) => [toStorableText(name)]),
+      ),
+    );
+  if (keys !== undefined) conditions.push(isAnyOf(['user_name', 'token_name'], keys));
+  if (filter.models !== undefined)
+    conditions.push(
+      isAnyOf(
+        ['model_name'],
+        filter.models.map((name) => [toStorableText(name)]),
+      ),
+    );
+  const where = conditions.length === 0 ? '' : `where ${conditions.map(({ sql }) => sql).join(' and ')}`;
+  return {
+    rows: `select bucket, user_name, token_name, model_name, call_count, prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens,
+        use_time_ms, amount_nano_usd / 1000000000000 as amount_kusd, amount_nano_usd % 1000000000000 as amount_nano
+      from (${sums.parts}) as parts ${where}`,
+    parameters: [...sums.parameters, ...conditions.flatMap(({ parameters }) => parameters)],
+    columns: { user: ['user_name'], key: ['user_name', 'token_name'], model: ['model_name'] },
+    isNumbered: false,
+    durations: [],
+  };
+}
+
+const serviceTables = [
+  { source: 'days', table: 'service_days', unit: 'day' },
+  { source: 'hours', table: 'service_hours', unit: 'hour' },
+  { source: 'minutes', table: 'service_minutes', unit: 'minute' },
+] as const;
+const sumColumns =
+  'call_count, prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms, amount_kusd, amount_nano';
+const serviceNames = 'upstream_ref, upstream_model_ref, interface_ref, end_code';
+const minuteMs = 60_000;
+
+type Segment = readonly [bucket: number, from: number, until: number];
+
+async function findService(database: Database, names: NameReader, read: UsageRead): Promise<UsageSource | undefined> {
+  const conditions = await selectSummed(database, names, read.filter, read.scope);
+  if (conditions === undefined) return undefined;
+  const segments = await splitService(database, read);
+  const parts: { readonly rows: string; readonly parameters: readonly SqlValue[] }[] = [];
+  const durations: Durations[] = [];
+  const add = (units: readonly Segment[], from: string, columns: readonly [sums: string, durations: string], isEncoded: boolean): void => {
+    if (units.length === 0) return;
+    const parameters = [JSON.stringify(units), ...conditions.parameters];
+    const where = `from ${database.fragments.segments} as segments cross join ${from} and ${conditions.sql}`;
+    parts.push({ rows: `select segments.bucket as bucket, ${columns[0]} ${where}`, parameters });
+    if (read.withDurations) durations.push({ rows: `select segments.bucket as bucket, ${columns[1]} ${where}`, parameters, isEncoded });
+  };
+  for (const { source, table, unit } of serviceTables) {
+    const from = `${table} as source where source.${unit} >= segments.from_unit and source.${unit} < segments.until_unit`;
+    add(segments[source], from, [`${serviceNames}, ended, ${sumColumns}`, `${serviceNames}, first_byte, duration`], true);
+  }
+  const facts = 'call_facts as source where source.at_ms >= segments.from_unit and source.at_ms < segments.until_unit';
+  add(segments.calls, facts, factColumns(read), false);
+  if (parts.length === 0) return undefined;
+  return {
+    rows: parts.map(({ rows }) => rows).join(' union all '),
+    parameters: parts.flatMap(({ parameters }) => parameters),
+    columns: {
+      user: ['user_ref'],
+      key: ['key_ref'],
+      model: ['model_ref'],
+      upstream: ['upstream_ref'],
+      upstreamModel: ['upstream_model_ref'],
+      interface: ['interface_ref'],
+      end: ['end_code'],
+    },
+    isNumbered: true,
+    durations,
+  };
+}
+
+/** Single calls in the form of sums, and of durations. */
+function factColumns({ family }: UsageRead): readonly [sums: string, durations: string] {
+  const names = family === 'facts' ? `user_ref, key_ref, model_ref, ${serviceNames}` : serviceNames;
+  const ifBilled = (value: string): string => `case when billed in (1, 2) then ${value} else 0 end`;
+  const counts = ['prompt_tokens', 'completion_tokens', 'cache_tokens', 'cache_creation_tokens', 'use_time_ms'];
+  const isTimed = `parent_id is null and end_code not in (${endCodes.failed}, ${endCodes.lost})`;
+  return [
+    `${names}, case when parent_id is null then 1 else 0 end as ended, case when billed = 1 then 1 else 0 end as call_count,
+      ${counts.map((column) => `${ifBilled(column)} as ${column}`).join(', ')},
+      ${ifBilled('amount_nano_usd')} / 1000000000000 as amount_kusd, ${ifBilled('amount_nano_usd')} % 1000000000000 as amount_nano`,
+    `${names}, case when ${isTimed} then ${classOf('first_byte_ms')} end as first_byte, case when ${isTimed} then ${classOf('use_time_ms')} end as duration`,
+  ];
+}
+
+/** The class of a duration in a histogram. */
+function classOf(column: string): string {
+  const cases = classBoundsMs.map((bound, index) => `when ${column} < ${Math.ceil(bound)} then ${index}`);
+  return `case when ${column} is null then null ${cases.join(' ')} else ${classBoundsMs.length} end`;
+}
+
+type ServiceSegments = Readonly<Record<'days' | 'hours' | 'minutes' | 'calls', readonly Segment[]>>;
+
+/** Cut minutes, and minutes that are not kept any more, are added up from single calls. */
+async function splitService(database: Database, read: UsageRead): Promise<ServiceSegments> {
+  if (read.family === 'facts') return { days: [], hours: [], minutes: [], calls: wholeBuckets(read) };
+  const { dayZone, dayFrom } = await readFollowState(database);
+  const bounds = dayBounds(read.startSeconds, read.endSeconds, dayZone).filter((bound) => bound >= dayFrom * 60);
+  const split = splitBuckets({ ...read, dayBounds: bounds });
+  const isKept = ([, from]: Segment): boolean => from >= (read.nowMs - minutesKeptMs) / minuteMs + keptMargin;
+  const old = split.minutes.filter((part) => !isKept(part));
+  return {
+    ...split,
+    minutes: split.minutes.filter(isKept),
+    calls: [...split.calls, ...old.map(([bucket, from, until]): Segment => [bucket, from * minuteMs, until * minuteMs])],
+  };
+}
+
+/** The clock of the follower may be earlier or later than ours: an hour in minutes. */
+const keptMargin = 60;
+
+function wholeBuckets({ buckets, startSeconds, endSeconds }: UsageRead): readonly Segment[] {
+  return buckets.map((bucket) => [
+    bucket.startSeconds,
+    Math.max(bucket.startSeconds, startSeconds) * 1000,
+    Math.min(bucket.endSeconds, endSeconds) * 1000,
+  ]);
+}
