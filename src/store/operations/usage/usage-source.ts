@@ -37,7 +37,8 @@ export async function findSource(database: Database, names: NameReader, read: Us
 export function isAnyOf(columns: readonly string[], tuples: readonly (readonly SqlValue[])[]): Conditions {
   const size = [1, 4, 16, 64, 256].find((length) => length >= tuples.length) ?? tuples.length;
   const padded = Array.from({ length: size }, (_, index) => tuples[Math.min(index, tuples.length - 1)] ?? []);
-  const tuple = `(${columns.map(() => '?').join(', ')})`;
+  // A server would take a parameter in a list of values for a text.
+  const tuple = `(${columns.map((_, index) => (typeof tuples[0]?.[index] === 'number' ? 'cast(? as bigint)' : '?')).join(', ')})`;
   const list = columns.length === 1 ? padded.map(() => '?').join(', ') : `values ${padded.map(() => tuple).join(', ')}`;
   return { sql: `(${columns.join(', ')}) in (${list})`, parameters: padded.flat() };
 }
