@@ -3,7 +3,19 @@ import { type Measured, measure, ratioOf } from './measure-load.ts';
 import { smallCall } from './works.ts';
 
 /** A contestant, and the one with a single process that it is compared with. */
-type Compared = { readonly contestant: Contestant; readonly one: Measured[]; readonly measured: Measured[] };
+type Compared = {
+  readonly contestant: Contestant;
+  readonly processes: number;
+  readonly one: Measured[];
+  readonly measured: Measured[];
+};
+
+/**
+ * Calls of each process before it is measured. Each compiles its code for itself: the first 10,000 calls cost twice as
+ * much as later ones, and with equal time four processes would be compared while they are still compiling.
+ */
+const warmCalls = 30_000;
+const warmRoundsMax = 60;
 
 /**
  * The processor time of a call if several processes take the calls, as a ratio to one process. All of them run on one
@@ -16,9 +28,9 @@ type Compared = { readonly contestant: Contestant; readonly one: Measured[]; rea
 export async function processesTable(rounds: number, seconds: number): Promise<string> {
   const upstream = await startUpstream();
   const compared: Compared[] = [];
-  const add = (contestant: Contestant, one?: Compared): Compared => {
+  const add = (contestant: Contestant, processes = 1, one?: Compared): Compared => {
     const measured: Measured[] = [];
-    const added = { contestant, measured, one: one?.measured ?? measured };
+    const added = { contestant, processes, measured, one: one?.measured ?? measured };
     compared.push(added);
     return added;
   };
@@ -26,11 +38,14 @@ export async function processesTable(rounds: number, seconds: number): Promise<s
     const bare = add(await startBareProxy(upstream.port));
     const weir = add(await startWeirGateway(upstream.port, { name: 'Weir, one process' }));
     for (const processes of [2, 4]) {
-      add({ ...(await startBareProxy(upstream.port, 'buffered', { processes })), name: `${bareName}, ${processes} processes` }, bare);
-      add(await startWeirGateway(upstream.port, { name: `Weir, \`--workers ${processes}\``, workers: processes }), weir);
+      add(
+        { ...(await startBareProxy(upstream.port, 'buffered', { processes })), name: `${bareName}, ${processes} processes` },
+        processes,
+        bare,
+      );
+      add(await startWeirGateway(upstream.port, { name: `Weir, \`--workers ${processes}\``, workers: processes }), processes, weir);
     }
-    // Each process compiles its code for itself, so several need more calls until they are warm.
-    for (const { contestant } of compared) measure(contestant, smallCall, seconds * 4);
+    for (const { contestant, processes } of compared) warmUp(contestant, warmCalls * processes, seconds);
     for (let round = 0; round < rounds; round += 1)
       for (const { contestant, measured } of compared) measured.push(measure(contestant, smallCall, seconds));
     return [
@@ -45,4 +60,10 @@ export async function processesTable(rounds: number, seconds: number): Promise<s
     for (const { contestant } of compared) contestant.stop();
     upstream.stop();
   }
+}
+
+function warmUp(contestant: Contestant, calls: number, seconds: number): void {
+  let done = 0;
+  for (let round = 0; round < warmRoundsMax && done < calls; round += 1)
+    done += measure(contestant, smallCall, seconds).perSecond * seconds;
 }

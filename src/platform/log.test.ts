@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 
 import { createLogger, silentLogger } from './log.ts';
@@ -54,3 +55,30 @@ test('an error is written with its stack and without breaking the line', () => {
 test('the silent logger takes everything', () => {
   for (const level of ['debug', 'info', 'warn', 'error'] as const) assert.doesNotThrow(() => silentLogger[level]({ a: 1 }, 'x'));
 });
+
+/** A process that writes lines one after another, each after `pauseMs`, and then waits. */
+const writer = (pauseMs: number): string => `
+  import { createLogDestination } from ${JSON.stringify(import.meta.resolve('./log.ts'))};
+  const destination = createLogDestination({ isTerminal: false });
+  for (let line = 1; line <= 5; line += 1) {
+    destination.write('line ' + line + '\\n');
+    await new Promise((resolve) => setTimeout(resolve, ${pauseMs}));
+  }
+  setInterval(() => {}, 60_000);
+`;
+
+for (const pauseMs of [0, 20, 250]) {
+  test(`lines that come every ${pauseMs} ms reach the reader without later lines`, { timeout: 20_000 }, async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', writer(pauseMs)], { stdio: ['ignore', 'ignore', 'pipe'] });
+    try {
+      let read = '';
+      for await (const piece of child.stderr) {
+        read += String(piece);
+        if (read.endsWith('line 5\n')) break;
+      }
+      assert.equal(read, 'line 1\nline 2\nline 3\nline 4\nline 5\n');
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+}

@@ -24,7 +24,33 @@ const waitingBytesMax = 16 * 1024 * 1024;
  */
 export function createLogDestination(options: { readonly isTerminal: boolean }): LogDestination {
   if (options.isTerminal) return pino.destination(2);
-  return pino.destination({ dest: 2, sync: false, minLength: bufferedBytes, periodicFlush: bufferedMs, maxLength: waitingBytesMax });
+  const destination = pino.destination({ dest: 2, sync: false, minLength: bufferedBytes, maxLength: waitingBytesMax });
+  flushAfterWrites(destination);
+  return destination;
+}
+
+/** The destination's own periodic flush also writes when there is nothing to write, which wakes an idle process. */
+function flushAfterWrites(destination: ReturnType<typeof pino.destination>): void {
+  const write = destination.write.bind(destination);
+  let timer: NodeJS.Timeout | undefined;
+  /** Whether lines have come since the last one reached the reader: a flush does nothing while it waits for that. */
+  let hasLines = false;
+  const flush = (): void => {
+    timer = undefined;
+    destination.flush();
+  };
+  const flushSoon = (): void => {
+    timer ??= setTimeout(flush, bufferedMs).unref();
+  };
+  destination.write = (text) => {
+    hasLines = true;
+    flushSoon();
+    return write(text);
+  };
+  destination.on('drain', () => {
+    if (hasLines) flushSoon();
+    hasLines = false;
+  });
 }
 
 /** A structured logger: one JSON line per entry. */

@@ -59,3 +59,18 @@ test('forEach visits every watched item, as a shutdown does', () => {
   assert.deepEqual(visited, [items[0], items[2]]);
   deadlines.close();
 });
+
+test('without items there is no timer, and the next item starts one', (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] });
+  let readings = 0;
+  const deadlines = createDeadlines({ clock: { nowMs: () => 0, monotonicMs: () => (readings += 1) }, tickMs: 100 });
+  const checked: number[] = [];
+  for (let round = 0; round < 2; round++) {
+    const slot = deadlines.watch({ check: (nowMs) => void checked.push(nowMs) });
+    context.mock.timers.tick(200);
+    deadlines.unwatch(slot);
+    context.mock.timers.tick(1000);
+  }
+  deadlines.close();
+  assert.deepEqual(checked, [1, 2, 3, 4]);
+});

@@ -20,21 +20,29 @@ export type Deadlines<Item extends DeadlineCheck> = {
 
 /**
  * One timer for all running calls, because a timer for each wait would cost more than the wait. A limit may be late by
- * one tick.
+ * one tick. Without calls there is no timer, so that an idle process is not woken.
  * @param tickMs time between two checks
  */
 export function createDeadlines<Item extends DeadlineCheck>(options: { readonly clock: Clock; readonly tickMs: number }): Deadlines<Item> {
   const all = createSlotList<Item>();
-  const timer = setInterval(() => {
+  let timer: NodeJS.Timeout | undefined;
+  const close = (): void => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+  const tick = (): void => {
+    if (all.size() === 0) return close();
     const nowMs = options.clock.monotonicMs();
     all.forEach((item) => item.check(nowMs));
-  }, options.tickMs);
-  timer.unref();
+  };
   return {
-    watch: all.add,
+    watch: (item) => {
+      timer ??= setInterval(tick, options.tickMs).unref();
+      return all.add(item);
+    },
     unwatch: all.remove,
     size: all.size,
     forEach: all.forEach,
-    close: () => clearInterval(timer),
+    close,
   };
 }
