@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
-import { createAccounts } from '../../src/accounts/create-accounts.ts';
+import { type Accounts, createAccounts } from '../../src/accounts/create-accounts.ts';
 import { parseLimits, type WrittenLimits } from '../../src/accounts/parse-limits.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
@@ -15,6 +15,8 @@ import { testAuthor } from '../../src/audit/testing/test-change.ts';
 
 /** A Weir with simulated vendors whose keys and users are limited by its own commands. */
 export type LimitsBench<Simulated extends SimulatedWeir = SimulatedWeir> = FaultBench<Simulated> & {
+  /** The accounts of the gateway's database. */
+  readonly accounts: Accounts;
   /** Runs `weir …` on the gateway's data directory. Fails if the command does. */
   readonly command: (...words: readonly string[]) => Promise<string>;
   /**
@@ -44,6 +46,7 @@ async function equip<Simulated extends SimulatedWeir>(bench: FaultBench<Simulate
   const accounts = createAccounts({ store, clock: systemClock, random: randomBytes, author: testAuthor });
   return {
     ...bench,
+    accounts,
     command,
     createKey: async (userName, { strict = false, ...written } = {}) => {
       const limits = parseLimits(written, systemClock.nowMs());

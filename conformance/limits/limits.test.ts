@@ -26,6 +26,35 @@ describe('limits', { concurrency: 4 }, () => {
   assert.ok(chat);
   const chatMode: Mode = chat;
 
+  for (const mode of wholeModes) {
+    test(`${mode.title}: users of a team share its limits, and the refusal names the team and what of the limit is used`, async () => {
+      const team = `team ${nameOf(mode)}`;
+      await bench.accounts.createTeam({ name: team, limits: { requestsPerMinute: 2 } });
+      const keys = [];
+      for (const user of ['one', 'two', 'three']) {
+        const userName = `${user} of ${nameOf(mode)}`;
+        keys.push(await bench.createKey(userName, { rpm: '50' }));
+        await bench.accounts.setUserTeam(userName, team);
+      }
+      const [one = '', two = '', three = ''] = keys;
+      // The gateway knows the change within a second: until then the three keys have only their own limits.
+      const refused = await eventually(
+        async () => {
+          for (const key of [one, two]) await bench.send(mode, by(key));
+          return await bench.send(mode, by(three));
+        },
+        ({ status }) => status === 429,
+      );
+      assert.match(
+        refused.text,
+        new RegExp(`Rate limit reached for this team \\(${team}\\): 2 requests per minute, used 2, requested 1\\.`),
+      );
+      const seconds = Number(refused.headers['retry-after']);
+      assert.ok(seconds > 0 && seconds <= 60, `retry-after: ${seconds}`);
+      assert.ok(bench.simulator.records().every(({ tag }) => tag !== refused.tag));
+    });
+  }
+
   for (const mode of allModes) {
     const { dialect } = mode.api;
     test(`${mode.title}: the reply has its caller's remaining limits, and one call too many is a 429 that reaches no upstream and no books`, async () => {
@@ -56,7 +85,10 @@ describe('limits', { concurrency: 4 }, () => {
       }
       const second = await bench.send(mode, by(key));
       assert.equal(second.status, 429, second.text);
-      assert.match(second.text, /Rate limit reached for this API key: 1 requests per minute\. Please try again in \d+s\./);
+      assert.match(
+        second.text,
+        /Rate limit reached for this API key: 1 requests per minute, used 1, requested 1\. Please try again in \d+s\./,
+      );
       const seconds = Number(second.headers['retry-after']);
       assert.ok(seconds > 40 && seconds <= 60, `retry-after: ${seconds}`);
       assert.ok(bench.simulator.records().every(({ tag }) => tag !== second.tag));

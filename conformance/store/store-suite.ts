@@ -18,6 +18,7 @@ import { statisticsDaysSuite } from './statistics-days-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
 import { taskSuite } from './task-suite.ts';
 import { usageSuite } from './usage-suite.ts';
+import { teamSuite } from './team-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
 /** The contract of a store, run by every engine. The interfaces in src/accounts and src/billing describe it. */
@@ -25,6 +26,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
   describe(`store: ${name}`, () => {
     describe('accounts', () => accountsSuite(open));
     describe('keys', () => keySuite(open));
+    describe('teams and tags of keys', () => teamSuite(open));
     describe('audit log', () => auditSuite(open));
     describe('people', () => peopleSuite(open));
     describe('ledger', () => ledgerSuite(open));

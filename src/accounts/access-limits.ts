@@ -10,13 +10,18 @@ export type RateLimits = {
   readonly concurrency?: number;
 };
 
-/** Limits of a key or a user: amounts, models, networks and expiry. A missing limit means unlimited. */
+/**
+ * Limits of a key, a user, a team or the organization: amounts, models, upstreams, networks and expiry. A missing limit
+ * means unlimited.
+ */
 export type AccessLimits = RateLimits & {
   /**
    * Names of models that may be called. A name that ends in `*` allows every name that begins with its part before the
    * `*`.
    */
   readonly models?: readonly string[];
+  /** Names of upstreams that calls may go to, with `*` as for models. */
+  readonly upstreams?: readonly string[];
   /** Networks in CIDR notation, or single addresses, from which calls may come. */
   readonly addresses?: readonly string[];
   /**
@@ -26,22 +31,26 @@ export type AccessLimits = RateLimits & {
   readonly spendPerDay?: string;
   readonly spendPerMonth?: string;
   readonly spendTotal?: string;
-  /** Of a user only: calls are paid from its balance, and a call that the balance does not cover is refused. */
+  /**
+   * Not of a key: calls are paid from the balance, and a call that the balance does not cover is refused. Of several
+   * prepaid levels the nearest to the key pays.
+   */
   readonly prepaid?: true;
   /** Days for which files of finished videos are kept. */
   readonly mediaRetentionDays?: number;
   /** Bytes that the video files of this owner may have in total. With 0, no video can be created. */
   readonly mediaBytesMax?: number;
-  /** The key or user is refused from this moment on, in Unix milliseconds. */
+  /** The keys are refused from this moment on, in Unix milliseconds. */
   readonly expiresAtMs?: number;
 };
 
 /** New values of some limits. `null` removes a limit; a missing member leaves it unchanged. */
 export type AccessLimitsChange = { readonly [Name in keyof AccessLimits]?: Exclude<AccessLimits[Name], undefined> | null };
 
-/** The most entries of a list, and the most characters of a model name. */
+/** The most entries of a list, and the most characters of the name of a model and of an upstream. */
 export const listEntriesMax = 100;
 export const modelCharactersMax = 256;
+export const upstreamCharactersMax = 100;
 
 /** The highest allowed value of each rate limit. */
 export const rateLimitsMax: Required<RateLimits> = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 100_000 };
@@ -74,6 +83,7 @@ const limitChecks: { readonly [Name in keyof Required<AccessLimits>]: (value: un
   tokensPerMinute: isWhole(1, rateLimitsMax.tokensPerMinute),
   concurrency: isWhole(1, rateLimitsMax.concurrency),
   models: isList((model) => model.length > 0 && model.length <= modelCharactersMax),
+  upstreams: isList((upstream) => upstream.length > 0 && upstream.length <= upstreamCharactersMax),
   addresses: isList((address) => address.length <= 64 && parseNetwork(address) !== undefined),
   spendPerDay: isUsdAmount,
   spendPerMonth: isUsdAmount,

@@ -3,15 +3,17 @@ import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import type { AccessLimitsChange } from './access-limits.ts';
 import type { StoredApiKey, User } from './api-key.ts';
 import type { BillingTokenStore } from './billing-token-store.ts';
+import type { CallTags } from './call-tags.ts';
 import type { KeyStore } from './key-store.ts';
+import type { TeamStore } from './team-store.ts';
 
-type KeysAndTokens = BillingTokenStore & KeyStore;
+type PartStores = BillingTokenStore & KeyStore & TeamStore;
 
 /**
  * The store that accounts need. Every method is one transaction. Names and ids are validated before the call. A method
  * with a `Change` also writes the row of the audit log, unless nothing changed.
  */
-export type AccountsStore = KeysAndTokens & {
+export type AccountsStore = PartStores & {
   /**
    * A random value, created once per database. Secrets are hashed with it, so that a copied hash is useless elsewhere.
    */
@@ -23,8 +25,8 @@ export type AccountsStore = KeysAndTokens & {
   /** Changes the limits that all keys of a user share. Returns false if there is no user of that name. */
   readonly changeUserLimits: (userName: string, limits: AccessLimitsChange, change: Change) => Promise<boolean>;
   /**
-   * Does not write the limits of the owner, which belong to the user. Returns false and changes nothing if the user
-   * already has a key of that name or the hash exists.
+   * Does not write the limits of the owner, its team and the organization, which belong to them. Returns false and
+   * changes nothing if the user already has a key of that name or the hash exists.
    */
   readonly insertApiKey: (key: StoredApiKey, change: Change) => Promise<boolean>;
   /** All keys that are not deleted, disabled ones included, oldest first. */
@@ -43,11 +45,16 @@ export type AccountsStore = KeysAndTokens & {
   readonly setApiKeyRetention: (keyId: string, responseRetentionDays: number | undefined, change: Change) => Promise<boolean>;
   /** Returns false when there is no such key. */
   readonly changeApiKeyLimits: (keyId: string, limits: AccessLimitsChange, change: Change) => Promise<boolean>;
+  /** Replaces the tags of all calls of the key; none for an empty set. Returns false when there is no such key. */
+  readonly setApiKeyTags: (keyId: string, tags: CallTags, change: Change) => Promise<boolean>;
   /**
    * Removes the key from every list and look-up at the time of the change; booked calls keep its name. Returns false if
    * there is no such key.
    */
   readonly deleteApiKey: (keyId: string, change: Change) => Promise<boolean>;
-  /** A number that grows whenever any process creates, changes or deletes a key, or changes the limits of a user. */
+  /**
+   * A number that grows whenever any process creates, changes or deletes a key, moves a user to another team, or
+   * changes the limits of a user, a team or the organization.
+   */
   readonly keysVersion: () => Promise<number>;
 };

@@ -1,5 +1,7 @@
 import type { AccessLimits } from './access-limits.ts';
+import type { CallTags } from './call-tags.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
+import type { Team } from './team.ts';
 
 /**
  * The caller of a request: a key and the user who owns it. The contract calls this key a token; its `tokenName` is
@@ -34,6 +36,12 @@ export type ApiKey = {
   readonly userLimits?: AccessLimits;
   /** Until this moment, the previous secret opens the key too. */
   readonly previousOpensUntilMs?: number;
+  /** The team of its owner, and the limits that all users of the team share. */
+  readonly team?: Pick<Team, 'id' | 'name' | 'limits'>;
+  /** The limits that all keys share. */
+  readonly organizationLimits?: AccessLimits;
+  /** The tags of all its calls; those of a request with the same names are ignored. Absent: none. */
+  readonly tags?: CallTags;
 };
 
 /** A key as the store keeps it. The secret exists only at the moment of its creation. */
@@ -44,7 +52,14 @@ export function withoutHashes({ hash: _hash, previousHash: _previous, ...key }: 
   return key;
 }
 
-export type User = { readonly id: string; readonly name: string; readonly createdAtMs: number; readonly limits?: AccessLimits };
+export type User = {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly limits?: AccessLimits;
+  /** The name of its team; absent without one. */
+  readonly team?: string;
+};
 
 /** A credential of the monitor service: the contract's BILLING_TOKEN. */
 export type BillingToken = {

@@ -7,12 +7,14 @@ import { generateId, generateSecret } from './api-key-format.ts';
 import type { RandomBytes } from './api-key-format.ts';
 import { type ApiKey, type User, withoutHashes } from './api-key.ts';
 import { type BillingTokens, createBillingTokens } from './billing-tokens.ts';
+import { type CallTags, sortTags } from './call-tags.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import { createHint } from './create-hint.ts';
 import { hashSecret } from './hash-secret.ts';
 import { createKeyManagement, type KeyManagement } from './manage-keys.ts';
 import { parseName } from './parse-name.ts';
 import { parseChosenSecret } from './parse-chosen-secret.ts';
+import { createTeams, type Teams } from './teams.ts';
 
 /** The secret is returned here once and cannot be read again. */
 type CreatedApiKey = { readonly key: ApiKey; readonly secret: string };
@@ -25,6 +27,7 @@ type RequestedApiKey = {
   readonly responseRetentionDays?: number | undefined;
   readonly disconnectPolicy?: KeyDisconnectPolicy | undefined;
   readonly limits?: AccessLimitsChange;
+  readonly tags?: CallTags;
 };
 
 /** Options of a key that an operator set. */
@@ -33,18 +36,19 @@ type KeyOptions = {
   readonly responseRetentionDays: number | undefined;
   readonly disconnectPolicy: KeyDisconnectPolicy | undefined;
   readonly limits: AccessLimits | undefined;
+  readonly tags: CallTags | undefined;
 };
 
 /** Identifies a key by its id, or by its owner and name. */
 type KeyReference = { readonly id: string } | { readonly userName: string; readonly name: string };
 
-type KeysAndTokens = BillingTokens & KeyManagement;
+type Parts = BillingTokens & KeyManagement & Teams;
 
 /**
- * Manages users, API keys and billing tokens. Methods reject with AccountsError for a mistake of the caller, and with
- * the error of the store if the store fails. Names follow the rules of parseName.
+ * Manages users, teams, API keys and billing tokens. Methods reject with AccountsError for a mistake of the caller, and
+ * with the error of the store if the store fails. Names follow the rules of parseName.
  */
-export type Accounts = KeysAndTokens & {
+export type Accounts = Parts & {
   /**
    * Creates a key, and its user if there is none of that name. Rejects with `duplicate_name` if the user has a key of
    * that name.
@@ -78,6 +82,10 @@ export type Accounts = KeysAndTokens & {
   readonly setDisconnectPolicy: (keyId: string, policy: KeyDisconnectPolicy | undefined) => Promise<boolean>;
   /** Changes the limits of the key. Takes effect within about a second. False if there is no such key. */
   readonly changeKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;
+  /** Replaces the tags of all calls of the key; none for an empty set. False if there is no such key. */
+  readonly setKeyTags: (keyId: string, tags: CallTags) => Promise<boolean>;
+  /** Creates a user. Rejects with `duplicate_name` if there is one of that name. */
+  readonly createUser: (user: { readonly name: string }) => Promise<User>;
   /** Users, oldest first. */
   readonly listUsers: () => Promise<readonly User[]>;
   /**
@@ -120,12 +128,24 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     setResponseRetention: (keyId, days) => store.setApiKeyRetention(keyId, days, change()),
     setDisconnectPolicy: (keyId, policy) => store.setApiKeyDisconnect(keyId, policy, change()),
     changeKeyLimits: (keyId, limits) => store.changeApiKeyLimits(keyId, limits, change()),
+    setKeyTags: (keyId, tags) => store.setApiKeyTags(keyId, sortTags(tags), change()),
+    createUser: (user) => createUser(dependencies, user),
     listUsers: () => store.listUsers(),
     changeUserLimits: (userName, limits) => store.changeUserLimits(userName.normalize('NFC'), limits, change()),
     deleteApiKey: (keyId) => store.deleteApiKey(keyId, change()),
     ...createKeyManagement(dependencies),
+    ...createTeams(dependencies),
     ...createBillingTokens(dependencies),
   };
+}
+
+async function createUser({ store, clock, random, author }: AccountsDependencies, requested: { readonly name: string }): Promise<User> {
+  const name = parseName('user name', requested.name);
+  const createdAtMs = clock.nowMs();
+  const user = { id: generateId(userIdLength, random), name, createdAtMs };
+  const stored = await store.ensureUser(user, { ...author, atMs: createdAtMs });
+  if (stored.id === user.id) return stored;
+  throw new AccountsError('duplicate_name', `There is already a user named ${name}.`);
 }
 
 async function createApiKey(dependencies: AccountsDependencies, requested: RequestedApiKey): Promise<CreatedApiKey> {
@@ -134,11 +154,19 @@ async function createApiKey(dependencies: AccountsDependencies, requested: Reque
   const { id, secret } = generateSecret('sk-weir', dependencies.random);
   const { strictTranslation = false, responseRetentionDays, disconnectPolicy } = requested;
   const limits = changeLimits(undefined, requested.limits ?? {});
-  const options = { strictTranslation, responseRetentionDays, disconnectPolicy, limits };
+  const options = { strictTranslation, responseRetentionDays, disconnectPolicy, limits, tags: requested.tags };
   const key = await insertApiKey(dependencies, { id, userName, name, secret, ...options });
   if (key === undefined) throw new AccountsError('duplicate_name', `The user ${userName} already has a key named ${name}.`);
   return { key, secret };
 }
+
+const noOptions: KeyOptions = {
+  strictTranslation: false,
+  responseRetentionDays: undefined,
+  disconnectPolicy: undefined,
+  limits: undefined,
+  tags: undefined,
+};
 
 async function ensureApiKeyWithSecret(
   dependencies: AccountsDependencies,
@@ -149,7 +177,7 @@ async function ensureApiKeyWithSecret(
   const name = parseName('key name', requested.name);
   const secret = parseChosenSecret(requested.secret);
   const hash = hashSecret(await store.pepper(), secret);
-  let options: KeyOptions = { strictTranslation: false, responseRetentionDays: undefined, disconnectPolicy: undefined, limits: undefined };
+  let options: KeyOptions = noOptions;
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
     const existing = await store.findApiKeyByHash(hash);
     if (existing !== undefined) {
@@ -170,6 +198,7 @@ async function ensureApiKeyWithSecret(
       responseRetentionDays: namesake.responseRetentionDays,
       disconnectPolicy: namesake.disconnectPolicy,
       limits: namesake.limits,
+      tags: namesake.tags,
     };
     await store.deleteApiKey(namesake.id, changeNow(dependencies));
   }
@@ -195,6 +224,7 @@ async function insertApiKey(
     ...(requested.responseRetentionDays === undefined ? {} : { responseRetentionDays: requested.responseRetentionDays }),
     ...(requested.disconnectPolicy === undefined ? {} : { disconnectPolicy: requested.disconnectPolicy }),
     ...(requested.limits === undefined ? {} : { limits: requested.limits }),
+    ...(requested.tags === undefined || Object.keys(requested.tags).length === 0 ? {} : { tags: sortTags(requested.tags) }),
     ...(user.limits === undefined ? {} : { userLimits: user.limits }),
   };
   const hash = hashSecret(await store.pepper(), requested.secret);

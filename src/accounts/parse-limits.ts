@@ -1,5 +1,12 @@
 import { parseNetwork } from '../platform/http/address-list.ts';
-import { type AccessLimitsChange, listEntriesMax, mediaLimitsMax, modelCharactersMax, rateLimitsMax } from './access-limits.ts';
+import {
+  type AccessLimitsChange,
+  listEntriesMax,
+  mediaLimitsMax,
+  modelCharactersMax,
+  rateLimitsMax,
+  upstreamCharactersMax,
+} from './access-limits.ts';
 import { AccountsError } from './accounts-error.ts';
 
 /** Limits as an operator writes them. `none` removes a limit. */
@@ -8,6 +15,7 @@ export type WrittenLimits = {
   readonly tpm?: string;
   readonly concurrency?: string;
   readonly models?: string;
+  readonly upstreams?: string;
   readonly addresses?: string;
   readonly mediaDays?: string;
   readonly mediaBytes?: string;
@@ -30,12 +38,14 @@ const refuse = (field: string, text: string, right: string): AccountsError =>
  * @throws AccountsError `invalid_limit` with the field, its value and what would be right
  */
 export function parseLimits(written: WrittenLimits, nowMs: number): AccessLimitsChange {
-  const { rpm, tpm, concurrency, models, addresses, mediaDays, mediaBytes, expires, spendPerDay, spendPerMonth, spendTotal } = written;
+  const { rpm, tpm, concurrency, models, upstreams, addresses, mediaDays, mediaBytes, expires, spendPerDay, spendPerMonth, spendTotal } =
+    written;
   return {
     ...(rpm === undefined ? {} : { requestsPerMinute: parseAmount('rpm', rpm, rateLimitsMax.requestsPerMinute) }),
     ...(tpm === undefined ? {} : { tokensPerMinute: parseAmount('tpm', tpm, rateLimitsMax.tokensPerMinute) }),
     ...(concurrency === undefined ? {} : { concurrency: parseAmount('concurrency', concurrency, rateLimitsMax.concurrency) }),
-    ...(models === undefined ? {} : { models: parseModels(models) }),
+    ...(models === undefined ? {} : { models: parseNames('models', models, modelCharactersMax) }),
+    ...(upstreams === undefined ? {} : { upstreams: parseNames('upstreams', upstreams, upstreamCharactersMax) }),
     ...(addresses === undefined ? {} : { addresses: parseAddresses(addresses) }),
     ...(mediaDays === undefined ? {} : { mediaRetentionDays: parseAmount('media-days', mediaDays, mediaLimitsMax.retentionDays) }),
     ...(mediaBytes === undefined ? {} : { mediaBytesMax: parseBytes(mediaBytes) }),
@@ -78,13 +88,18 @@ function parseList(field: string, text: string, right: string): readonly string[
   return entries;
 }
 
-function parseModels(text: string): readonly string[] | null {
+function parseNames(field: 'models' | 'upstreams', text: string, charactersMax: number): readonly string[] | null {
   if (text === 'none') return null;
-  const right = `1 to ${listEntriesMax} names separated by commas, each at most ${modelCharactersMax} characters with a * at its end only`;
-  const names = parseList('models', text, right).map((name) => (name.startsWith('models/') ? name.slice('models/'.length) : name));
-  const isName = (name: string): boolean => name !== '' && name.length <= modelCharactersMax && !name.slice(0, -1).includes('*');
-  if (!names.every(isName)) throw refuse('models', text, right);
+  const right = `1 to ${listEntriesMax} names separated by commas, each at most ${charactersMax} characters with a * at its end only`;
+  const names = parseList(field, text, right).map((name) => (field === 'models' ? withoutCollection(name) : name));
+  const isName = (name: string): boolean => name !== '' && name.length <= charactersMax && !name.slice(0, -1).includes('*');
+  if (!names.every(isName)) throw refuse(field, text, right);
   return names;
+}
+
+/** Gemini's clients write `models/` before the name of a model. */
+function withoutCollection(name: string): string {
+  return name.startsWith('models/') ? name.slice('models/'.length) : name;
 }
 
 function parseAddresses(text: string): readonly string[] | null {

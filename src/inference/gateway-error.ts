@@ -74,17 +74,25 @@ export const errorCodes = {
 } as const satisfies Record<string, { status: number; class: string }>;
 
 export type ErrorCode = keyof typeof errorCodes;
+/** The level that a limit belongs to: see AccountLevel of the accounts. */
+type LimitLevel = 'key' | 'user' | 'team' | 'organization';
+
 export type ErrorClass = (typeof errorCodes)[ErrorCode]['class'];
 
-/** A limit of the gateway that a call would exceed: its owner, what it counts, and its amount. */
+/**
+ * A limit of the gateway that a call would exceed: its owner, what it counts, its amount, the part of it that is used,
+ * and what the call needs.
+ */
 export type ExceededLimit = {
-  readonly scope: 'key' | 'user' | 'model';
+  readonly scope: LimitLevel | 'model';
   readonly of: 'requests' | 'tokens' | 'concurrency';
   readonly limit: number;
+  readonly used: number;
+  readonly needed: number;
 };
 
 /** A spend limit that a call would exceed: its owner, its period, and its amount in USD as a decimal string. */
-export type ExceededSpend = { readonly scope: 'key' | 'user'; readonly period: 'day' | 'month' | 'total'; readonly limitUsd: string };
+export type ExceededSpend = { readonly scope: LimitLevel; readonly period: 'day' | 'month' | 'total'; readonly limitUsd: string };
 
 export type GatewayErrorOptions = {
   /** The request field with the error, as the client's dialect spells paths: `messages.0.content`, `input[1].role`. */

@@ -1,8 +1,8 @@
-import { type AccessLimitsChange, changeLimits } from '../access-limits.ts';
 import type { AccountsStore } from '../accounts-store.ts';
 import type { StoredApiKey, User } from '../api-key.ts';
 import { createFakeKeyLists } from './fake-key-lists.ts';
 import { createFakeBillingTokens } from './fake-billing-tokens.ts';
+import { changeNamed, createFakeTeams, withChangedLimits } from './fake-teams.ts';
 
 /** An in-memory store for tests. It counts its calls and can be made to fail or hang. */
 export type FakeAccountsStore = AccountsStore & {
@@ -17,6 +17,10 @@ export function createFakeAccountsStore(): FakeAccountsStore {
   let users: User[] = [];
   let keys: StoredApiKey[] = [];
   let version = 0;
+  const note = (): void => {
+    version += 1;
+  };
+  const teams = createFakeTeams({ users: () => users, change: (name, changed) => (users = changeNamed(users, name, changed)), note });
 
   const update = (keyId: string, change: (key: StoredApiKey) => StoredApiKey[]): boolean => {
     const found = keys.some((key) => key.id === keyId);
@@ -36,24 +40,23 @@ export function createFakeAccountsStore(): FakeAccountsStore {
     },
     listUsers: () => [...users],
     changeUserLimits: (userName, change) => {
-      const existing = users.find(({ name }) => name === userName);
-      if (existing === undefined) return false;
-      users = users.map((user) => (user === existing ? withChangedLimits(user, change) : user));
+      if (!users.some(({ name }) => name === userName)) return false;
+      users = changeNamed(users, userName, (user) => withChangedLimits(user, change));
       version += 1;
       return true;
     },
-    insertApiKey: ({ userLimits: _of, ...key }) => {
+    insertApiKey: ({ userLimits: _of, team: _team, organizationLimits: _all, ...key }) => {
       if (keys.some((other) => other.hash === key.hash || (other.userId === key.userId && other.name === key.name))) return false;
       keys.push(key);
       version += 1;
       return true;
     },
-    listApiKeys: () => keys.map((key) => withLimitsOf(users, key)),
+    listApiKeys: () => keys.map((key) => teams.withLevels(key)),
     findApiKeyByHash: (hash) => {
       const found = keys.find((key) => key.hash === hash) ?? keys.find((key) => key.previousHash === hash);
-      return found === undefined ? undefined : withLimitsOf(users, found);
+      return found === undefined ? undefined : teams.withLevels(found);
     },
-    ...createFakeKeyLists({ keys: () => keys.map((key) => withLimitsOf(users, key)), update }),
+    ...createFakeKeyLists({ keys: () => keys.map((key) => teams.withLevels(key)), update }),
     setApiKeyDisabled: (keyId, disabledAtMs) =>
       update(keyId, ({ disabledAtMs: _before, ...key }) => [disabledAtMs === undefined ? key : { ...key, disabledAtMs }]),
     setApiKeyDisconnect: (keyId, policy) =>
@@ -61,8 +64,10 @@ export function createFakeAccountsStore(): FakeAccountsStore {
     setApiKeyRetention: (keyId, days) => update(keyId, (key) => [withRetention(key, days)]),
     setApiKeyStrictTranslation: (keyId, strictTranslation) => update(keyId, (key) => [{ ...key, strictTranslation }]),
     changeApiKeyLimits: (keyId, change) => update(keyId, (key) => [withChangedLimits(key, change)]),
+    setApiKeyTags: (keyId, tags) => update(keyId, ({ tags: _before, ...key }) => [Object.keys(tags).length === 0 ? key : { ...key, tags }]),
     deleteApiKey: (keyId) => update(keyId, () => []),
     keysVersion: () => version,
+    ...teams.methods,
     ...createFakeBillingTokens(),
   };
 
@@ -79,16 +84,6 @@ export function createFakeAccountsStore(): FakeAccountsStore {
     },
   ]);
   return Object.assign(control, Object.fromEntries(answering) as AccountsStore);
-}
-
-function withChangedLimits<Owner extends User | StoredApiKey>({ limits: before, ...rest }: Owner, change: AccessLimitsChange): Owner {
-  const limits = changeLimits(before, change);
-  return { ...rest, ...(limits === undefined ? {} : { limits }) } as Owner;
-}
-
-function withLimitsOf(users: readonly User[], key: StoredApiKey): StoredApiKey {
-  const userLimits = users.find(({ id }) => id === key.userId)?.limits;
-  return userLimits === undefined ? key : { ...key, userLimits };
 }
 
 function withRetention({ responseRetentionDays: _before, ...key }: StoredApiKey, days: number | undefined): StoredApiKey {

@@ -33,7 +33,7 @@ const quotas = {
   concurrency: { metric: 'generate_content_concurrent_requests', id: 'GenerateConcurrentRequestsPer' },
 } as const;
 
-const scopes = { key: 'ApiKey', user: 'User', model: 'Model' } as const;
+const scopes = { key: 'ApiKey', user: 'User', team: 'Team', organization: 'Organization', model: 'Model' } as const;
 
 /**
  * Writes the quota in the vendor's form. Programs read from the id whether it is per minute, which is worth waiting

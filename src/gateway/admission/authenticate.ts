@@ -90,13 +90,14 @@ function compile(addresses: readonly string[]): (address: string) => boolean {
 }
 
 /**
- * Refuses a key that has expired or that may not be used from the request's address. The limits of the key and of its
- * owner both apply.
+ * Refuses a key that has expired or that may not be used from the request's address. The limits of all levels apply.
  * @throws GatewayError `expired_api_key` (401) or `address_not_allowed` (403)
  */
 export function checkCaller(caller: ApiKey, request: IncomingMessage, nowMs: number, isProxy: ProxyTest | undefined): void {
   if (caller.limits !== undefined) checkLimits(caller.limits, request, nowMs, isProxy);
   if (caller.userLimits !== undefined) checkLimits(caller.userLimits, request, nowMs, isProxy);
+  if (caller.team?.limits !== undefined) checkLimits(caller.team.limits, request, nowMs, isProxy);
+  if (caller.organizationLimits !== undefined) checkLimits(caller.organizationLimits, request, nowMs, isProxy);
 }
 
 function checkLimits(limits: AccessLimits, request: IncomingMessage, nowMs: number, isProxy: ProxyTest | undefined): void {
@@ -131,16 +132,36 @@ function withoutPort(text: string): string {
   return /^\[([^\]]*)\]/.exec(text)?.[1] ?? /^([0-9.]+):[0-9]+$/.exec(text)?.[1] ?? text;
 }
 
-/** The lists of models that a caller may call. */
-export type ModelLimits = Partial<Pick<ApiKey, 'limits' | 'userLimits'>>;
+/** The levels with lists of what a caller may call. */
+export type CallerLimits = Partial<Pick<ApiKey, 'limits' | 'userLimits' | 'team' | 'organizationLimits'>>;
 
-/** Whether a caller may call a model by this name: both the key and its owner allow it, if they have such lists. */
-export function mayCall(caller: ModelLimits, model: string): boolean {
-  return isListed(caller.limits?.models, model) && isListed(caller.userLimits?.models, model);
+/** Whether a caller may call a model by this name: every level that has a list of models allows it. */
+export function mayCall(caller: CallerLimits, model: string): boolean {
+  return (
+    isListed(caller.limits?.models, model) &&
+    isListed(caller.userLimits?.models, model) &&
+    isListed(caller.team?.limits?.models, model) &&
+    isListed(caller.organizationLimits?.models, model)
+  );
 }
 
-function isListed(models: readonly string[] | undefined, requestedModel: string): boolean {
-  if (models === undefined) return true;
-  const name = requestedModel.startsWith('models/') ? requestedModel.slice('models/'.length) : requestedModel;
-  return models.some((allowed) => (allowed.endsWith('*') ? name.startsWith(allowed.slice(0, -1)) : name === allowed));
+/** Whether a level of the caller has a list of upstreams. */
+export function hasUpstreamList({ limits, userLimits, team, organizationLimits }: CallerLimits): boolean {
+  return (limits?.upstreams ?? userLimits?.upstreams ?? team?.limits?.upstreams ?? organizationLimits?.upstreams) !== undefined;
+}
+
+/** Whether calls of a caller may go to an upstream: every level that has a list of upstreams allows it. */
+export function mayUseUpstream(caller: CallerLimits, upstream: string): boolean {
+  return (
+    isListed(caller.limits?.upstreams, upstream) &&
+    isListed(caller.userLimits?.upstreams, upstream) &&
+    isListed(caller.team?.limits?.upstreams, upstream) &&
+    isListed(caller.organizationLimits?.upstreams, upstream)
+  );
+}
+
+function isListed(list: readonly string[] | undefined, requested: string): boolean {
+  if (list === undefined) return true;
+  const name = requested.startsWith('models/') ? requested.slice('models/'.length) : requested;
+  return list.some((allowed) => (allowed.endsWith('*') ? name.startsWith(allowed.slice(0, -1)) : name === allowed));
 }

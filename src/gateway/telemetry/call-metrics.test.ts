@@ -125,7 +125,7 @@ test('attempts, retries, refusals and limits are counted by their failure', () =
     ],
   });
   const { report, reply } = beginFakeCall(telemetry);
-  report.refused(new GatewayError('rate_limited', 'no', { exceededLimit: { scope: 'key', of: 'tokens', limit: 1 } }));
+  report.refused(new GatewayError('rate_limited', 'no', { exceededLimit: { scope: 'key', of: 'tokens', limit: 1, used: 1, needed: 1 } }));
   report.queueMs = 300;
   reply.close(429);
   telemetry.malformed('invalid_http_request');

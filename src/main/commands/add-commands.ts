@@ -9,6 +9,8 @@ type AddCommand = (program: Command, environment: Environment) => Promise<void>;
 const commands: Readonly<Record<string, AddCommand>> = {
   keys: async (...to) => (await import('./keys.ts')).addKeyCommands(...to),
   users: async (...to) => (await import('./users.ts')).addUserCommands(...to),
+  teams: async (...to) => (await import('./teams.ts')).addTeamCommands(...to),
+  organization: async (...to) => (await import('./teams.ts')).addOrganizationCommands(...to),
   audit: async (...to) => (await import('./audit.ts')).addAuditCommands(...to),
   tokens: async (...to) => (await import('./tokens.ts')).addTokenCommands(...to),
   usage: async (program, environment) => (await import('./usage.ts')).addUsageCommand(program, () => withConfigPath(environment)),

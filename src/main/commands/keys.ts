@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 
 import type { Accounts } from '../../accounts/create-accounts.ts';
 import type { ApiKey } from '../../accounts/api-key.ts';
+import { formatTags } from '../../accounts/call-tags.ts';
 import type { ListedApiKey } from '../../accounts/key-store.ts';
 import { parseInstant, parseLimits, type WrittenLimits } from '../../accounts/parse-limits.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -9,6 +10,7 @@ import { type Environment, StartError } from '../environment.ts';
 import { addLimitOptions, showLimits, writtenLimits } from './limit-options.ts';
 import { addDisconnectOption, parseDisconnect } from './disconnect-option.ts';
 import { readDuration } from './read-duration.ts';
+import { addTagsOption, readTagsOption } from './tags-option.ts';
 import { addRetentionOption, parseRetention, showRetention } from './retention-option.ts';
 import { printTable, withAccounts } from './with-accounts.ts';
 
@@ -36,12 +38,22 @@ async function findKeys(accounts: Accounts, references: readonly string[]): Prom
   );
 }
 
+/** Columns that are only shown if a listed key has something in them. */
+function ifAny<Column>(keys: readonly ApiKey[], has: (key: ApiKey) => boolean, column: Column): readonly Column[] {
+  return keys.some(has) ? [column] : [];
+}
+
+const headings = ['NAME', 'ENDS IN', 'CREATED', 'LAST USED', 'DISCONNECT', 'STATE', 'KEPT', 'TRANSLATION'] as const;
+
 function printKeys(keys: readonly ListedApiKey[]): void {
+  const withTeam = <Column>(column: Column) => ifAny(keys, ({ team }) => team !== undefined, column);
+  const withTags = <Column>(column: Column) => ifAny(keys, ({ tags }) => tags !== undefined, column);
   printTable(
-    ['ID', 'USER', 'NAME', 'ENDS IN', 'CREATED', 'LAST USED', 'DISCONNECT', 'STATE', 'KEPT', 'TRANSLATION', 'LIMITS'],
+    ['ID', 'USER', ...withTeam('TEAM'), ...headings, ...withTags('TAGS'), 'LIMITS'],
     keys.map((key) => [
       key.id,
       key.userName,
+      ...withTeam(key.team?.name ?? '-'),
       key.name,
       key.hint,
       time(key.createdAtMs),
@@ -50,6 +62,7 @@ function printKeys(keys: readonly ListedApiKey[]): void {
       stateOf(key),
       showRetention(key.responseRetentionDays),
       key.strictTranslation ? 'strict' : 'lenient',
+      ...withTags(formatTags(key.tags) || '-'),
       showLimits(key.limits),
     ]),
   );
@@ -63,7 +76,12 @@ function stateOf({ disabledAtMs, limits, previousOpensUntilMs }: ApiKey): string
   return (previousOpensUntilMs ?? 0) > nowMs ? 'rotating' : 'active';
 }
 
-type UpdateOptions = { readonly strict?: boolean; readonly retentionDays?: string; readonly disconnect?: string } & WrittenLimits;
+type UpdateOptions = {
+  readonly strict?: boolean;
+  readonly retentionDays?: string;
+  readonly disconnect?: string;
+  readonly tags?: string;
+} & WrittenLimits;
 
 const strictMeaning = "refuses calls that another vendor's interface cannot carry whole";
 
@@ -75,34 +93,39 @@ function addUpdateCommand(keys: Command, environment: Environment): void {
     .argument('<keys...>', 'ids, or user/name')
     .option('--strict', strictMeaning)
     .option('--no-strict', 'serves such calls, and reports the parts that were left out');
-  addDisconnectOption(addRetentionOption(update));
-  addLimitOptions(update).action((references: readonly string[], { strict, retentionDays, disconnect, ...written }: UpdateOptions) => {
-    const change = parseLimits(writtenLimits(written), systemClock.nowMs());
-    const isLimited = Object.keys(change).length > 0;
-    const retention = retentionDays === undefined ? undefined : parseRetention(retentionDays);
-    const onDisconnect = disconnect === undefined ? undefined : parseDisconnect(disconnect);
-    if (strict === undefined && retention === undefined && onDisconnect === undefined && !isLimited)
-      throw new StartError(
-        'nothing to change: give --strict or --no-strict, --retention-days 7, --disconnect drain, or a limit such as --rpm 60, or --rpm none',
-      );
-    return withAccounts(environment, async (accounts) => {
-      const found = await findKeys(accounts, references);
-      for (const { id } of found) {
-        if (strict !== undefined) await accounts.setStrictTranslation(id, strict);
-        if (retention !== undefined) await accounts.setResponseRetention(id, retention.days);
-        if (onDisconnect !== undefined) await accounts.setDisconnectPolicy(id, onDisconnect.policy);
-        if (isLimited) await accounts.changeKeyLimits(id, change);
-        const key = await findKey(accounts, id);
-        const changed = [
-          ...(strict === undefined ? [] : [`${key.strictTranslation ? 'strict' : 'lenient'} translation`]),
-          ...(retention === undefined ? [] : [`responses kept: ${showRetention(key.responseRetentionDays)}`]),
-          ...(onDisconnect === undefined ? [] : [`when clients disconnect: ${key.disconnectPolicy ?? 'default'}`]),
-          ...(isLimited ? [showLimits(key.limits) || 'no limits'] : []),
-        ];
-        console.error(`updated ${key.userName}/${key.name} (${key.id}): ${changed.join('; ')}`);
-      }
-    });
-  });
+  addTagsOption(addDisconnectOption(addRetentionOption(update)));
+  addLimitOptions(update).action(
+    (references: readonly string[], { strict, retentionDays, disconnect, tags, ...written }: UpdateOptions) => {
+      const change = parseLimits(writtenLimits(written), systemClock.nowMs());
+      const isLimited = Object.keys(change).length > 0;
+      const retention = retentionDays === undefined ? undefined : parseRetention(retentionDays);
+      const onDisconnect = disconnect === undefined ? undefined : parseDisconnect(disconnect);
+      const newTags = tags === undefined ? undefined : readTagsOption(tags);
+      if ([strict, retention, onDisconnect, newTags].every((each) => each === undefined) && !isLimited)
+        throw new StartError(
+          'nothing to change: give --strict or --no-strict, --retention-days 7, --disconnect drain, --tags project=search, or a limit such as --rpm 60, or --rpm none',
+        );
+      return withAccounts(environment, async (accounts) => {
+        const found = await findKeys(accounts, references);
+        for (const { id } of found) {
+          if (strict !== undefined) await accounts.setStrictTranslation(id, strict);
+          if (retention !== undefined) await accounts.setResponseRetention(id, retention.days);
+          if (onDisconnect !== undefined) await accounts.setDisconnectPolicy(id, onDisconnect.policy);
+          if (newTags !== undefined) await accounts.setKeyTags(id, newTags);
+          if (isLimited) await accounts.changeKeyLimits(id, change);
+          const key = await findKey(accounts, id);
+          const changed = [
+            ...(strict === undefined ? [] : [`${key.strictTranslation ? 'strict' : 'lenient'} translation`]),
+            ...(retention === undefined ? [] : [`responses kept: ${showRetention(key.responseRetentionDays)}`]),
+            ...(onDisconnect === undefined ? [] : [`when clients disconnect: ${key.disconnectPolicy ?? 'default'}`]),
+            ...(newTags === undefined ? [] : [`tags: ${formatTags(key.tags) || 'none'}`]),
+            ...(isLimited ? [showLimits(key.limits) || 'no limits'] : []),
+          ];
+          console.error(`updated ${key.userName}/${key.name} (${key.id}): ${changed.join('; ')}`);
+        }
+      });
+    },
+  );
 }
 
 /** Adds `weir keys …`. `create` prints nothing but the secret on standard output, so that a script can read it. */
@@ -114,13 +137,22 @@ export function addKeyCommands(program: Command, environment: Environment): void
     .requiredOption('--user <name>', 'its owner; a new user is created')
     .requiredOption('--name <name>', "the key's name, which the statistics show")
     .option('--strict', strictMeaning);
-  addDisconnectOption(addRetentionOption(create));
+  addTagsOption(addDisconnectOption(addRetentionOption(create)));
   addLimitOptions(create).action(
-    async ({ user, name, strict = false, retentionDays, disconnect, ...written }: { user: string; name: string } & UpdateOptions) => {
+    async ({
+      user,
+      name,
+      strict = false,
+      retentionDays,
+      disconnect,
+      tags: writtenTags,
+      ...written
+    }: { user: string; name: string } & UpdateOptions) => {
       const limits = parseLimits(writtenLimits(written), systemClock.nowMs());
       const responseRetentionDays = retentionDays === undefined ? undefined : parseRetention(retentionDays).days;
       const disconnectPolicy = disconnect === undefined ? undefined : parseDisconnect(disconnect).policy;
-      const newKey = { userName: user, name, strictTranslation: strict, responseRetentionDays, disconnectPolicy, limits };
+      const tags = writtenTags === undefined ? {} : readTagsOption(writtenTags);
+      const newKey = { userName: user, name, strictTranslation: strict, responseRetentionDays, disconnectPolicy, limits, tags };
       console.log(await withAccounts(environment, async (accounts) => (await accounts.createApiKey(newKey)).secret));
     },
   );
@@ -130,25 +162,33 @@ export function addKeyCommands(program: Command, environment: Environment): void
   addStateCommands(keys, environment);
 }
 
-type ListOptions = { readonly user?: string; readonly unusedSince?: string; readonly expiresBefore?: string; readonly json?: boolean };
+type ListOptions = {
+  readonly team?: string;
+  readonly user?: string;
+  readonly unusedSince?: string;
+  readonly expiresBefore?: string;
+  readonly json?: boolean;
+};
 
 function addListCommand(keys: Command, environment: Environment): void {
   keys
     .command('list')
     .description('lists keys')
     .option('--user <name>', "only this user's")
+    .option('--team <name>', 'only those of the users of this team')
     .option('--unused-since <when>', 'only those that were not used since: a day (2026-12-31), an instant, or a time ago (90d, 12h)')
     .option('--expires-before <when>', 'only those that expire before: a day (2026-12-31), an instant, or a time from now (30d, 12h)')
     .option('--json', 'as JSON')
-    .action(async ({ user, unusedSince, expiresBefore, json }: ListOptions) => {
+    .action(async ({ user, team, unusedSince, expiresBefore, json }: ListOptions) => {
       const nowMs = systemClock.nowMs();
-      const listed = await withAccounts(environment, (accounts) =>
+      const all = await withAccounts(environment, (accounts) =>
         accounts.listApiKeys({
           ...(user === undefined ? {} : { userName: user }),
           ...(unusedSince === undefined ? {} : { unusedSinceMs: parseInstant('--unused-since', unusedSince, { nowMs, isPast: true }) }),
           ...(expiresBefore === undefined ? {} : { expiresBeforeMs: parseInstant('--expires-before', expiresBefore, { nowMs }) }),
         }),
       );
+      const listed = team === undefined ? all : all.filter((key) => key.team?.name === team.normalize('NFC'));
       if (json === true) console.log(JSON.stringify(listed, undefined, 2));
       else printKeys(listed);
     });

@@ -10,6 +10,7 @@ export function addLimitOptions(command: Command): Command {
     .option('--tpm <n>', 'input and output tokens in any minute')
     .option('--concurrency <n>', 'calls at a time')
     .option('--models <names>', 'models that may be called, separated by commas; prefix* matches all names with this prefix')
+    .option('--upstreams <names>', 'upstreams that calls may go to, separated by commas, with * as for models')
     .option('--addresses <networks>', 'addresses or networks from which calls may come, separated by commas')
     .option('--media-days <n>', 'days for which files of its videos are kept')
     .option('--media-bytes <n>', 'total bytes of its video files, such as 20GiB; beyond them no further videos are made')
@@ -21,12 +22,14 @@ export function addLimitOptions(command: Command): Command {
 
 /** The limits among a command's options. */
 export function writtenLimits(options: WrittenLimits): WrittenLimits {
-  const { rpm, tpm, concurrency, models, addresses, mediaDays, mediaBytes, expires, spendPerDay, spendPerMonth, spendTotal } = options;
+  const { rpm, tpm, concurrency, models, upstreams, addresses, mediaDays, mediaBytes, expires } = options;
+  const { spendPerDay, spendPerMonth, spendTotal } = options;
   return {
     ...(rpm === undefined ? {} : { rpm }),
     ...(tpm === undefined ? {} : { tpm }),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(models === undefined ? {} : { models }),
+    ...(upstreams === undefined ? {} : { upstreams }),
     ...(addresses === undefined ? {} : { addresses }),
     ...(mediaDays === undefined ? {} : { mediaDays }),
     ...(mediaBytes === undefined ? {} : { mediaBytes }),
@@ -39,13 +42,14 @@ export function writtenLimits(options: WrittenLimits): WrittenLimits {
 
 /** Limits with the names of the options that set them; empty if there are no limits. */
 export function showLimits(limits: AccessLimits = {}): string {
-  const { requestsPerMinute, tokensPerMinute, concurrency, models, addresses, mediaRetentionDays, mediaBytesMax, expiresAtMs } = limits;
-  const { spendPerDay, spendPerMonth, spendTotal, prepaid } = limits;
+  const { requestsPerMinute, tokensPerMinute, concurrency, models, upstreams, addresses } = limits;
+  const { mediaRetentionDays, mediaBytesMax, expiresAtMs, spendPerDay, spendPerMonth, spendTotal, prepaid } = limits;
   return [
     ...(requestsPerMinute === undefined ? [] : [`rpm ${requestsPerMinute}`]),
     ...(tokensPerMinute === undefined ? [] : [`tpm ${tokensPerMinute}`]),
     ...(concurrency === undefined ? [] : [`concurrency ${concurrency}`]),
     ...(models === undefined ? [] : [`models ${models.join(',')}`]),
+    ...(upstreams === undefined ? [] : [`upstreams ${upstreams.join(',')}`]),
     ...(addresses === undefined ? [] : [`addresses ${addresses.join(',')}`]),
     ...(mediaRetentionDays === undefined ? [] : [`media-days ${mediaRetentionDays}`]),
     ...(mediaBytesMax === undefined ? [] : [`media-bytes ${mediaBytesMax}`]),

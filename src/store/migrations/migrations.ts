@@ -21,6 +21,7 @@ import { callShapes } from './0019-call-shapes.ts';
 import { keyRotation } from './0020-key-rotation.ts';
 import { people } from './0021-people.ts';
 import { callFacts } from './0022-call-facts.ts';
+import { teams } from './0023-teams.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   keyRotation,
   people,
   callFacts,
+  teams,
 ];
 
 /** The schema version that this program needs. */

@@ -9,6 +9,9 @@ const selectListed = selectKeys
   .replace('select ', 'select api_key_uses.used_at_ms as used_at_ms, ')
   .replace('where ', 'left join api_key_uses on api_key_uses.key_id = api_keys.id\n  where ');
 
+/** The columns of the expiry of each level. */
+const expiries = ['api_keys', 'users', 'teams', 'organization'].map((table) => `${table}.expires_at_ms`);
+
 /** A use is not written if the store has one of this time before it, from any process. */
 const usesEveryMs = 60_000;
 
@@ -39,13 +42,10 @@ async function queryApiKeys(database: Database, query: KeyQuery): Promise<readon
     ...(query.unusedSinceMs === undefined ? [] : [on('coalesce(used_at_ms, api_keys.created_at_ms) < ?', query.unusedSinceMs)]),
     ...(query.expiresBeforeMs === undefined
       ? []
-      : [on('(api_keys.expires_at_ms < ? or users.expires_at_ms < ?)', query.expiresBeforeMs, query.expiresBeforeMs)]),
+      : [on(`(${expiries.map((column) => `${column} < ?`).join(' or ')})`, ...expiries.map(() => query.expiresBeforeMs ?? 0))]),
     ...(query.expiresFromMs === undefined
       ? []
-      : [
-          on('coalesce(api_keys.expires_at_ms, ?) >= ?', query.expiresFromMs, query.expiresFromMs),
-          on('coalesce(users.expires_at_ms, ?) >= ?', query.expiresFromMs, query.expiresFromMs),
-        ]),
+      : expiries.map((column) => on(`coalesce(${column}, ?) >= ?`, query.expiresFromMs ?? 0, query.expiresFromMs ?? 0))),
     ...(query.isEnabled === undefined ? [] : [on(`api_keys.disabled_at_ms is ${query.isEnabled ? 'null' : 'not null'}`)]),
     ...(query.after === undefined
       ? []

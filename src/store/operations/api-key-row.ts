@@ -1,4 +1,5 @@
 import type { StoredApiKey } from '../../accounts/api-key.ts';
+import { type CallTags, isCallTags } from '../../accounts/call-tags.ts';
 import { isDisconnectPolicy, type KeyDisconnectPolicy } from '../../accounts/disconnect-policy.ts';
 import type { Change } from '../../audit/change-author.ts';
 import { StoreError } from '../store-error.ts';
@@ -12,9 +13,11 @@ import type { SqlParameter, SqlRow } from './sql-values.ts';
 export const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as user_name, api_keys.name as name, api_keys.hash as hash,
     api_keys.hint as hint, api_keys.created_at_ms as created_at_ms, api_keys.disabled_at_ms as disabled_at_ms, api_keys.strict_translation as strict_translation,
     api_keys.response_retention_days as response_retention_days, api_keys.disconnect_policy as disconnect_policy,
-    api_keys.limits as limits, users.limits as user_limits,
+    api_keys.limits as limits, users.limits as user_limits, api_keys.tags as tags, teams.id as team_id, teams.name as team_name,
+    teams.limits as team_limits, organization.limits as organization_limits,
     api_keys.previous_hash as previous_hash, api_keys.previous_until_ms as previous_until_ms
-  from api_keys join users on users.id = api_keys.user_id
+  from api_keys join users on users.id = api_keys.user_id left join teams on teams.id = users.team_id
+    left join organization on organization.id = 1
   where api_keys.deleted_at_ms is null`;
 
 export function decodeApiKey(row: SqlRow): StoredApiKey {
@@ -25,6 +28,9 @@ export function decodeApiKey(row: SqlRow): StoredApiKey {
   const previousHash = readOptionalText(row, 'previous_hash');
   const previousOpensUntilMs = readOptionalInteger(row, 'previous_until_ms');
   const userLimits = decodeLimits(row, 'user_limits');
+  const team = decodeKeyTeam(row);
+  const organizationLimits = decodeLimits(row, 'organization_limits');
+  const tags = decodeTags(row);
   return {
     id: readText(row, 'id'),
     userId: readText(row, 'user_id'),
@@ -38,10 +44,33 @@ export function decodeApiKey(row: SqlRow): StoredApiKey {
     ...(disconnectPolicy === undefined ? {} : { disconnectPolicy }),
     ...(limits === undefined ? {} : { limits }),
     ...(userLimits === undefined ? {} : { userLimits }),
+    ...(team === undefined ? {} : { team }),
+    ...(organizationLimits === undefined ? {} : { organizationLimits }),
+    ...(tags === undefined ? {} : { tags }),
     ...(previousOpensUntilMs === undefined ? {} : { previousOpensUntilMs }),
     hash: readText(row, 'hash'),
     ...(previousHash === undefined ? {} : { previousHash }),
   };
+}
+
+export function encodeTags(tags: CallTags | undefined): string | null {
+  return tags === undefined || Object.keys(tags).length === 0 ? null : JSON.stringify(tags);
+}
+
+function decodeTags(row: SqlRow): CallTags | undefined {
+  const text = readOptionalText(row, 'tags');
+  if (text === undefined) return undefined;
+  const tags: unknown = JSON.parse(text);
+  if (!isCallTags(tags)) throw new StoreError('corrupt', 'Column tags is not a valid set of tags.');
+  return tags;
+}
+
+/** The team of a key's owner, as the gateway needs it. */
+function decodeKeyTeam(row: SqlRow): StoredApiKey['team'] {
+  const id = readOptionalText(row, 'team_id');
+  if (id === undefined) return undefined;
+  const limits = decodeLimits(row, 'team_limits');
+  return { id, name: readText(row, 'team_name'), ...(limits === undefined ? {} : { limits }) };
 }
 
 function decodePolicy(row: SqlRow): KeyDisconnectPolicy | undefined {
@@ -82,6 +111,6 @@ export async function newKeysVersion(transaction: Database): Promise<void> {
 async function describeKey(transaction: Database, keyId: string): Promise<string | undefined> {
   const row = await transaction.first(`${selectKeys} and api_keys.id = ?`, keyId);
   if (row === undefined) return undefined;
-  const { hash: _hash, previousHash: _previous, userLimits: _userLimits, ...key } = decodeApiKey(row);
+  const { hash: _hash, previousHash: _previous, userLimits: _user, team: _team, organizationLimits: _all, ...key } = decodeApiKey(row);
   return JSON.stringify(key);
 }

@@ -15,7 +15,7 @@ import type { Query, Table, TableSum } from './read-tables.ts';
 export type CopiedTable = TableSum & { readonly name: string };
 
 /** Tables that have rows after the migration. The copied rows replace them. */
-const seeded = new Set(['settings', 'counters', 'database_identity', 'usage_day_zone', 'audit_head']);
+const seeded = new Set(['settings', 'counters', 'database_identity', 'usage_day_zone', 'audit_head', 'organization']);
 
 /**
  * Copies all rows of a SQLite file into a PostgreSQL database, and creates the schema first. It copies everything or,

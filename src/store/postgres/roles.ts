@@ -28,7 +28,9 @@ const rights: Readonly<Record<string, Rights>> = {
   database_identity: { gateway: 'read', monitor: 'nothing', console: 'read' },
   counters: { gateway: 'add and change', monitor: 'read', console: 'add and change' },
   users: { gateway: 'add and change', monitor: 'nothing', console: 'add and change' },
-  // Deleted keys keep their rows.
+  // Deleted teams and keys keep their rows.
+  teams: { gateway: 'add and change', monitor: 'nothing', console: 'add and change' },
+  organization: { gateway: 'add and change', monitor: 'nothing', console: 'add and change' },
   api_keys: { gateway: 'add and change', monitor: 'nothing', console: 'add and change' },
   api_key_uses: { gateway: 'everything', monitor: 'nothing', console: 'everything' },
   billing_tokens: { gateway: 'everything', monitor: 'read', console: 'everything' },

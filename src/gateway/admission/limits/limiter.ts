@@ -1,10 +1,13 @@
 import type { RateLimits } from '../../../accounts/access-limits.ts';
+import type { AccountLevel } from '../../../accounts/team.ts';
 import type { LimitState, RateLimitState } from '../../../inference/rate-limit-state.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { UsageWindow } from './usage-window.ts';
 
-/** The owner of limits: a key by its id, a user by its id, a model by its configured name. */
-type LimitScope = 'key' | 'user' | 'model';
+/**
+ * The owner of limits: a key, a user or a team by its id, the organization, a model by its configured name.
+ */
+type LimitScope = AccountLevel | 'model';
 
 /** One set of limits that a call must respect. */
 export type LimitedSubject = { readonly scope: LimitScope; readonly id: string; readonly limits: RateLimits };
@@ -15,6 +18,9 @@ export type LimitRefusal = {
   readonly scope: LimitScope;
   readonly of: 'requests' | 'tokens' | 'concurrency';
   readonly limit: number;
+  /** The part of the limit that other calls use now, and what this call needs. */
+  readonly used: number;
+  readonly needed: number;
   /**
    * Milliseconds after which the call would be admitted without other calls; Infinity if it never would. For
    * concurrency the time is unknown, and a second is reported.
@@ -65,7 +71,13 @@ type Subject = { readonly window: UsageWindow; running: number };
 const slotWaitMs = 1000;
 
 export function createLimiter({ clock }: { readonly clock: Pick<Clock, 'monotonicMs'> }): Limiter {
-  const subjects: Readonly<Record<LimitScope, Map<string, Subject>>> = { key: new Map(), user: new Map(), model: new Map() };
+  const subjects: Readonly<Record<LimitScope, Map<string, Subject>>> = {
+    key: new Map(),
+    user: new Map(),
+    team: new Map(),
+    organization: new Map(),
+    model: new Map(),
+  };
   const sweep = createSweep(Object.values(subjects));
 
   const subjectOf = ({ scope, id }: LimitedSubject): Subject => {
@@ -93,7 +105,7 @@ export function createLimiter({ clock }: { readonly clock: Pick<Clock, 'monotoni
       }
       return createReservation({ clock, found, entries, estimatedTokens, state: stateOf(limited, found, nowMs) });
     },
-    size: () => subjects.key.size + subjects.user.size + subjects.model.size,
+    size: () => Object.values(subjects).reduce((sum, { size }) => sum + size, 0),
   };
 }
 
@@ -103,15 +115,18 @@ type LimitExcess = Omit<LimitRefusal, 'admitted' | 'state'>;
 function check({ window, running }: Subject, { scope, limits }: LimitedSubject, tokens: number, nowMs: number): LimitExcess | undefined {
   const { requestsPerMinute, tokensPerMinute, concurrency } = limits;
   let worst: LimitExcess | undefined;
-  if (concurrency !== undefined && running >= concurrency) worst = { scope, of: 'concurrency', limit: concurrency, waitMs: slotWaitMs };
+  if (concurrency !== undefined && running >= concurrency)
+    worst = { scope, of: 'concurrency', limit: concurrency, used: running, needed: 1, waitMs: slotWaitMs };
   if (requestsPerMinute !== undefined && window.requests >= requestsPerMinute) {
     const waitMs = window.freeAtMs('requests', window.requests + 1 - requestsPerMinute) - nowMs;
-    if (worst === undefined || waitMs > worst.waitMs) worst = { scope, of: 'requests', limit: requestsPerMinute, waitMs };
+    const excess = { scope, of: 'requests', limit: requestsPerMinute, used: window.requests, needed: 1, waitMs } as const;
+    if (worst === undefined || waitMs > worst.waitMs) worst = excess;
   }
   if (tokensPerMinute !== undefined && window.tokens + tokens > tokensPerMinute) {
     const over = window.tokens + tokens - tokensPerMinute;
     const waitMs = tokens > tokensPerMinute ? Infinity : window.freeAtMs('tokens', over) - nowMs;
-    if (worst === undefined || waitMs > worst.waitMs) worst = { scope, of: 'tokens', limit: tokensPerMinute, waitMs };
+    const excess = { scope, of: 'tokens', limit: tokensPerMinute, used: window.tokens, needed: tokens, waitMs } as const;
+    if (worst === undefined || waitMs > worst.waitMs) worst = excess;
   }
   return worst;
 }

@@ -25,11 +25,13 @@ function setUp(dialectId: DialectId = 'openai-chat') {
   type Wanted = {
     readonly limits?: AccessLimits;
     readonly userLimits?: AccessLimits;
+    readonly teamLimits?: AccessLimits;
+    readonly organizationLimits?: AccessLimits;
     readonly perKey?: RateLimits;
     readonly model?: RateLimits;
     readonly facts?: Partial<CallFacts>;
   };
-  const reserve = ({ limits, userLimits, perKey, model, facts }: Wanted): TakenLimits | undefined =>
+  const reserve = ({ limits, userLimits, teamLimits, organizationLimits, perKey, model, facts }: Wanted): TakenLimits | undefined =>
     reserveCall({
       limiter,
       clock,
@@ -38,6 +40,8 @@ function setUp(dialectId: DialectId = 'openai-chat') {
         ...caller,
         ...(limits === undefined ? {} : { limits }),
         ...(userLimits === undefined ? {} : { userLimits }),
+        ...(teamLimits === undefined ? {} : { team: { id: 't', name: 'research', limits: teamLimits } }),
+        ...(organizationLimits === undefined ? {} : { organizationLimits }),
       },
       perKey,
       facts: { requestedModel: 'm', stream: false, inputCharacters: 400, needs: [], ...facts },
@@ -77,10 +81,16 @@ test('a limit of the key overrides the default for all keys, separately for each
 
 test('key, user and model each have their limit, and the message names its owner', () => {
   for (const [wanted, words] of [
-    [{ limits: { requestsPerMinute: 1 } }, /^Rate limit reached for this API key: 1 requests per minute\. Please try again in 60s\.$/],
+    [
+      { limits: { requestsPerMinute: 1 } },
+      /^Rate limit reached for this API key: 1 requests per minute, used 1, requested 1\. Please try again in 60s\.$/,
+    ],
     [{ perKey: { requestsPerMinute: 1 } }, /this API key/],
     [{ userLimits: { requestsPerMinute: 1 } }, /this user/],
-    [{ model: { concurrency: 1 } }, /^Rate limit reached for this model: 1 requests at a time\. Please try again in 1s\.$/],
+    [
+      { model: { concurrency: 1 } },
+      /^Rate limit reached for this model: 1 requests at a time, used 1, requested 1\. Please try again in 1s\.$/,
+    ],
   ] as const) {
     const { reserve, refusal } = setUp();
     assert.ok(reserve(wanted));
@@ -261,4 +271,36 @@ describe('every end of an exchange releases the slot, once', () => {
 test('tokens are those of input, caches and output; unknown counts are zero', () => {
   assert.equal(countUsedTokens({ inputTokens: 1, cacheReadTokens: 2, cacheWrite5mTokens: 4, cacheWrite1hTokens: 8, outputTokens: 16 }), 31);
   assert.equal(countUsedTokens({}), 0);
+});
+
+test('all levels take part, and a refusal names the level that is used up, by how much, and until when', () => {
+  const levels = { limits: { requestsPerMinute: 9 }, userLimits: { concurrency: 9 } };
+  const worded: Readonly<Record<string, readonly [object, RegExp]>> = {
+    team: [{ teamLimits: { requestsPerMinute: 1 } }, /for this team \(research\): 1 requests per minute, used 1, requested 1\. .* in 60s/],
+    organization: [
+      { organizationLimits: { tokensPerMinute: 1200 } },
+      /for this organization: 1200 tokens per minute, used 1124, requested 1124\./,
+    ],
+  };
+  for (const [scope, [limited, words]] of Object.entries(worded)) {
+    const { reserve, refusal, advance } = setUp();
+    const first = reserve({ ...levels, ...limited });
+    const refused = refusal({ ...levels, ...limited });
+    assert.match(refused.message, words);
+    assert.equal(refused.exceededLimit?.scope, scope);
+    assert.equal(refused.retryAfterSeconds, 60);
+    first?.reservation.finish();
+    advance(60_000);
+    reserve({ ...levels, ...limited });
+  }
+});
+
+test('users of a team share its limit, and other teams have their own', () => {
+  const { reserve, refusal } = setUp();
+  const running = reserve({ teamLimits: { concurrency: 1 }, organizationLimits: { concurrency: 2 } });
+  assert.match(refusal({ teamLimits: { concurrency: 1 } }).message, /this team \(research\): 1 requests at a time, used 1, requested 1/);
+  reserve({ organizationLimits: { concurrency: 2 } });
+  assert.equal(refusal({ organizationLimits: { concurrency: 2 } }).exceededLimit?.used, 2);
+  running?.reservation.settle(3);
+  reserve({ teamLimits: { concurrency: 1 }, organizationLimits: { concurrency: 2 } });
 });

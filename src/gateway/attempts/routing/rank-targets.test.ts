@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 
 import type { Availability } from '../health/health.ts';
 import { fakeHealth, fakeTable, fakeTarget, fakeUpstream, idsOf, rankFake } from './testing/fake-routing.ts';
+import { mayReach } from './rank-targets.ts';
 import type { Target } from './target.ts';
 
 const chat = ['openai-chat'] as const;
@@ -162,4 +163,36 @@ test('a model that the caller may not call is never suggested', () => {
   };
   assert.match(refusal(), /did you mean secret-model\?/);
   assert.doesNotMatch(refusal(['other']), /secret-model\b/);
+});
+
+describe('upstreams that a caller may use', () => {
+  const table = fakeTable(['east-1', 'east-2', 'west'].map((id) => fakeTarget(id, { upstream: fakeUpstream(id, 'openai') })));
+  const ranked = (caller: object): readonly string[] => idsOf(rankFake(table, { caller: { userId: 'u', ...caller } }));
+
+  test('targets elsewhere are left out, whichever level has the list', () => {
+    const upstreams = ['east*'];
+    for (const caller of [
+      { limits: { upstreams } },
+      { userLimits: { upstreams } },
+      { team: { id: 't', name: 'research', limits: { upstreams } } },
+      { organizationLimits: { upstreams } },
+    ])
+      assert.deepEqual(ranked(caller).toSorted(), ['east-1', 'east-2']);
+    assert.deepEqual(ranked({}).toSorted(), ['east-1', 'east-2', 'west']);
+  });
+
+  test('every level must allow an upstream', () => {
+    assert.deepEqual(ranked({ limits: { upstreams: ['east*'] }, organizationLimits: { upstreams: ['west', 'east-2'] } }), ['east-2']);
+  });
+
+  test('a model without a target that is left is unknown, and no upstream is named', () => {
+    const caller = { userId: 'u', organizationLimits: { upstreams: ['north'] } };
+    assert.equal(mayReach(caller, table, 'm'), false);
+    assert.throws(
+      () => rankFake(table, { caller }),
+      (error: Error & { code?: string }) => error.code === 'model_not_found' && !/east|west|north/.test(error.message),
+    );
+    assert.equal(mayReach(caller, table, 'unknown'), true, 'what is not served is answered by routing');
+    assert.equal(mayReach({ ...caller, limits: { models: ['other'] } }, table, 'unknown'), false);
+  });
 });

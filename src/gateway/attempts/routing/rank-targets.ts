@@ -5,7 +5,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import { type ModelKind, modelKinds } from '../../../inference/interfaces.ts';
 import { nearestName } from '../../../platform/nearest-name.ts';
 import { servesKind, type UpstreamServices } from '../../../upstreams/upstream-services.ts';
-import { mayCall, type ModelLimits } from '../../admission/authenticate.ts';
+import { type CallerLimits, hasUpstreamList, mayCall, mayUseUpstream } from '../../admission/authenticate.ts';
 import { alwaysHealthy, type HealthReader } from '../health/health.ts';
 import type { AttemptServices, GatewaySettings } from '../services.ts';
 import { balanceTier, type Candidate } from './balance-tier.ts';
@@ -20,7 +20,7 @@ export type RankedCall = {
   readonly dialect: Pick<ChatDialect, 'id' | 'readFeatures' | 'readConversation'> | undefined;
   readonly facts: CallFacts;
   readonly request: WireRequest;
-  readonly caller: { readonly userId: string } & ModelLimits;
+  readonly caller: { readonly userId: string } & CallerLimits;
   /**
    * The kind of model that the endpoint needs. A model that is known to be of another kind is refused. Absent: any
    * kind.
@@ -49,6 +49,22 @@ export function unknownModel(name: string, table: Pick<RoutingTable, 'models'>, 
 }
 
 /**
+ * Whether a caller may call a model that is served, at one of the upstreams that it may use. True for a model that is
+ * not served, which is answered later.
+ */
+export function mayReach(caller: CallerLimits, table: Pick<RoutingTable, 'routeOf'>, model: string): boolean {
+  if (!mayCall(caller, model)) return false;
+  if (!hasUpstreamList(caller)) return true;
+  const route = table.routeOf(model);
+  return route === undefined || route.targets.some(({ upstream }) => mayUseUpstream(caller, upstream.id));
+}
+
+/** @throws GatewayError `model_not_found` for a model that the caller may not call */
+export function requireReach(caller: CallerLimits, table: RankedCall['table'], model: string): void {
+  if (!mayReach(caller, table, model)) throw unknownModel(model, table, (other) => mayReach(caller, table, other));
+}
+
+/**
  * All targets that can take a call now, in the order of attempts; never none. Sorted by priority, then by the model's
  * balance. Suspect targets come after healthy ones, and targets that do not work are left out. If none works, all are
  * returned: health decides the order, and a call is always made.
@@ -58,7 +74,7 @@ export function rankTargets(call: RankedCall): readonly Target[] {
   const { table, dialect, facts } = call;
   const route = table.routeOf(facts.requestedModel);
   if (route === undefined || route.targets.length === 0)
-    throw unknownModel(facts.requestedModel, table, (model) => mayCall(call.caller, model));
+    throw unknownModel(facts.requestedModel, table, (model) => mayReach(call.caller, table, model));
   const tiers = findSuitable(call, route, route.tiersFor(dialect?.id));
   const [first] = tiers;
   const [only] = first ?? [];
@@ -71,10 +87,18 @@ export function rankTargets(call: RankedCall): readonly Target[] {
 function findSuitable(call: RankedCall, route: Route, tiers: readonly Tier[]): readonly Tier[] {
   const { facts } = call;
   const isStateful = facts.continues !== undefined || facts.needs.length > 0;
-  const able = findOfKind(call, tiers);
+  const able = findOfKind(call, findAllowed(call, tiers));
   if (!isStateful && !route.isConditional) return able;
   const keeping = isStateful ? findKeeping(call, able) : able;
   return route.isConditional ? findConditioned(call, keeping) : keeping;
+}
+
+/** The targets at upstreams that the caller may use. Without any, the model is unknown to it. */
+function findAllowed({ caller, facts, table }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
+  if (!hasUpstreamList(caller)) return tiers;
+  const allowed = filterTiers(tiers, ({ target }) => mayUseUpstream(caller, target.upstream.id));
+  if (allowed.length > 0) return allowed;
+  throw unknownModel(facts.requestedModel, table, (model) => mayReach(caller, table, model));
 }
 
 function findOfKind({ kind, facts }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
@@ -258,7 +282,7 @@ export function rankSuitable(
 ): readonly Target[] {
   const { table, facts, caller, headers } = call;
   const { requestedModel } = facts;
-  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, table, (model) => mayCall(caller, model));
+  requireReach(caller, table, requestedModel);
   const request = { operation: 'generate', body: {}, headers } as const;
   const targets = rankTargets({ ...call, dialect: undefined, request, kind }).filter(({ upstream }) => isOffered(upstream.services));
   if (targets.length > 0) return targets;

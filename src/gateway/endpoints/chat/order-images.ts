@@ -4,7 +4,7 @@ import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { ImageReply } from '../../../inference/image.ts';
 import { imageOfChat } from '../../../inference/image-of-chat.ts';
 import { createTranslationNotes } from '../../../inference/translation-notes.ts';
-import { mayCall } from '../../admission/authenticate.ts';
+import { mayReach } from '../../attempts/routing/rank-targets.ts';
 import { makesOnlyImages, type RoutingTable } from '../../attempts/routing/routing-table.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
 import type { ImageOrder } from '../shared/image-maker.ts';
@@ -29,7 +29,7 @@ export function orderImages({ callId, dialect, routing, caller, request }: ChatO
   if (images === undefined || request.operation !== 'generate') return undefined;
   const requestedModel = images.modelOf(request);
   const route = routing.routeOf(requestedModel);
-  if (route === undefined || !makesOnlyImages(route) || !mayCall(caller, requestedModel)) return undefined;
+  if (route === undefined || !makesOnlyImages(route) || !mayReach(caller, routing, requestedModel)) return undefined;
   const order = images.decode(request);
   if (order === undefined) return undefined;
   const { chat, ...settings } = order;

@@ -11,9 +11,8 @@ import { type JsonObject, type JsonValue, isJsonObject } from '../../../platform
 import type { StreamFraming } from '../../../platform/frames.ts';
 import { type SentRequest, forecastUsage, initialOutputTokens, withSentBound, withWholeWindow } from '../../attempts/books/bound-call.ts';
 import { defaultCredits, defaultTools } from '../../settings/call-settings.ts';
-import { mayCall } from '../../admission/authenticate.ts';
 import { alwaysHealthy } from '../../attempts/health/health.ts';
-import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
+import { rankTargets, requireReach } from '../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { boundToolCalls } from './tool-loop/loop-limits.ts';
 import { needsToolLoop } from './tool-loop/run-tool-loop.ts';
@@ -45,7 +44,7 @@ export async function quoteChat(target: QuoteTarget<ChatServices>, path: QuotedP
   const order = orderImages({ callId: '', dialect, routing: settings.routing, caller, request: wire });
   if (order !== undefined && gateway.imageMaker !== undefined) return gateway.imageMaker.quote(target, order);
   const facts = dialect.readFacts(wire);
-  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel, settings.routing, (model) => mayCall(caller, model));
+  requireReach(caller, settings.routing, facts.requestedModel);
   const history = await readHistory(target, facts);
   const targets = rankTargets({
     table: settings.routing,

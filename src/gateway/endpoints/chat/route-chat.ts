@@ -4,9 +4,8 @@ import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { writeJson } from '../../../platform/json/write-json.ts';
 import { WorkSlices, largeBodyBytes } from '../../../platform/yield-queue.ts';
-import { mayCall } from '../../admission/authenticate.ts';
 import { alwaysHealthy } from '../../attempts/health/health.ts';
-import { type RankedCall, rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
+import { type RankedCall, rankTargets, requireReach } from '../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { ChatServices } from './chat-services.ts';
@@ -32,7 +31,7 @@ export function routeChat(gateway: ChatServices, read: ReadCall, report: CallRep
   const { call, settings, caller, request } = read;
   const facts = call.dialect.readFacts(request);
   report.facts = facts;
-  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel, settings.routing, (model) => mayCall(caller, model));
+  requireReach(caller, settings.routing, facts.requestedModel);
   const inlineFiles = createInlineFiles({
     files: gateway.files,
     clock: gateway.clock,

@@ -1,5 +1,4 @@
 import type { DialectId } from '../../../dialects/dialect-id.ts';
-import { mayCall } from '../../admission/authenticate.ts';
 import { findCaller } from '../../admission/enter.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { GatewaySettings } from '../../attempts/services.ts';
@@ -8,7 +7,7 @@ import { carriers } from '../shared/open-api-parts.ts';
 import { type RequestHeaders, dialectOfHeaders, namesModelMethod, speaksGenerateContent, wordingOf } from '../shared/wording.ts';
 import { writeJson } from '../shared/write-json.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
-import { unknownModel } from '../../attempts/routing/rank-targets.ts';
+import { mayReach, unknownModel } from '../../attempts/routing/rank-targets.ts';
 import type { RoutingTable } from '../../attempts/routing/routing-table.ts';
 
 type ModelServices = Pick<AdmissionServices, 'callers' | 'clock'> & { readonly settings: () => GatewaySettings };
@@ -57,7 +56,7 @@ async function serveModels(services: ModelServices, http: EndpointRequest, rest?
   const dialect = dialectOf(target.path, request.headers);
   const caller = await findCaller(services, request, target.queryKeys);
   const { routing } = services.settings();
-  const allowed = (model: string): boolean => mayCall(caller, model);
+  const allowed = (model: string): boolean => mayReach(caller, routing, model);
   const answer =
     rest === undefined
       ? listModels(routing, dialect, target.query, allowed)

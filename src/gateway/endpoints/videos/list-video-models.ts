@@ -2,7 +2,7 @@ import type { PriceBook } from '../../../billing/rating/rating.ts';
 import type { VideoProtocolId } from '../../../dialects/video-tasks/video-protocol.ts';
 import type { VideoMode } from '../../../inference/video.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { mayCall } from '../../admission/authenticate.ts';
+import { mayReach } from '../../attempts/routing/rank-targets.ts';
 import type { RoutingTable } from '../../attempts/routing/routing-table.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { contractModel, routedName } from './create/rank-video-targets.ts';
@@ -105,7 +105,7 @@ export const listVideoModels: VideoHandler = (context) => {
   const { settings, caller, gateway } = context;
   const { routing } = settings;
   const nowMs = gateway.clock.nowMs();
-  const models = findVideoModels(routing, routing.priceBook, nowMs).filter(({ id }) => mayCall(caller, id));
+  const models = findVideoModels(routing, routing.priceBook, nowMs).filter(({ id }) => mayReach(caller, routing, id));
   const data = models.map((model) => encodeModel(model, routing.priceBook, nowMs));
   return Promise.resolve({ status: 200, text: JSON.stringify({ object: 'list', data }) });
 };

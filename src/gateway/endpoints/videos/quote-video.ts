@@ -4,8 +4,7 @@ import { readVideoRequest } from '../../../dialects/video-tasks/read-video-reque
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../inference/video.ts';
 import type { VideoTask } from '../../../tasks/video-task.ts';
-import { unknownModel } from '../../attempts/routing/rank-targets.ts';
-import { mayCall } from '../../admission/authenticate.ts';
+import { requireReach } from '../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { rankVideoTargets } from './create/rank-video-targets.ts';
 import { type CreationPath, formOf } from './create/read-creation.ts';
@@ -35,7 +34,7 @@ export async function quoteVideo(query: QuoteTarget<VideoServices>, path: Creati
     settings.validation,
   );
   const { requestedModel, video, prompt } = request;
-  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, settings.routing, (model) => mayCall(caller, model));
+  requireReach(caller, settings.routing, requestedModel);
   const task = video?.kind === 'task' ? (remixedTask ?? (await findTask(query, videos, video.taskId))) : undefined;
   if (task !== undefined) mediaOf(task);
   const facts = { requestedModel, stream: false, inputCharacters: prompt.length, needs: [], outputTokensMax: 0 };

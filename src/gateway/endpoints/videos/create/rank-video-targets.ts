@@ -1,7 +1,6 @@
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
-import { mayCall } from '../../../admission/authenticate.ts';
-import { type RankedCall, rankTargets, seeTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
+import { mayReach, type RankedCall, rankTargets, seeTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
 import type { RoutingTable } from '../../../attempts/routing/routing-table.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { VideoContext } from '../video-context.ts';
@@ -58,7 +57,7 @@ function rank(
     return work();
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'model_not_found')
-      throw unknownModel(requestedModel, table, (model) => mayCall(caller, model));
+      throw unknownModel(requestedModel, table, (model) => mayReach(caller, table, model));
     throw error;
   }
 }

@@ -1,0 +1,28 @@
+import type { Change } from '../audit/change-author.ts';
+import type { AccessLimitsChange } from './access-limits.ts';
+import type { Organization, Team } from './team.ts';
+
+/**
+ * The store that teams and the organization need. Every method is one transaction, which also writes the row of the
+ * audit log unless nothing changed, and increments the version of the keys. Names are validated before the call.
+ */
+export type TeamStore = {
+  /** Returns false and changes nothing if a team has the name or the id. */
+  readonly insertTeam: (team: Team, change: Change) => Promise<boolean>;
+  /** Teams that are not deleted, oldest first. */
+  readonly listTeams: () => Promise<readonly Team[]>;
+  /** Changes the limits that all users of a team share. Returns false if there is no team of that name. */
+  readonly changeTeamLimits: (teamName: string, limits: AccessLimitsChange, change: Change) => Promise<boolean>;
+  /**
+   * Removes a team without users; booked calls keep its name. `missing`: there is no such team. `in-use`: a user is in
+   * it, and nothing changed.
+   */
+  readonly deleteTeam: (teamName: string, change: Change) => Promise<'deleted' | 'missing' | 'in-use'>;
+  /**
+   * Puts a user into a team, or with undefined into none. Calls that were made before stay with the team of their
+   * time. Names the one that does not exist; then nothing changed.
+   */
+  readonly setUserTeam: (userName: string, teamName: string | undefined, change: Change) => Promise<'changed' | 'no-user' | 'no-team'>;
+  readonly readOrganization: () => Promise<Organization>;
+  readonly changeOrganizationLimits: (limits: AccessLimitsChange, change: Change) => Promise<void>;
+};
