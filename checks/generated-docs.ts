@@ -3,6 +3,8 @@ import { errorCodes, type ErrorCode } from '../src/inference/gateway-error.ts';
 import { environmentVariables } from '../src/main/environment.ts';
 import { configSchema } from '../src/main/config/config-schema.ts';
 import { gatewayOpenApi } from '../src/gateway/server/routes/open-api.ts';
+import { adminOpenApi } from '../src/admin/open-api.ts';
+import { operations } from '../src/admin/resources/registry.ts';
 import { monitorOpenApi } from '../src/monitor/open-api.ts';
 import { createMetricFamilies } from '../src/gateway/telemetry/metric-families.ts';
 import { addGatewayGauges } from '../src/gateway/server/gateway-gauges.ts';
@@ -180,6 +182,7 @@ export function generatedDocs(): Readonly<Record<string, string>> {
     'docs/reference/logs.md': writeLogsPage(note),
     'docs/reference/metrics.md': metricsPage(),
     'docs/reference/openapi/gateway.json': `${JSON.stringify(gatewayOpenApi(), undefined, 2)}\n`,
+    'docs/reference/openapi/admin.json': `${JSON.stringify(adminOpenApi(operations), undefined, 2)}\n`,
     'docs/reference/openapi/monitor.json': `${JSON.stringify(monitorOpenApi(), undefined, 2)}\n`,
   };
 }

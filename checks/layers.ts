@@ -15,10 +15,12 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   tools: ['accounts', 'billing', 'inference'],
   tasks: ['accounts', 'audit', 'billing', 'inference'],
   gateway: ['accounts', 'audit', 'billing', 'conversations', 'dialects', 'inference', 'tasks', 'tools', 'upstreams'],
+  admin: ['accounts', 'audit', 'billing', 'conversations', 'inference', 'tasks'],
   monitor: ['accounts', 'billing'],
   store: ['accounts', 'audit', 'billing', 'conversations', 'inference', 'tasks', 'tools'],
   main: [
     'accounts',
+    'admin',
     'audit',
     'billing',
     'conversations',

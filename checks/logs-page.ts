@@ -10,6 +10,7 @@ import { readLogCalls, type LogCall } from './read-log-calls.ts';
  * rewritten.
  */
 export const describedFolders = [
+  'admin',
   'accounts',
   'billing',
   'conversations',

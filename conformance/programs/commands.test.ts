@@ -26,7 +26,7 @@ function configFile(text: string): string {
   return path;
 }
 
-const free = { WEIR_PORT: '0', WEIR_MONITOR_PORT: '0' };
+const free = { WEIR_PORT: '0', WEIR_MONITOR_PORT: '0', WEIR_CONSOLE_PORT: '0' };
 
 describe('commands', { concurrency: 3 }, () => {
   test('help is printed for the program, for a command, and for a command that does not exist', async () => {
@@ -129,6 +129,7 @@ describe('commands', { concurrency: 3 }, () => {
   for (const [variable, what] of [
     ['WEIR_PORT', 'gateway'],
     ['WEIR_MONITOR_PORT', 'monitor'],
+    ['WEIR_CONSOLE_PORT', 'console'],
   ] as const) {
     test(`a used port is named with its variable (${what})`, async () => {
       const server = createServer().listen(0, '127.0.0.1');

@@ -22,7 +22,7 @@ function fresh(): string {
   return directory;
 }
 
-const unused = { WEIR_PORT: '0', WEIR_MONITOR_PORT: '0' };
+const unused = { WEIR_PORT: '0', WEIR_MONITOR_PORT: '0', WEIR_CONSOLE_PORT: 'off' };
 
 /** The environment of a program that is started in a directory. */
 const inside = (directory: string): Record<string, string> => ({

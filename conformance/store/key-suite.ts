@@ -54,6 +54,29 @@ export function keySuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await rotate(key.id, 'r-4', 60), false);
   });
 
+  test('several options change at once, and only for an author who saw the last change', async () => {
+    const store = engine().store();
+    const key = await createKey('edited', 'a');
+    const seen = await store.subjectVersion(`key:${key.id}`);
+    const edit = { strictTranslation: true, responseRetentionDays: 3, limits: { requestsPerMinute: 5 }, disabledAtMs: 9 };
+    assert.equal(await store.editApiKey(key.id, edit, { ...changeAt(8), expectedVersion: seen }), true);
+    const [changed] = await store.queryApiKeys({ ...everything, ids: [key.id] });
+    assert.deepEqual(
+      [changed?.strictTranslation, changed?.responseRetentionDays, changed?.limits, changed?.disabledAtMs],
+      [true, 3, { requestsPerMinute: 5 }, 9],
+    );
+    const stale = store.editApiKey(key.id, { disabledAtMs: null }, { ...changeAt(9), expectedVersion: seen });
+    await assert.rejects(stale, { kind: 'version-mismatch' });
+    assert.equal((await store.queryApiKeys({ ...everything, ids: [key.id] }))[0]?.disabledAtMs, 9, 'nothing was changed');
+    const now = await store.subjectVersion(`key:${key.id}`);
+    assert.equal(now > seen, true);
+    const removal = { disabledAtMs: null, responseRetentionDays: null, limits: { requestsPerMinute: null } };
+    assert.equal(await store.editApiKey(key.id, removal, { ...changeAt(9), expectedVersion: now }), true);
+    const [plain] = await store.queryApiKeys({ ...everything, ids: [key.id] });
+    assert.deepEqual([plain?.disabledAtMs, plain?.responseRetentionDays, plain?.limits], [undefined, undefined, undefined]);
+    assert.equal(await store.editApiKey('nobody', {}, changeAt(9)), false);
+  });
+
   test('a present secret comes before an equal previous one', async () => {
     const store = engine().store();
     const old = await createKey('reuse', 'old');

@@ -24,15 +24,18 @@ export async function serveWeir(options: ServeWeirOptions & { readonly monitor?:
   };
   const { command = 'start' } = options;
   const parts = {
-    gateway: command !== 'monitor',
-    monitor: command !== 'gateway' && options.monitor !== false,
+    gateway: command !== 'monitor' && command !== 'console',
+    monitor: (command === 'start' || command === 'monitor') && options.monitor !== false,
     simulator: command === 'start',
+    console: command === 'start' || command === 'console',
   };
   try {
-    const { gateway, monitor } = await openPrograms(parts, { environment, logger, logDestination, opened });
+    const { gateway, monitor, console } = await openPrograms(parts, { environment, logger, logDestination, opened });
     return {
       gatewayUrl: gateway?.url ?? '',
       monitorUrl: monitor?.url ?? '',
+      consoleUrl: console?.url ?? '',
+      consoleLink: console?.link ?? '',
       metricsUrl: gateway?.metricsUrl ?? '',
       apiKey,
       billingToken,

@@ -10,6 +10,10 @@ export type ServedWeir = {
   readonly gatewayUrl: string;
   /** Empty without a monitor. */
   readonly monitorUrl: string;
+  /** Empty without a console. */
+  readonly consoleUrl: string;
+  /** A link that signs in once; empty without a console. */
+  readonly consoleLink: string;
   /** Empty if the metrics are not served. */
   readonly metricsUrl: string;
   readonly apiKey: string;
@@ -31,7 +35,7 @@ export type RunningWeir = ServedWeir & {
 /** The options of any form of a Weir. */
 export type ServeWeirOptions = {
   /** `start` by default: the gateway with its monitor. */
-  readonly command?: 'start' | 'gateway' | 'monitor';
+  readonly command?: 'start' | 'gateway' | 'monitor' | 'console';
   /** Text of weir.yaml. */
   readonly config?: string;
   /** An existing data directory, which then is not removed. */
@@ -68,6 +72,8 @@ export function cleanEnvironment(extra: Readonly<Record<string, string>> = {}): 
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '/tmp',
     WEIR_LOG_LEVEL: 'warn',
+    // Suites about the console ask for a port.
+    WEIR_CONSOLE_PORT: 'off',
     NODE_COMPILE_CACHE: compileCache,
     ...extra,
   };
@@ -175,6 +181,8 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
   return {
     gatewayUrl: /gateway (\S+)/.exec(line)?.[1] ?? '',
     monitorUrl: /monitor (\S+)/.exec(line)?.[1] ?? '',
+    consoleUrl: /console (\S+)/.exec(line)?.[1] ?? '',
+    consoleLink: /^Console .*: (\S+)$/m.exec(printed)?.[1] ?? '',
     metricsUrl: /metrics (\S+)/.exec(line)?.[1] ?? '',
     apiKey,
     billingToken,

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
+import { createAllowances, keepRecent } from '../platform/allowances.ts';
 import type { Clock } from '../platform/clock.ts';
+import { networkOf } from './network-of.ts';
 import type { BillingToken } from './api-key.ts';
 import type { BillingTokenAuthenticator } from './billing-token-authenticator.ts';
-import { networkOf } from './network-of.ts';
 
 /** A refusal because of a rate limit. The same request may succeed after `retryAfterSeconds`. */
 type TooManyRequests = { readonly retryAfterSeconds: number; readonly message: string };
@@ -30,10 +31,6 @@ export type BillingTokenGateLimits = {
 
 export const billingTokenGateLimitsDefault: BillingTokenGateLimits = { requestsPerMinute: 600, wrongTokensPerMinute: 30 };
 
-/**
- * The most addresses and the most tokens that are counted. A further one replaces the one that was seen longest ago.
- */
-const countedMax = 10_000;
 /** For how long a token that was accepted is exempt from the limit of its address. */
 const exemptMs = 3_600_000;
 
@@ -69,7 +66,7 @@ export function createBillingTokenGate(options: {
         wrongTokens.take(network);
         return undefined;
       }
-      keep(knownUntilMs, digest, clock.monotonicMs() + exemptMs);
+      keepRecent(knownUntilMs, digest, clock.monotonicMs() + exemptMs);
       const retryAfterSeconds = requests.waitSeconds(token.id);
       if (retryAfterSeconds > 0) return { retryAfterSeconds, message: 'too many requests with this token; retry later' };
       requests.take(token.id);
@@ -77,28 +74,4 @@ export function createBillingTokenGate(options: {
       return token;
     },
   };
-}
-
-/** Rate limits by name: `perMinute` at once, and as many in every minute. */
-function createAllowances(perMinute: number, clock: Clock) {
-  const msEach = 60_000 / perMinute;
-  /** When the allowance of each name is complete again. */
-  const fullAtMs = new Map<string, number>();
-  return {
-    /** Whole seconds until the next request is allowed; 0 if it is allowed now. */
-    waitSeconds: (name: string): number => {
-      const behindMs = (fullAtMs.get(name) ?? -Infinity) - clock.monotonicMs();
-      return behindMs <= 60_000 - msEach ? 0 : Math.ceil((behindMs - (60_000 - msEach)) / 1000);
-    },
-    take: (name: string): void => {
-      keep(fullAtMs, name, Math.max(fullAtMs.get(name) ?? -Infinity, clock.monotonicMs()) + msEach);
-    },
-  };
-}
-
-function keep(map: Map<string, number>, name: string, value: number): void {
-  map.delete(name);
-  const [oldest] = map.keys();
-  if (map.size >= countedMax && oldest !== undefined) map.delete(oldest);
-  map.set(name, value);
 }

@@ -1,5 +1,7 @@
 import type { Change } from '../audit/change-author.ts';
+import type { AccessLimitsChange } from './access-limits.ts';
 import type { ApiKey } from './api-key.ts';
+import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 
 /** A key as lists show it. */
 export type ListedApiKey = ApiKey & {
@@ -27,10 +29,21 @@ export type KeyQuery = {
   readonly limit: number;
 };
 
-/** The part of the store for lists of keys, their new secrets, and their last use. */
+/** New values of some options of a key. `null` removes one; a missing member leaves it unchanged. */
+export type KeyEdit = {
+  readonly disabledAtMs?: number | null;
+  readonly strictTranslation?: boolean;
+  readonly responseRetentionDays?: number | null;
+  readonly disconnectPolicy?: KeyDisconnectPolicy | null;
+  readonly limits?: AccessLimitsChange;
+};
+
+/** The part of the store for lists of keys, changes of several options, new secrets, and the last use. */
 export type KeyStore = {
   /** One page of keys, by creation and then by id. */
   readonly queryApiKeys: (query: KeyQuery) => Promise<readonly ListedApiKey[]>;
+  /** Changes several options of a key at once. Returns false if there is no such key. */
+  readonly editApiKey: (keyId: string, edit: KeyEdit, change: Change) => Promise<boolean>;
   /**
    * Replaces the secret of a key. The present secret becomes the previous one, which opens the key until
    * `previousOpensUntilMs`; the one before it is removed. Returns false if there is no such key or the hash exists.

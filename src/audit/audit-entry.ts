@@ -13,7 +13,7 @@ export type AuditedAction = {
 };
 
 /** One row of the audit log. */
-export type AuditEntry = Change &
+export type AuditEntry = Omit<Change, 'expectedVersion'> &
   AuditedAction & {
     /** From 1, without gaps. */
     readonly sequence: number;
@@ -37,7 +37,8 @@ function hashRow(previousHash: string, sequence: number, row: Change & AuditedAc
 /** Appends a change to the chain. */
 export function chainEntry(head: AuditHead, change: Change, action: AuditedAction): AuditEntry {
   const sequence = head.sequence + 1;
-  const row = { ...change, ...action };
+  const { expectedVersion: _seen, ...author } = change;
+  const row = { ...author, ...action };
   return { ...row, sequence, hash: hashRow(head.hash, sequence, row) };
 }
 
@@ -68,4 +69,6 @@ export type AuditStore = {
   readonly auditHead: () => Promise<AuditHead>;
   /** Appends a row for an action that changes nothing in the store: a refused sign-in, an export. */
   readonly recordAction: (action: AuditedAction, change: Change) => Promise<void>;
+  /** The sequence of the last row about a subject, which serves as its version; 0 if there is none. */
+  readonly subjectVersion: (subject: string) => Promise<number>;
 };

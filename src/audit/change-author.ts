@@ -14,8 +14,20 @@ export type ChangeAuthor = {
   readonly requestId?: string;
 };
 
-/** An author with the time of the change in Unix milliseconds. */
-export type Change = ChangeAuthor & { readonly atMs: number };
+/** An author with the time of the change in Unix milliseconds, and what the author has seen. */
+export type Change = ChangeAuthor & {
+  readonly atMs: number;
+  /**
+   * The number of the subject's last change that the author has seen, 0 if there was none. If there is a later one, the
+   * store changes nothing and rejects with an error for which `isVersionMismatch` is true.
+   */
+  readonly expectedVersion?: number;
+};
+
+/** Whether a store refused a change because somebody else has changed the subject meanwhile. */
+export function isVersionMismatch(error: unknown): boolean {
+  return error instanceof Error && 'kind' in error && error.kind === 'version-mismatch';
+}
 
 /** The author of changes that the configuration demands when a program starts. */
 export const configurationAuthor: ChangeAuthor = { actor: 'configuration', via: 'configuration' };

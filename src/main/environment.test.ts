@@ -9,6 +9,7 @@ test('without any variable everything has its default', () => {
     host: '127.0.0.1',
     port: 8080,
     monitorPort: 8081,
+    consolePort: 8082,
     dataDirectory: 'weir-data',
     configPath: undefined,
     apiKey: undefined,

@@ -6,6 +6,8 @@ export type Environment = {
   readonly host: string;
   readonly port: number;
   readonly monitorPort: number;
+  /** Port of the console and the admin API; undefined if they are not served. */
+  readonly consolePort: number | undefined;
   readonly dataDirectory: string;
   readonly configPath: string | undefined;
   readonly apiKey: string | undefined;
@@ -30,7 +32,12 @@ export const proofKeyVariable = 'WEIR_PROOF_KEY';
 export const environmentVariables: readonly { readonly name: string; readonly fallback: string; readonly meaning: string }[] = [
   { name: 'WEIR_PORT', fallback: '8080', meaning: 'Port of the gateway. 0 picks a free port, which the ready line prints.' },
   { name: 'WEIR_MONITOR_PORT', fallback: '8081', meaning: 'Port of the monitor service. 0 picks a free port.' },
-  { name: 'WEIR_HOST', fallback: '127.0.0.1', meaning: 'Address that both listen on. 0.0.0.0: all network interfaces.' },
+  {
+    name: 'WEIR_CONSOLE_PORT',
+    fallback: '8082',
+    meaning: 'Port of the admin API. 0 picks a free port, which the ready line prints. off: it is not served.',
+  },
+  { name: 'WEIR_HOST', fallback: '127.0.0.1', meaning: 'Address that all listen on. 0.0.0.0: all network interfaces.' },
   {
     name: 'WEIR_DATA_DIR',
     fallback: './weir-data',
@@ -156,6 +163,7 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
     host: variable('WEIR_HOST') ?? '127.0.0.1',
     port: readPort('WEIR_PORT', variable('WEIR_PORT'), 8080),
     monitorPort: readPort('WEIR_MONITOR_PORT', variable('WEIR_MONITOR_PORT'), 8081),
+    consolePort: variable('WEIR_CONSOLE_PORT') === 'off' ? undefined : readPort('WEIR_CONSOLE_PORT', variable('WEIR_CONSOLE_PORT'), 8082),
     dataDirectory: variable('WEIR_DATA_DIR') ?? 'weir-data',
     configPath: variable('WEIR_CONFIG'),
     apiKey: variable('WEIR_API_KEY'),

@@ -9,7 +9,7 @@ import { type Environment, readEnvironment } from './environment.ts';
 /** Serving modules are loaded only to serve; otherwise a command that lists keys would take four times as long. */
 async function serve(
   environment: Environment,
-  which: { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean },
+  which: { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean; readonly console: boolean },
 ): Promise<void> {
   const { runPrograms } = await import('./programs/run-programs.ts');
   await runPrograms(withConfigPath(environment), which);
@@ -30,20 +30,24 @@ async function createProgram(environment: Environment, name: string | undefined)
   program
     .command('start')
     .description('gateway, monitor and, without any upstream configured, the simulated vendors, in one process')
-    .action(() => serve(environment, { gateway: true, monitor: true, simulator: true }));
+    .action(() => serve(environment, { gateway: true, monitor: true, simulator: true, console: true }));
   program
     .command('gateway')
     .description('the gateway alone')
     .option('--workers <count>', 'serve with several processes on one port: a number, or auto for one for each processor')
     .action(({ workers }: { readonly workers?: string }) =>
       workers === undefined
-        ? serve(environment, { gateway: true, monitor: false, simulator: false })
+        ? serve(environment, { gateway: true, monitor: false, simulator: false, console: false })
         : serveWithWorkers(environment, workers),
     );
   program
     .command('monitor')
     .description('the monitor service alone, reading the same data directory')
-    .action(() => serve(environment, { gateway: false, monitor: true, simulator: false }));
+    .action(() => serve(environment, { gateway: false, monitor: true, simulator: false, console: false }));
+  program
+    .command('console')
+    .description('the admin API alone, on the same database')
+    .action(() => serve(environment, { gateway: false, monitor: false, simulator: false, console: true }));
   await addCommands(program, environment, name);
   program
     .command('config')

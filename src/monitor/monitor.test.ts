@@ -17,7 +17,7 @@ import type { Clock } from '../platform/clock.ts';
 import { silentLogger } from '../platform/log.ts';
 import type { Answers } from './answers/answers.ts';
 import { createAnswers } from './answers/create-answers.ts';
-import { closeMonitor } from './close-monitor.ts';
+import { closeGracefully } from '../platform/http/close-gracefully.ts';
 import { createMonitor, monitorLimitsDefault } from './monitor.ts';
 import type { MonitorLimits, MonitorOptions } from './monitor-options.ts';
 import { monitorOpenApi } from './open-api.ts';
@@ -446,7 +446,7 @@ test('closing lets running answers finish, refuses further requests in the envel
   await started;
 
   let closed = false;
-  const closing = closeMonitor(app, 60_000).then(() => (closed = true));
+  const closing = closeGracefully(app, 60_000).then(() => (closed = true));
   const repeated = once(app.server, 'request');
   streaming.write(rawPost('/bill/stats'));
   await repeated;
@@ -473,7 +473,7 @@ test('closing does not wait for an idle connection', async () => {
   const idle = connect(port, '127.0.0.1');
   idle.write(rawPost('/bill/stats'));
   await once(idle, 'readable');
-  const closing = closeMonitor(app, 60_000);
+  const closing = closeGracefully(app, 60_000);
   idle.resume();
   await closing;
 });
@@ -488,6 +488,6 @@ test('closing interrupts an unread answer after the grace period', async () => {
   });
   stalled.write(rawPost('/bill/stats'));
   await once(stalled, 'readable');
-  await closeMonitor(app, 20);
+  await closeGracefully(app, 20);
   stalled.destroy();
 });

@@ -5,7 +5,7 @@
  * ours. `read-only`: a store that was opened for queries was asked to write. `constraint`: the database refused a row
  * that the caller should not have sent. `entry-out-of-range`: a ledger entry has a value that cannot be booked (see
  * `callIds`); a retry fails again. `too-new`: the database was written by a newer program. `internal`: a bug of the
- * store.
+ * store. `version-mismatch`: somebody else has changed the object since the author of a change saw it.
  */
 export type StoreErrorKind =
   | 'busy'
@@ -16,7 +16,8 @@ export type StoreErrorKind =
   | 'constraint'
   | 'entry-out-of-range'
   | 'too-new'
-  | 'internal';
+  | 'internal'
+  | 'version-mismatch';
 
 const passingKinds: ReadonlySet<StoreErrorKind> = new Set(['busy', 'unavailable', 'disk']);
 

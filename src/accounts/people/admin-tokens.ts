@@ -23,7 +23,7 @@ type NewAdminToken = {
 };
 
 /** The secret is returned here once and cannot be read again. */
-type CreatedAdminToken = { readonly token: AdminToken; readonly secret: string };
+export type CreatedAdminToken = { readonly token: AdminToken; readonly secret: string };
 
 /** What the maker of a token may do itself. A local command may do everything. */
 export type TokenMaker = Pick<Principal, 'permissions' | 'users' | 'personId' | 'makerId'>;

@@ -11,7 +11,7 @@ import type { Session } from './session.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
 /** A sign-in that was not made. `refused` gives no reason, so that it discloses nothing. */
-type SignInRefusal = 'refused' | { readonly retryAfterSeconds: number };
+export type SignInRefusal = 'refused' | { readonly retryAfterSeconds: number };
 
 /** A code for a link. It is returned here once and cannot be read again. */
 type SignInCode = { readonly code: string; readonly expiresAtMs: number };

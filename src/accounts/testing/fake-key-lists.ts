@@ -1,5 +1,6 @@
 import { type StoredApiKey, withoutHashes } from '../api-key.ts';
-import type { KeyQuery, KeyStore, ListedApiKey } from '../key-store.ts';
+import { changeLimits } from '../access-limits.ts';
+import type { KeyEdit, KeyQuery, KeyStore, ListedApiKey } from '../key-store.ts';
 
 type Methods = {
   readonly [Name in keyof KeyStore]: (...parameters: Parameters<KeyStore[Name]>) => Awaited<ReturnType<KeyStore[Name]>>;
@@ -17,6 +18,7 @@ export function createFakeKeyLists(state: {
         state.keys().map((key) => listed(key, uses)),
         query,
       ),
+    editApiKey: (keyId, edit) => state.update(keyId, (key) => [edited(key, edit)]),
     rotateApiKey: ({ keyId, hash, hint, previousOpensUntilMs }) => {
       if (state.keys().some((key) => key.hash === hash)) return false;
       return state.update(keyId, (key) => [{ ...key, hash, hint, previousHash: key.hash, previousOpensUntilMs }]);
@@ -25,6 +27,12 @@ export function createFakeKeyLists(state: {
       for (const keyId of keyIds) if (usedAtMs - (uses.get(keyId) ?? -Infinity) >= 60_000) uses.set(keyId, usedAtMs);
     },
   };
+}
+
+function edited({ limits, ...key }: StoredApiKey, { limits: change = {}, ...options }: KeyEdit): StoredApiKey {
+  const changed = changeLimits(limits, change);
+  const members = Object.entries({ ...key, ...options }).filter(([, value]) => value !== null);
+  return { ...(Object.fromEntries(members) as StoredApiKey), ...(changed === undefined ? {} : { limits: changed }) };
 }
 
 function listed(key: StoredApiKey, uses: ReadonlyMap<string, number>): ListedApiKey {

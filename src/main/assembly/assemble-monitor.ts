@@ -5,11 +5,11 @@ import { createBillingTokenAuthenticator } from '../../accounts/billing-token-au
 import { billingTokenGateLimitsDefault, createBillingTokenGate } from '../../accounts/billing-token-gate.ts';
 import type { BillingTokenStore } from '../../accounts/billing-token-store.ts';
 import { createBillingTokenUses } from '../../accounts/billing-token-uses.ts';
-import { closeMonitor } from '../../monitor/close-monitor.ts';
 import { createMonitor, monitorLimitsDefault } from '../../monitor/monitor.ts';
 import type { MonitorOptions } from '../../monitor/monitor-options.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
+import { closeGracefully } from '../../platform/http/close-gracefully.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import { createStoreOnDemand } from '../../store/worker/store-on-demand.ts';
 import { openAnswerThreads } from '../programs/answer-threads/open-answer-threads.ts';
@@ -75,7 +75,7 @@ export async function assembleMonitor(options: {
   await monitor.listen({ host: environment.host, port: environment.monitorPort }).catch((error: unknown) => {
     throw listenError(error, 'WEIR_MONITOR_PORT', environment.host, environment.monitorPort);
   });
-  opened.defer(() => closeMonitor(monitor, closeGraceMs));
+  opened.defer(() => closeGracefully(monitor, closeGraceMs));
   const address = monitor.server.address() as AddressInfo;
   return { url: formatUrl(address.address, address.port) };
 }

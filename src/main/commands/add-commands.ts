@@ -27,7 +27,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
 };
 
 /** Commands that the program adds itself. */
-const others: readonly (string | undefined)[] = ['start', 'gateway', 'monitor', 'config'];
+const others: readonly (string | undefined)[] = ['start', 'gateway', 'monitor', 'console', 'config'];
 
 /**
  * Adds the command `name`, or all commands for the help if there is no such command. A gateway that starts loads none,

@@ -10,6 +10,7 @@ import { callbacksSchema } from './callbacks-schema.ts';
 import { databaseSchema } from './database-schema.ts';
 import { imagesSchema } from './images-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
+import { consoleSchema } from './console-schema.ts';
 import { monitorSchema } from './monitor-schema.ts';
 import { audioSchema } from './audio-schema.ts';
 import { idempotencySchema } from './idempotency-schema.ts';
@@ -208,6 +209,7 @@ export const configSchema = Type.Object(
       Type.String({ default: 'UTC', description: 'IANA time zone of the statistics. It determines when days, weeks and months begin.' }),
     ),
     monitor: Type.Optional(monitorSchema),
+    console: Type.Optional(consoleSchema),
     audio: Type.Optional(audioSchema),
     idempotency: Type.Optional(idempotencySchema),
     limits: Type.Optional(

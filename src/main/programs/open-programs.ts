@@ -1,16 +1,18 @@
 import { systemClock } from '../../platform/clock.ts';
 import type { LogDestination, Logger } from '../../platform/log.ts';
 import { assembleGateway, type RunningGateway } from '../assembly/assemble-gateway.ts';
+import type { ConsoleParts, RunningConsole } from '../assembly/assemble-console.ts';
 import { assembleMonitor, type RunningMonitor } from '../assembly/assemble-monitor.ts';
 import { ensureFirstCredentials } from '../assembly/first-credentials.ts';
 import { openDataDirectory } from '../assembly/open-data-directory.ts';
 import type { Environment } from '../environment.ts';
 
-export type Parts = { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean };
+export type Parts = { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean; readonly console: boolean };
 
 export type OpenedPrograms = {
   readonly gateway: RunningGateway | undefined;
   readonly monitor: RunningMonitor | undefined;
+  readonly console: RunningConsole | undefined;
   readonly credentials: Awaited<ReturnType<typeof ensureFirstCredentials>>;
 };
 
@@ -36,5 +38,13 @@ export async function openPrograms(
   const monitor = parts.monitor ? await assembleMonitor({ environment, logger, uses: store, clock, opened }) : undefined;
   const program = parts.simulator ? 'start' : 'gateway';
   const gateway = parts.gateway ? await assembleGateway({ ...options, store, clock, withSimulator: parts.simulator, program }) : undefined;
-  return { gateway, monitor, credentials };
+  const console = parts.console ? await openConsole({ environment, logger, store, clock, opened }) : undefined;
+  return { gateway, monitor, console, credentials };
+}
+
+/** Its modules are loaded only if it is served. */
+async function openConsole(parts: ConsoleParts): Promise<RunningConsole | undefined> {
+  if (parts.environment.consolePort === undefined) return undefined;
+  const { assembleConsole } = await import('../assembly/assemble-console.ts');
+  return await assembleConsole(parts);
 }

@@ -24,7 +24,12 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
   const stopSignal = waitForStopSignal(logger, opened);
   logUnhandledRejections(logger, opened);
 
-  const { gateway, monitor, credentials } = await openPrograms(parts, { environment, logger, logDestination, opened });
+  const {
+    gateway,
+    monitor,
+    console: adminConsole,
+    credentials,
+  } = await openPrograms(parts, { environment, logger, logDestination, opened });
   watchLoop(environment, logger, opened);
   // Handlers are set before the ready line, because a signal before them would end the process at once.
   process.on('SIGHUP', () => gateway?.reload());
@@ -33,6 +38,8 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
       gatewayUrl: gateway?.url,
       monitorUrl: monitor?.url,
       metricsUrl: gateway?.metricsUrl,
+      consoleUrl: adminConsole?.url,
+      consoleLink: adminConsole?.link,
       newApiKey: credentials.newApiKey,
       newBillingToken: credentials.newBillingToken,
       source: gateway?.source,

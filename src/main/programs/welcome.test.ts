@@ -23,6 +23,12 @@ test('the last line is the ready line, for programs to read', () => {
   assert.equal(last({ gatewayUrl: undefined, source: undefined, examples: {} }), 'weir ready: monitor http://127.0.0.1:8081');
 });
 
+test('the ready line has the console, and the link to sign in stands apart from it', () => {
+  const text = describeWelcome({ ...full, consoleUrl: 'http://127.0.0.1:8082', consoleLink: 'http://127.0.0.1:8082/#in=code' });
+  assert.match(text, /^Console \(works once, 15 minutes\): http:\/\/127\.0\.0\.1:8082\/#in=code$/m);
+  assert.match(text, /\nweir ready: .* console http:\/\/127\.0\.0\.1:8082$/);
+});
+
 test('new secrets are shown with example commands for each served interface', () => {
   const text = describeWelcome(full);
   assert.match(text, /API key \(shown this once\): +sk-weir-new/);

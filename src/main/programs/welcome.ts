@@ -7,6 +7,9 @@ export type Welcome = {
   readonly gatewayUrl: string | undefined;
   readonly monitorUrl: string | undefined;
   readonly metricsUrl: string | undefined;
+  readonly consoleUrl?: string | undefined;
+  /** A link that signs in once, within 15 minutes. It is printed now and never logged. */
+  readonly consoleLink?: string | undefined;
   /** Secrets that were created at this start. They are printed now and never again. */
   readonly newApiKey: string | undefined;
   readonly newBillingToken: string | undefined;
@@ -58,16 +61,18 @@ function tryMonitor(url: string, billingToken: string): string {
 
 /** The text that a start prints on standard output. The last line is the ready line, which programs read too. */
 export function describeWelcome(welcome: Welcome): string {
-  const { gatewayUrl, monitorUrl, metricsUrl, newApiKey, newBillingToken, source } = welcome;
+  const { gatewayUrl, monitorUrl, metricsUrl, consoleUrl, consoleLink, newApiKey, newBillingToken, source } = welcome;
   const parts: string[] = [];
   if (source !== undefined) parts.push(describeSource(source));
   if (newApiKey !== undefined) parts.push(`API key (shown this once):       ${newApiKey}`);
   if (newBillingToken !== undefined) parts.push(`Billing token (shown this once): ${newBillingToken}`);
+  if (consoleLink !== undefined) parts.push(`Console (works once, 15 minutes): ${consoleLink}`);
   if (gatewayUrl !== undefined && newApiKey !== undefined) parts.push('', tryGateway(gatewayUrl, newApiKey, welcome.examples), '');
   if (monitorUrl !== undefined && newBillingToken !== undefined) parts.push(tryMonitor(monitorUrl, newBillingToken), '');
   const addresses = [
     ...(gatewayUrl === undefined ? [] : [`gateway ${gatewayUrl}`]),
     ...(monitorUrl === undefined ? [] : [`monitor ${monitorUrl}`]),
+    ...(consoleUrl === undefined ? [] : [`console ${consoleUrl}`]),
     ...(metricsUrl === undefined ? [] : [`metrics ${metricsUrl}`]),
   ];
   parts.push(`weir ready: ${addresses.join(' ')}`);

@@ -7,6 +7,8 @@ import { appendAudit, appendDifference } from './audit-operations.ts';
 import { createBillingTokenOperations } from './billing-token-operations.ts';
 import type { Database } from './database.ts';
 import { changeLimitsOf, createTeamOperations, limitValues, readUser, readUsers } from './team-operations.ts';
+import type { KeyEdit } from '../../accounts/key-store.ts';
+import type { SqlParameter } from './sql-values.ts';
 import { readInteger, readText } from './read-column.ts';
 import type { AccountsStoreOperations } from '../worker/store-protocol.ts';
 import { StoreError } from '../store-error.ts';
@@ -41,9 +43,7 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
         setColumn('response_retention_days', keyId, responseRetentionDays ?? null),
       ),
     changeApiKeyLimits: (keyId, limits, change) =>
-      changeKey(database, keyId, { change, action: 'keys.update' }, (transaction) =>
-        changeLimitsOf(transaction, { table: 'api_keys', where: 'id = ? and deleted_at_ms is null' }, keyId, limits),
-      ),
+      changeKey(database, keyId, { change, action: 'keys.update' }, (transaction) => changeLimitsOf(transaction, liveKey, keyId, limits)),
     setApiKeyTags: (keyId, tags, change) =>
       changeKey(database, keyId, { change, action: 'keys.update' }, setColumn('tags', keyId, encodeTags(tags))),
     deleteApiKey: (keyId, change) =>
@@ -53,6 +53,8 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
         found(await database.first("select value from counters where name = 'keys_version'"), 'the version of the keys'),
         'value',
       ),
+    editApiKey: (keyId, edit, change) =>
+      changeKey(database, keyId, { change, action: 'keys.update' }, (transaction) => editKey(transaction, keyId, edit)),
     ...createApiKeyListOperations(database),
     ...createTeamOperations(database),
     ...createBillingTokenOperations(database),
@@ -80,6 +82,21 @@ async function insertApiKey(database: Database, key: StoredApiKey, change: Chang
     return transaction.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, ...options);
   });
 }
+
+/** Returns the number of keys that were found. */
+async function editKey(transaction: Database, keyId: string, edit: KeyEdit): Promise<number> {
+  const columns: readonly (readonly [string, SqlParameter | undefined])[] = [
+    ['disabled_at_ms', edit.disabledAtMs],
+    ['strict_translation', edit.strictTranslation === undefined ? undefined : edit.strictTranslation ? 1 : 0],
+    ['response_retention_days', edit.responseRetentionDays],
+    ['disconnect_policy', edit.disconnectPolicy],
+  ];
+  let found = await changeLimitsOf(transaction, liveKey, keyId, edit.limits ?? {});
+  for (const [column, value] of columns) if (value !== undefined) found = await setColumn(column, keyId, value)(transaction);
+  return found;
+}
+
+const liveKey = { table: 'api_keys', where: 'id = ? and deleted_at_ms is null' } as const;
 
 async function changeUserLimits(database: Database, userName: string, limits: AccessLimitsChange, change: Change): Promise<boolean> {
   return await database.transact(async (transaction) => {

@@ -16,7 +16,7 @@ const expiries = ['api_keys', 'users', 'teams', 'organization'].map((table) => `
 const usesEveryMs = 60_000;
 
 /** The SQL of lists of keys, of new secrets, and of the last use. */
-export function createApiKeyListOperations(database: Database): KeyStore {
+export function createApiKeyListOperations(database: Database): Omit<KeyStore, 'editApiKey'> {
   return {
     queryApiKeys: (query) => queryApiKeys(database, query),
     rotateApiKey: ({ keyId, hash, hint, previousOpensUntilMs }, change) => {

@@ -21,6 +21,7 @@ const columns = 'sequence, at_ms, actor, via, action, subject, before_json, afte
 export async function appendAudit(transaction: Database, change: Change, action: AuditedAction): Promise<void> {
   // Locks the head until the transaction ends, so that rows are chained one after the other.
   await transaction.run('update audit_head set sequence = sequence where id = 1');
+  await assertExpected(transaction, change, action.subject);
   const entry = chainEntry(await readHead(transaction), change, action);
   const { sequence, atMs, actor, via, subject, before, after, note, address, requestId, hash } = entry;
   await transaction.run(
@@ -53,6 +54,17 @@ export async function appendDifference(
   await appendAudit(transaction, change, { action, subject, ...texts });
 }
 
+/** The head is locked, so nobody else changes the subject until the transaction ends. */
+async function assertExpected(transaction: Database, { expectedVersion }: Change, subject: string): Promise<void> {
+  if (expectedVersion === undefined || (await readSubjectVersion(transaction, subject)) === expectedVersion) return;
+  throw new StoreError('version-mismatch', `${subject} has changed since the author of this change saw it.`);
+}
+
+async function readSubjectVersion(database: Database, subject: string): Promise<number> {
+  const row = await database.first('select coalesce(max(sequence), 0) as version from audit_log where subject = ?', subject);
+  return row === undefined ? 0 : readInteger(row, 'version');
+}
+
 async function readHead(database: Database): Promise<AuditHead> {
   const row = await database.first('select sequence, hash from audit_head where id = 1');
   if (row === undefined) throw new StoreError('corrupt', 'The database lacks the head of the audit log.');
@@ -67,6 +79,7 @@ export function createAuditOperations(database: Database): AuditStore {
       (await database.all(`select ${columns} from audit_log where sequence > ? order by sequence limit ?`, after, limit)).map(decodeEntry),
     auditHead: () => readHead(database),
     recordAction: (action, change) => database.transact((transaction) => appendAudit(transaction, change, action)),
+    subjectVersion: (subject) => readSubjectVersion(database, subject),
   };
 }
 

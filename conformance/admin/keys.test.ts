@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
+import { type ApiAnswer, type ConsoleClient, signInByLink } from './console-client.ts';
+
+const etag = ({ headers }: ApiAnswer): Record<string, string> => ({ 'if-match': headers.get('etag') ?? '' });
+const code = ({ status, body }: ApiAnswer): string => `${status} ${String(body['code'])}`;
+
+describe('keys and users of the admin API', () => {
+  let weir: ServedWeir;
+  let operator: ConsoleClient;
+  before(async () => {
+    weir = await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, config: 'console: { ownersMakeKeys: true }\n' });
+    operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
+    await operator.send('PUT', '/api/v1/session/password', { password: 'a long enough passphrase' });
+  });
+  after(() => weir[Symbol.asyncDispose]());
+
+  /** Asks the gateway for its models with a key; returns the status. */
+  const tryKey = async (secret: unknown): Promise<number> =>
+    (await fetch(`${weir.gatewayUrl}/v1/models`, { headers: { authorization: `Bearer ${String(secret)}` } })).status;
+
+  test('a key opens the gateway, is limited, disabled, rotated with overlap, and deleted', async () => {
+    const made = await operator.send('POST', '/api/v1/keys', { user: 'bob', name: 'ci', limits: { requests_per_minute: 60 } });
+    assert.equal(made.status, 201, made.text);
+    const { id, secret, limits } = made.body as { id: string; secret: string; limits: { requests_per_minute: number } };
+    assert.equal(limits.requests_per_minute, 60);
+    assert.equal(await tryKey(secret), 200);
+
+    const changed = await operator.send(
+      'PATCH',
+      `/api/v1/keys/${id}`,
+      { strict_translation: true, limits: { requests_per_minute: null } },
+      etag(made),
+    );
+    assert.equal(changed.status, 200, changed.text);
+    assert.deepEqual([changed.body['strict_translation'], (changed.body['limits'] as typeof limits).requests_per_minute], [true, null]);
+    const stale = await operator.send('PATCH', `/api/v1/keys/${id}`, { disabled: true }, etag(made));
+    assert.equal(code(stale), '412 version_mismatch');
+
+    const rotated = await operator.send('POST', `/api/v1/keys/${id}/rotate`, { overlap_s: 3600 });
+    assert.equal(rotated.status, 200, rotated.text);
+    assert.deepEqual([await tryKey(secret), await tryKey(rotated.body['secret'])], [200, 200]);
+
+    const present = await operator.send('GET', `/api/v1/keys/${id}`);
+    assert.equal(present.body['secret'], undefined);
+    assert.equal((await operator.send('DELETE', `/api/v1/keys/${id}`, undefined, etag(present))).status, 204);
+    assert.equal(code(await operator.send('GET', `/api/v1/keys/${id}`)), '404 not_found');
+    const audit = await operator.send('GET', `/api/v1/audit?subject=key:${id}`);
+    assert.deepEqual(
+      (audit.body['items'] as { action: string }[]).map(({ action }) => action),
+      ['keys.delete', 'keys.rotate', 'keys.update', 'keys.create'],
+    );
+    assert.ok(!audit.text.includes(secret), 'no secret is in the audit log');
+  });
+
+  test('of two operators who change the same key at once, one succeeds', async () => {
+    const made = await operator.send('POST', '/api/v1/keys', { user: 'bob', name: 'shared' });
+    const path = `/api/v1/keys/${String(made.body['id'])}`;
+    const both = await Promise.all([1, 2].map((days) => operator.send('PATCH', path, { response_retention_days: days }, etag(made))));
+    assert.deepEqual(
+      both.map(({ status }) => status).toSorted((one, other) => one - other),
+      [200, 412],
+    );
+  });
+
+  test('a repeated POST makes one key, and shows the same secret again', async () => {
+    const again = { 'idempotency-key': 'make-once' };
+    const body = { user: 'bob', name: 'once' };
+    const [first, second] = [
+      await operator.send('POST', '/api/v1/keys', body, again),
+      await operator.send('POST', '/api/v1/keys', body, again),
+    ];
+    assert.equal(first.status, 201, first.text);
+    assert.deepEqual(second.body, first.body);
+    assert.equal(second.headers.get('idempotent-replayed'), 'true');
+    assert.equal(code(await operator.send('POST', '/api/v1/keys', { ...body, name: 'other' }, again)), '409 idempotency_conflict');
+    assert.equal(code(await operator.send('POST', '/api/v1/keys', body)), '409 name_taken');
+  });
+
+  test('pages of keys have no key twice and miss none, also while keys are made', async () => {
+    for (let index = 0; index < 7; index += 1) await operator.send('POST', '/api/v1/keys', { user: 'pages', name: `k${index}` });
+    const seen: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page: ApiAnswer = await operator.send(
+        'GET',
+        `/api/v1/keys?user=pages&limit=3${cursor === undefined ? '' : `&cursor=${cursor}`}`,
+      );
+      seen.push(...(page.body['items'] as { name: string }[]).map(({ name }) => name));
+      cursor = page.body['next_cursor'] as string | null;
+      await operator.send('POST', '/api/v1/keys', { user: 'pages', name: `new${seen.length}` });
+    }
+    assert.deepEqual(seen, ['k6', 'k5', 'k4', 'k3', 'k2', 'k1', 'k0']);
+  });
+
+  test('an owner sees and makes keys of its own users alone; others do not exist for it', async () => {
+    await operator.send('POST', '/api/v1/users', { name: 'ann' });
+    const foreign = await operator.send('POST', '/api/v1/keys', { user: 'bob', name: 'foreign' });
+    const person = await operator.send('POST', '/api/v1/people', { name: 'Ann', role: 'owner', users: ['ann'] });
+    const link = await operator.send('POST', `/api/v1/people/${String(person.body['id'])}/link`);
+    const owner = await signInByLink(weir.consoleUrl, String(link.body['url']));
+    assert.equal((await owner.send('POST', '/api/v1/keys', { user: 'ann', name: 'own' })).status, 201);
+    const keys = (await owner.send('GET', '/api/v1/keys')).body['items'] as { user: string }[];
+    assert.deepEqual(
+      keys.map(({ user }) => user),
+      ['ann'],
+    );
+    const users = (await owner.send('GET', '/api/v1/users')).body['items'] as { name: string }[];
+    assert.deepEqual(
+      users.map(({ name }) => name),
+      ['ann'],
+    );
+    const path = `/api/v1/keys/${String(foreign.body['id'])}`;
+    const refused = [
+      await owner.send('GET', path),
+      await owner.send('PATCH', path, { disabled: true }, { 'if-match': '*' }),
+      await owner.send('DELETE', path, undefined, { 'if-match': '*' }),
+      await owner.send('POST', `${path}/rotate`, { overlap_s: 0 }),
+      await owner.send('POST', '/api/v1/keys', { user: 'bob', name: 'x' }),
+      await owner.send('GET', '/api/v1/users/bob'),
+      await owner.send('GET', '/api/v1/users/bob/transactions'),
+      await owner.send('GET', '/api/v1/credits/balances?user=bob'),
+    ];
+    assert.deepEqual(new Set(refused.map(code)), new Set(['404 not_found']));
+    const limited = await owner.send('POST', '/api/v1/keys', { user: 'ann', name: 'y', limits: { spend_total_usd: '5' } });
+    assert.deepEqual([code(limited), limited.body['permission']], ['403 permission_required', 'limits:write']);
+    const batch = await owner.send('POST', '/api/v1/keys/batch', { ids: [String(foreign.body['id'])], disabled: true });
+    assert.deepEqual(batch.body['results'], [{ id: foreign.body['id'], outcome: 'not_found' }]);
+  });
+
+  test('wrong limits are named by their pointer', async () => {
+    const wrong = await operator.send('POST', '/api/v1/users', { name: 'wrong', limits: { addresses: ['10.0.0.0/99'] } });
+    assert.deepEqual((wrong.body['errors'] as { pointer: string }[])[0]?.pointer, '/limits/addresses');
+    const user = await operator.send('POST', '/api/v1/users', { name: 'dora', prepaid: true });
+    assert.equal(user.body['prepaid'], true);
+    assert.equal(code(await operator.send('POST', '/api/v1/users', { name: 'dora' })), '409 name_taken');
+    const changed = await operator.send('PATCH', '/api/v1/users/dora', { prepaid: false, limits: { concurrency: 2 } }, etag(user));
+    assert.equal(changed.status, 200, changed.text);
+    assert.deepEqual([changed.body['prepaid'], (changed.body['limits'] as { concurrency: number }).concurrency], [false, 2]);
+  });
+});

@@ -1,0 +1,98 @@
+import type { TObject, TSchema } from 'typebox';
+
+import type { Permission } from '../accounts/people/permissions.ts';
+import type { Principal } from '../accounts/people/principal.ts';
+import type { Change } from '../audit/change-author.ts';
+
+/** The callers that may run an operation: all, all that are signed in, or those with a permission. */
+type Access = 'anybody' | 'signed-in' | Permission;
+
+/** How a running operation sees its caller and the world. */
+export type AdminContext<Services> = {
+  readonly principal: Principal;
+  readonly services: Services;
+  /**
+   * The author and the time of a change that happens now. Of an operation with a `subject` it also has the version that
+   * the caller has seen, which the store compares.
+   */
+  readonly change: () => Change;
+  /** The version that the caller has seen; undefined if any will do. */
+  readonly expected: number | undefined;
+  /** Aborts when the caller leaves or the time for the operation is over. */
+  readonly signal: AbortSignal;
+  readonly nowMs: () => number;
+};
+
+/** A whole JSON answer. */
+export type Answer<Body> = {
+  readonly body: Body;
+  /** Of a single object: the number of its last change. It becomes the ETag. */
+  readonly version?: number;
+  /** The path of a new object below `/api/v1`, for 201 and 202. */
+  readonly location?: string;
+  /** The token of a new session, or the end of the present one. */
+  readonly session?: { readonly token: string } | 'end';
+};
+
+/** An answer that is sent as it is made: an export, a file, a stream of events. */
+export type StreamAnswer = {
+  readonly stream: AsyncIterable<string | Uint8Array>;
+  readonly contentType: string;
+  /** The name under which a browser saves it; undefined for what is read in place. */
+  readonly fileName?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** The parts of a request, before or after validation. Query parameters that repeat are lists. */
+export type Input<Params, Query, Body> = { readonly params: Params; readonly query: Query; readonly body: Body };
+export type RawInput = Input<Readonly<Record<string, string>>, Readonly<Record<string, readonly string[]>>, unknown>;
+
+export type Shape = {
+  /** `keys.list`: the OpenAPI id, and the name in logs and in tests. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Below `/api/v1`, with parameters in braces: `/keys/{id}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly access: Access;
+  /** The sign-in must be at most 15 minutes old (requirement S7); admin tokens need the permission expressly. */
+  readonly recentSignIn?: true;
+  /** Whether a POST must have an `Idempotency-Key`, because money moves. */
+  readonly keyRequired?: true;
+  /** 200 unless given. */
+  readonly status?: 200 | 201 | 202 | 204;
+  /** Media types of a streamed answer; then there is no `reply`. */
+  readonly streams?: readonly string[];
+};
+
+export type Schemas<Params extends TObject, Query extends TObject, Body extends TSchema, Reply extends TSchema> = {
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly reply?: Reply;
+};
+
+/**
+ * One operation of the admin API. Everything about it is derived from this: its route, its validation, who may run it,
+ * its OpenAPI entry, and the tests for each role.
+ */
+export type Operation<Services, Params = unknown, Query = unknown, Body = unknown, Reply = unknown> = Shape & {
+  readonly schemas: Schemas<TObject, TObject, TSchema, TSchema>;
+  /**
+   * Validates the input and runs the operation.
+   * @throws AdminProblem, or the error of the store
+   */
+  readonly run: (input: RawInput, context: AdminContext<Services>) => Promise<Answer<Reply> | StreamAnswer>;
+  /**
+   * Of an operation that changes an existing object: the subject in the audit log whose last change `If-Match` names.
+   */
+  readonly subject?: (params: Readonly<Record<string, string>>) => string;
+  /** The same for an object with a version of its own; the handler compares it once more with `context.expected`. */
+  readonly versionOf?: (params: Readonly<Record<string, string>>, services: Services) => Promise<number>;
+  /** The types of the parts, for callers in the same language. It has no value. */
+  readonly types?: Input<Params, Query, Body> & { readonly reply: Reply };
+};
+
+export function isStream(answer: Answer<unknown> | StreamAnswer): answer is StreamAnswer {
+  return 'stream' in answer;
+}

@@ -1,0 +1,120 @@
+import { Type } from 'typebox';
+
+import type { AuditEntry, AuditFilter, AuditStore } from '../../../audit/audit-entry.ts';
+import { auditWays } from '../../../audit/change-author.ts';
+import { readAuditLog, verifyAudit } from '../../../audit/verify-audit.ts';
+import { instant, instantQuery, nullable, pageQuery, pageRowsDefault, pageSchema, record } from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import type { Operation } from '../../operation.ts';
+import type { ListServices } from '../list-services.ts';
+import { readPosition } from '../read-position.ts';
+
+export type AuditServices = ListServices & { readonly audit: AuditStore };
+
+const state = nullable(Type.Unknown({ description: 'The object without secrets.' }));
+
+const entrySchema = record(
+  {
+    sequence: Type.Integer({ minimum: 1, description: 'From 1, without gaps.' }),
+    at: Type.String(),
+    actor: Type.String({ description: 'Kind and name: `person:ann`, `token:ci`, `cli:root`.' }),
+    via: Type.Enum(auditWays),
+    action: Type.String({ examples: ['keys.create'] }),
+    subject: Type.String({ examples: ['key:k3jd82ls0a'] }),
+    before: state,
+    after: state,
+    note: nullable(Type.String()),
+    address: nullable(Type.String()),
+    request_id: nullable(Type.String()),
+    hash: Type.String({ description: 'SHA-256 of this row and the hash of the row before it.' }),
+  },
+  'One change by an operator.',
+);
+
+function encodeEntry({ sequence, atMs, actor, via, action, subject, before, after, note, address, requestId, hash }: AuditEntry) {
+  const read = (text: string | undefined): unknown => (text === undefined ? null : JSON.parse(text));
+  return {
+    sequence,
+    at: instant(atMs),
+    actor,
+    via,
+    action,
+    subject,
+    before: read(before),
+    after: read(after),
+    note: note ?? null,
+    address: address ?? null,
+    request_id: requestId ?? null,
+    hash,
+  };
+}
+
+const listAudit = operation({
+  id: 'audit.list',
+  method: 'GET',
+  path: '/audit',
+  summary: 'The changes by operators, newest first',
+  access: 'audit:read',
+  query: record({
+    actor: Type.Optional(Type.String({ maxLength: 200 })),
+    via: Type.Optional(Type.Enum(auditWays)),
+    action: Type.Optional(Type.String({ maxLength: 100 })),
+    subject: Type.Optional(Type.String({ maxLength: 300 })),
+    from: Type.Optional(instantQuery('Included.')),
+    to: Type.Optional(instantQuery('Not included.')),
+    ...pageQuery,
+  }),
+  reply: pageSchema(entrySchema),
+  handle: async ({ query }, { services, nowMs }: { services: AuditServices; nowMs: () => number }) => {
+    const { limit = pageRowsDefault, cursor, from, to, ...fields } = query;
+    const question = { list: 'audit', from, to, ...fields };
+    const before = cursor === undefined ? undefined : readPosition(Type.Integer(), services.cursors.read(question, cursor));
+    const filter: AuditFilter = {
+      ...fields,
+      ...(from !== undefined && { fromMs: Date.parse(from) }),
+      ...(to !== undefined && { toMs: Date.parse(to) }),
+      ...(before !== undefined && { before }),
+      limit: limit + 1,
+    };
+    const rows = await services.audit.listAudit(filter);
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    const next_cursor = last === undefined ? null : services.cursors.write(question, last.sequence);
+    return { body: { items: shown.map(encodeEntry), next_cursor, as_of: instant(nowMs()) } };
+  },
+});
+
+const exportAudit = operation({
+  id: 'audit.export',
+  method: 'GET',
+  path: '/audit/export',
+  summary: 'The whole log as JSON Lines, oldest first',
+  access: 'audit:read',
+  streams: ['application/jsonl'],
+  handle: async (_input, { services }: { services: AuditServices }) => {
+    const { sequence } = await services.audit.auditHead();
+    async function* lines(): AsyncGenerator<string> {
+      for await (const entry of readAuditLog(services.audit, sequence)) yield `${JSON.stringify(encodeEntry(entry))}\n`;
+    }
+    return { stream: lines(), contentType: 'application/jsonl', fileName: 'audit.jsonl' };
+  },
+});
+
+const verifyLog = operation({
+  id: 'audit.verify',
+  method: 'POST',
+  path: '/audit/verifications',
+  summary: 'Recomputes the chain of hashes',
+  access: 'audit:read',
+  reply: record({
+    rows: Type.Integer({ description: 'The rows that were checked and fit.' }),
+    head: nullable(Type.String({ description: 'The hash of the last row; null if the log is empty.' })),
+    broken_at: nullable(Type.Integer({ description: 'The first row that was changed, removed or inserted.' })),
+  }),
+  handle: async (_input, { services }: { services: AuditServices }) => {
+    const { rows, head, brokenAt } = await verifyAudit(services.audit);
+    return { body: { rows, head: head.hash === '' ? null : head.hash, broken_at: brokenAt ?? null } };
+  },
+});
+
+export const auditOperations: readonly Operation<AuditServices>[] = [listAudit, exportAudit, verifyLog];

@@ -1,0 +1,278 @@
+import { type Static, Type } from 'typebox';
+
+import type { AccountsStore } from '../../../accounts/accounts-store.ts';
+import type { AccessLimitsChange } from '../../../accounts/access-limits.ts';
+import { disconnectPolicies } from '../../../accounts/disconnect-policy.ts';
+import type { Accounts } from '../../../accounts/create-accounts.ts';
+import type { KeyQuery, ListedApiKey } from '../../../accounts/key-store.ts';
+import { bulkKeysMax, overlapMsMax } from '../../../accounts/manage-keys.ts';
+import { maySee } from '../../../accounts/people/principal.ts';
+import type { AuditStore } from '../../../audit/audit-entry.ts';
+import type { ChangeAuthor } from '../../../audit/change-author.ts';
+import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
+import {
+  instant,
+  instantQuery,
+  nullable,
+  optionalInstant,
+  pageQuery,
+  pageRowsDefault,
+  pageSchema,
+  record,
+  request,
+} from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import type { AdminContext, Answer, Operation } from '../../operation.ts';
+import { AdminProblem, notFound } from '../../problem.ts';
+import type { ListServices } from '../list-services.ts';
+import { readPosition } from '../read-position.ts';
+
+export type KeyServices = ListServices & {
+  /** Accounts whose changes have this author. */
+  readonly accountsBy: (author: ChangeAuthor) => Accounts;
+  readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'editApiKey' | 'deleteApiKey'>;
+  readonly audit: Pick<AuditStore, 'subjectVersion'>;
+};
+type Context = AdminContext<KeyServices>;
+
+const states = ['active', 'disabled', 'expired'] as const;
+const name = Type.String({ minLength: 1, maxLength: 256 });
+const retentionDaysMax = 36_500;
+const retention = nullable(
+  Type.Integer({ minimum: 0, maximum: retentionDaysMax, description: 'Days for which responses are kept; null as configured.' }),
+);
+const disconnect = nullable(Type.Enum(disconnectPolicies, { description: 'What happens when a client leaves; null as configured.' }));
+
+const keyMembers = {
+  id: Type.String({ examples: ['k3jd82ls0a'] }),
+  user: Type.String(),
+  name: Type.String(),
+  ends_in: Type.String({ description: 'The last characters of the secret.' }),
+  state: Type.Enum(states),
+  created_at: Type.String(),
+  disabled_at: nullable(Type.String()),
+  last_used_at: nullable(Type.String({ description: 'To about a minute; null if never.' })),
+  previous_until: nullable(Type.String({ description: 'Until when the secret before the last rotation works.' })),
+  strict_translation: Type.Boolean(),
+  response_retention_days: retention,
+  disconnect,
+  limits: limitsSchema,
+};
+const keySchema = record(keyMembers, 'An API key. Its secret is shown once, when it is made or rotated.');
+const createdSchema = record({ ...keyMembers, secret: Type.String({ description: 'Shown here once: sk-weir-….' }) });
+
+function stateOf({ disabledAtMs, limits, userLimits }: ListedApiKey, nowMs: number): (typeof states)[number] {
+  if (disabledAtMs !== undefined) return 'disabled';
+  return Math.min(limits?.expiresAtMs ?? Infinity, userLimits?.expiresAtMs ?? Infinity) <= nowMs ? 'expired' : 'active';
+}
+
+function encodeKey(key: ListedApiKey, nowMs: number): Static<typeof keySchema> {
+  return {
+    id: key.id,
+    user: key.userName,
+    name: key.name,
+    ends_in: key.hint,
+    state: stateOf(key, nowMs),
+    created_at: instant(key.createdAtMs),
+    disabled_at: optionalInstant(key.disabledAtMs),
+    last_used_at: optionalInstant(key.lastUsedAtMs),
+    previous_until: optionalInstant(key.previousOpensUntilMs),
+    strict_translation: key.strictTranslation,
+    response_retention_days: key.responseRetentionDays ?? null,
+    disconnect: key.disconnectPolicy ?? null,
+    limits: encodeLimits(key.limits),
+  };
+}
+
+const idParams = record({ id: Type.String({ maxLength: 64 }) });
+const subject = ({ id }: Readonly<Record<string, string>>): string => `key:${id ?? ''}`;
+
+/** A key that the caller may see, with its version. @throws AdminProblem `not_found` */
+async function find({ services, principal, nowMs }: Context, id: string): Promise<Answer<Static<typeof keySchema>>> {
+  const version = await services.audit.subjectVersion(subject({ id }));
+  const [key] = await services.accounts.queryApiKeys({ users: principal.users, ids: [id], order: 'oldest', limit: 1 });
+  if (key === undefined) throw notFound('key of this id');
+  return { body: encodeKey(key, nowMs()), version };
+}
+
+const listQuery = record({
+  user: Type.Optional(Type.String({ maxLength: 256 })),
+  state: Type.Optional(Type.Enum(['enabled', 'disabled'])),
+  expires_before: Type.Optional(instantQuery('Keys that expire earlier, by their own limits or those of their user.')),
+  unused_since: Type.Optional(instantQuery('Keys that were not used since.')),
+  ...pageQuery,
+});
+const positionSchema = Type.Object({ createdAtMs: Type.Integer(), id: Type.String() });
+
+const listKeys = operation({
+  id: 'keys.list',
+  method: 'GET',
+  path: '/keys',
+  summary: 'API keys that are not deleted, newest first',
+  access: 'keys:read',
+  query: listQuery,
+  reply: pageSchema(keySchema),
+  handle: async ({ query }, { services, principal, nowMs }: Context) => {
+    const { limit = pageRowsDefault, cursor, user, state, expires_before, unused_since } = query;
+    const question = { list: 'keys', users: principal.users, user, state, expires_before, unused_since };
+    const keys = await services.accounts.queryApiKeys({
+      users: principal.users,
+      ...(user !== undefined && { userName: user.normalize('NFC') }),
+      ...(state !== undefined && { isEnabled: state === 'enabled' }),
+      ...(expires_before !== undefined && { expiresBeforeMs: Date.parse(expires_before) }),
+      ...(unused_since !== undefined && { unusedSinceMs: Date.parse(unused_since) }),
+      ...(cursor !== undefined && { after: readPosition(positionSchema, services.cursors.read(question, cursor)) }),
+      order: 'newest',
+      limit: limit + 1,
+    } satisfies KeyQuery);
+    const shown = keys.slice(0, limit);
+    const last = keys.length > limit ? shown.at(-1) : undefined;
+    const next_cursor = last === undefined ? null : services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id });
+    const atMs = nowMs();
+    return { body: { items: shown.map((key) => encodeKey(key, atMs)), next_cursor, as_of: instant(atMs) } };
+  },
+});
+
+const getKey = operation({
+  id: 'keys.get',
+  method: 'GET',
+  path: '/keys/{id}',
+  summary: 'One API key',
+  access: 'keys:read',
+  params: idParams,
+  reply: keySchema,
+  handle: ({ params }, context: Context) => find(context, params.id),
+});
+
+const options = {
+  strict_translation: Type.Optional(Type.Boolean()),
+  response_retention_days: Type.Optional(retention),
+  disconnect: Type.Optional(disconnect),
+  limits: Type.Optional(limitsChangeSchema),
+};
+
+const createKey = operation({
+  id: 'keys.create',
+  method: 'POST',
+  path: '/keys',
+  summary: 'Makes an API key, and its user if there is none of that name; shows its secret once',
+  access: 'keys:write',
+  status: 201,
+  body: request({ user: name, name, ...options }),
+  reply: createdSchema,
+  handle: async ({ body }, context: Context) => {
+    const { services, principal, change } = context;
+    if (!maySee(principal.users, body.user.normalize('NFC'))) throw notFound('user of this name');
+    const limits = limitsOf(principal, body.limits);
+    const created = await services.accountsBy(change()).createApiKey({
+      userName: body.user,
+      name: body.name,
+      strictTranslation: body.strict_translation ?? false,
+      responseRetentionDays: body.response_retention_days ?? undefined,
+      disconnectPolicy: body.disconnect ?? undefined,
+      limits,
+    });
+    const { body: key, version = 0 } = await find(context, created.key.id);
+    return { body: { ...key, secret: created.secret }, version, location: `/keys/${created.key.id}` };
+  },
+});
+
+/** The limits in a request. Somebody who may not set limits makes keys without limits of their own. */
+function limitsOf(principal: Context['principal'], written: Static<typeof limitsChangeSchema> | undefined): AccessLimitsChange {
+  if (written === undefined) return {};
+  if (!principal.permissions.has('limits:write'))
+    throw new AdminProblem('permission_required', 'Limits need the permission limits:write, which your role does not have.', {
+      members: { permission: 'limits:write' },
+    });
+  return decodeLimitsChange(written);
+}
+
+const updateKey = operation({
+  id: 'keys.update',
+  method: 'PATCH',
+  path: '/keys/{id}',
+  summary: 'Changes an API key; takes effect within about a second',
+  access: 'keys:write',
+  subject,
+  params: idParams,
+  body: request({ disabled: Type.Optional(Type.Boolean()), ...options }),
+  reply: keySchema,
+  handle: async ({ params, body }, context: Context) => {
+    const { services, principal, change, nowMs } = context;
+    await find(context, params.id);
+    const edit = {
+      ...(body.disabled !== undefined && { disabledAtMs: body.disabled ? nowMs() : null }),
+      ...(body.strict_translation !== undefined && { strictTranslation: body.strict_translation }),
+      ...(body.response_retention_days !== undefined && { responseRetentionDays: body.response_retention_days }),
+      ...(body.disconnect !== undefined && { disconnectPolicy: body.disconnect }),
+      limits: limitsOf(principal, body.limits),
+    };
+    if (!(await services.accounts.editApiKey(params.id, edit, change()))) throw notFound('key of this id');
+    return await find(context, params.id);
+  },
+});
+
+const deleteKey = operation({
+  id: 'keys.delete',
+  method: 'DELETE',
+  path: '/keys/{id}',
+  summary: 'Ends a key for good; its usage stays in the books',
+  access: 'keys:write',
+  status: 204,
+  subject,
+  params: idParams,
+  handle: async ({ params }, context: Context): Promise<Answer<undefined>> => {
+    await find(context, params.id);
+    if (!(await context.services.accounts.deleteApiKey(params.id, context.change()))) throw notFound('key of this id');
+    return { body: undefined };
+  },
+});
+
+const rotateKey = operation({
+  id: 'keys.rotate',
+  method: 'POST',
+  path: '/keys/{id}/rotate',
+  summary: 'Gives a key a new secret, shown once; the old one works for the overlap',
+  access: 'keys:write',
+  params: idParams,
+  body: request({
+    overlap_s: Type.Integer({ minimum: 0, maximum: overlapMsMax / 1000, description: 'Seconds for which both secrets work.' }),
+  }),
+  reply: createdSchema,
+  handle: async ({ params, body }, context: Context) => {
+    await find(context, params.id);
+    const rotated = await context.services.accountsBy(context.change()).rotateApiKey(params.id, body.overlap_s * 1000);
+    if (rotated === undefined) throw notFound('key of this id');
+    const { body: key, version = 0 } = await find(context, params.id);
+    return { body: { ...key, secret: rotated.secret }, version };
+  },
+});
+
+const changeKeys = operation({
+  id: 'keys.batch',
+  method: 'POST',
+  path: '/keys/batch',
+  summary: 'Changes many keys, each with its own result',
+  access: 'keys:write',
+  body: request({
+    ids: Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: bulkKeysMax }),
+    disabled: Type.Optional(Type.Boolean()),
+    limits: Type.Optional(limitsChangeSchema),
+  }),
+  reply: record({
+    results: Type.Array(record({ id: Type.String(), outcome: Type.Enum(['changed', 'not_found', 'failed']) })),
+  }),
+  handle: async ({ body }, { services, principal, change }: Context) => {
+    const { ids, disabled, limits } = body;
+    if ((disabled === undefined) === (limits === undefined))
+      throw new AdminProblem('invalid_request', 'Give exactly one of the fields disabled and limits.');
+    const action =
+      limits === undefined
+        ? { action: disabled === true ? ('disable' as const) : ('enable' as const) }
+        : { action: 'limit' as const, limits: limitsOf(principal, limits) };
+    const results = await services.accountsBy(change()).changeApiKeys({ users: principal.users, keyIds: ids, ...action });
+    return { body: { results: results.map(({ keyId, outcome }) => ({ id: keyId, outcome })) } };
+  },
+});
+
+export const keyOperations: readonly Operation<KeyServices>[] = [listKeys, createKey, changeKeys, getKey, updateKey, deleteKey, rotateKey];

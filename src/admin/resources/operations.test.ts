@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { roles } from '../../accounts/people/permissions.ts';
+import { permissionsOf, protectedPermissions, roleSettingsDefault } from '../../accounts/people/permissions-of.ts';
+import { adminOpenApi } from '../open-api.ts';
+import { assertMayRun } from '../run-operation.ts';
+import { operations } from './registry.ts';
+
+test('ids and routes are unique', () => {
+  const ids = operations.map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length);
+  const routes = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`);
+  assert.equal(new Set(routes).size, routes.length);
+});
+
+test('each parameter of a path is in the schema of the operation', () => {
+  for (const { id, path, schemas } of operations) {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    assert.deepEqual(Object.keys(schemas.params?.properties ?? {}), names, id);
+  }
+});
+
+test('a change that needs a protected permission needs a recent sign-in', () => {
+  for (const { id, access, method, recentSignIn } of operations) {
+    if (access === 'anybody' || access === 'signed-in' || method === 'GET') continue;
+    // Ending sessions is how one reacts to a theft: it must not wait for a password.
+    if (protectedPermissions.has(access) && id !== 'people.end_sessions') assert.equal(recentSignIn, true, id);
+  }
+});
+
+test('every role may run exactly the operations of its permissions', () => {
+  for (const role of roles) {
+    const permissions = permissionsOf({ role }, roleSettingsDefault);
+    const principal = { permissions, users: 'all', author: { actor: 'person:x', via: 'api' }, sessionId: 's', signedInAtMs: 0 } as const;
+    for (const operation of operations) {
+      const { access } = operation;
+      const may = access === 'anybody' || access === 'signed-in' || permissions.has(access);
+      const run = (): void => assertMayRun(operation, principal, 0);
+      if (may) run();
+      else assert.throws(run, { code: 'permission_required' }, `${role} ${operation.id}`);
+    }
+  }
+});
+
+test('the OpenAPI document has every operation, with its refusals', () => {
+  const { paths } = adminOpenApi(operations) as { paths: Record<string, Record<string, { operationId: string; responses: object }>> };
+  const described = Object.values(paths).flatMap((methods) => Object.values(methods));
+  assert.deepEqual(described.map(({ operationId }) => operationId).toSorted(), operations.map(({ id }) => id).toSorted());
+  for (const { operationId, responses } of described) assert.ok('default' in responses, operationId);
+});

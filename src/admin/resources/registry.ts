@@ -1,0 +1,31 @@
+import type { Operation } from '../operation.ts';
+import { adminTokenOperations, type AdminTokenServices } from './admin-tokens/admin-token-operations.ts';
+import { auditOperations, type AuditServices } from './audit/audit-operations.ts';
+import { creditOperations, type CreditServices } from './credits/credit-operations.ts';
+import { keyOperations, type KeyServices } from './keys/key-operations.ts';
+import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
+import { receiptOperations, type ReceiptServices } from './receipts/receipt-operations.ts';
+import { userOperations, type UserServices } from './users/user-operations.ts';
+import { sessionOperations, type SessionServices } from './session/session-operations.ts';
+
+/** What the operations need, as the sum of what each resource needs. */
+export type AdminServices = AuditServices &
+  SessionServices &
+  PeopleServices &
+  AdminTokenServices &
+  UserServices &
+  KeyServices &
+  CreditServices &
+  ReceiptServices;
+
+/** All operations: one line for each resource. */
+export const operations: readonly Operation<AdminServices>[] = [
+  ...sessionOperations,
+  ...peopleOperations,
+  ...adminTokenOperations,
+  ...userOperations,
+  ...keyOperations,
+  ...creditOperations,
+  ...receiptOperations,
+  ...auditOperations,
+];

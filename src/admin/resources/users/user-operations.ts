@@ -1,0 +1,128 @@
+import { type Static, Type } from 'typebox';
+
+import type { AccountsStore } from '../../../accounts/accounts-store.ts';
+import type { User } from '../../../accounts/api-key.ts';
+import { maySee } from '../../../accounts/people/principal.ts';
+import { generateId } from '../../../accounts/api-key-format.ts';
+import { parseName } from '../../../accounts/parse-name.ts';
+import type { AuditStore } from '../../../audit/audit-entry.ts';
+import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
+import { formatMoney } from '../../../billing/receipts/exact-text.ts';
+import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
+import { instant, moneySchema, nullable, pageSchema, record, request } from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import type { AdminContext, Answer, Operation } from '../../operation.ts';
+import { AdminProblem, notFound } from '../../problem.ts';
+
+export type UserServices = {
+  readonly accounts: Pick<AccountsStore, 'listUsers' | 'ensureUser' | 'changeUserLimits'>;
+  readonly audit: Pick<AuditStore, 'subjectVersion'>;
+  readonly credits: Pick<CreditBooks, 'readBalances'>;
+  readonly random: (bytes: number) => Uint8Array;
+};
+type Context = AdminContext<UserServices>;
+
+const userSchema = record(
+  {
+    name: Type.String(),
+    created_at: Type.String(),
+    prepaid: Type.Boolean({ description: 'Calls are paid from the balance, and refused if it does not cover them.' }),
+    limits: limitsSchema,
+    balance: nullable({ ...moneySchema, description: 'Only of a single user.' }),
+  },
+  'A user owns keys and pays. Users are never deleted, because the books name them.',
+);
+
+function encodeUser({ name, createdAtMs, limits }: User, balanceNanoUsd: bigint | undefined): Static<typeof userSchema> {
+  return {
+    name,
+    created_at: instant(createdAtMs),
+    prepaid: limits?.prepaid === true,
+    limits: encodeLimits(limits),
+    balance: balanceNanoUsd === undefined ? null : formatMoney(balanceNanoUsd),
+  };
+}
+
+const nameParams = record({ name: Type.String({ maxLength: 256 }) });
+const subject = ({ name = '' }: Readonly<Record<string, string>>): string => `user:${name.normalize('NFC')}`;
+
+/** A user that the caller may see, with its version. @throws AdminProblem `not_found` */
+async function find({ services, principal }: Context, name: string): Promise<Answer<Static<typeof userSchema>>> {
+  const userName = name.normalize('NFC');
+  const version = await services.audit.subjectVersion(subject({ name }));
+  const user = maySee(principal.users, userName) ? (await services.accounts.listUsers()).find((each) => each.name === userName) : undefined;
+  if (user === undefined) throw notFound('user of this name');
+  const [row] = await services.credits.readBalances({ userName, limit: 1 });
+  return { body: encodeUser(user, row?.balanceNanoUsd ?? 0n), version };
+}
+
+const listUsers = operation({
+  id: 'users.list',
+  method: 'GET',
+  path: '/users',
+  summary: 'The users that the caller may see, oldest first',
+  access: 'keys:read',
+  reply: pageSchema(userSchema),
+  handle: async (_input, { services, principal, nowMs }: Context) => {
+    const users = (await services.accounts.listUsers()).filter(({ name }) => maySee(principal.users, name));
+    return { body: { items: users.map((user) => encodeUser(user, undefined)), next_cursor: null, as_of: instant(nowMs()) } };
+  },
+});
+
+const getUser = operation({
+  id: 'users.get',
+  method: 'GET',
+  path: '/users/{name}',
+  summary: 'One user, with its balance',
+  access: 'keys:read',
+  params: nameParams,
+  reply: userSchema,
+  handle: ({ params }, context: Context) => find(context, params.name),
+});
+
+const createUser = operation({
+  id: 'users.create',
+  method: 'POST',
+  path: '/users',
+  summary: 'Makes a user',
+  access: 'limits:write',
+  status: 201,
+  body: request({
+    name: Type.String({ minLength: 1, maxLength: 256 }),
+    prepaid: Type.Optional(Type.Boolean()),
+    limits: Type.Optional(limitsChangeSchema),
+  }),
+  reply: userSchema,
+  handle: async ({ body }, context: Context) => {
+    const { services, change, nowMs } = context;
+    const name = parseName('user name', body.name);
+    const limits = { ...decodeLimitsChange(body.limits ?? {}), ...(body.prepaid === true && { prepaid: true as const }) };
+    const user = { id: generateId(16, services.random), name, createdAtMs: nowMs() };
+    const stored = await services.accounts.ensureUser(user, change());
+    if (stored.id !== user.id) throw new AdminProblem('name_taken', `There is already a user named ${name}.`);
+    if (Object.keys(limits).length > 0) await services.accounts.changeUserLimits(name, limits, change());
+    return { ...(await find(context, name)), location: `/users/${encodeURIComponent(name)}` };
+  },
+});
+
+const updateUser = operation({
+  id: 'users.update',
+  method: 'PATCH',
+  path: '/users/{name}',
+  summary: 'Changes the limits that all keys of a user share',
+  access: 'limits:write',
+  subject,
+  params: nameParams,
+  body: request({ prepaid: Type.Optional(Type.Boolean()), limits: Type.Optional(limitsChangeSchema) }),
+  reply: userSchema,
+  handle: async ({ params, body }, context: Context) => {
+    await find(context, params.name);
+    const prepaid = body.prepaid === undefined ? {} : { prepaid: body.prepaid ? (true as const) : null };
+    const limits = { ...decodeLimitsChange(body.limits ?? {}), ...prepaid };
+    if (!(await context.services.accounts.changeUserLimits(params.name.normalize('NFC'), limits, context.change())))
+      throw notFound('user of this name');
+    return await find(context, params.name);
+  },
+});
+
+export const userOperations: readonly Operation<UserServices>[] = [listUsers, createUser, getUser, updateUser];

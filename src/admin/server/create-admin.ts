@@ -1,0 +1,85 @@
+import fastifyCookie from '@fastify/cookie';
+import { fastify, type FastifyInstance } from 'fastify';
+
+import { createIds } from '../../platform/ids.ts';
+import type { AdminLimits, AdminOptions } from '../admin-options.ts';
+import { adminOpenApi } from '../open-api.ts';
+import { jsonType } from './answer.ts';
+import { apiPath } from './api-path.ts';
+import { createCallers } from './callers.ts';
+import { addHealthRoutes } from './health-routes.ts';
+import { parseJsonBody } from './json-body.ts';
+import { readOrigin } from './origin.ts';
+import { addProblemPages } from './problem-pages.ts';
+import { createErrorHandler, refuseBadUrl, refuseMalformed, refuseUnknownRoute } from './refuse.ts';
+import { securityHeaders } from './security-headers.ts';
+import { createServe } from './serve.ts';
+
+export const adminLimitsDefault: AdminLimits = {
+  bodyBytesMax: 1024 * 1024,
+  requestMsMax: 30_000,
+  operationMsMax: 30_000,
+  idleMsMax: 60_000,
+  requestsPerMinute: 600,
+  wrongCredentialsPerMinute: 30,
+};
+
+/**
+ * The admin API: every operation below `/api/v1`, and health. Every answer has the security headers, every refusal is a
+ * problem (RFC 9457), and a request is refused as early as possible: Host, path, credential, rate, permission, body.
+ */
+export async function createAdmin<Services>(options: AdminOptions<Services>): Promise<FastifyInstance> {
+  const limits = options.limits ?? adminLimitsDefault;
+  const ids = createIds(options.clock);
+  const app: FastifyInstance = fastify({
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestMsMax,
+    connectionTimeout: limits.idleMsMax,
+    genReqId: () => ids('adm'),
+    clientErrorHandler: refuseMalformed,
+    frameworkErrors: refuseBadUrl,
+    return503OnClosing: false,
+    // Parameters are names and ids of our own lengths, percent-encoded.
+    routerOptions: { maxParamLength: 2048 },
+  });
+  await app.register(fastifyCookie);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJsonBody);
+  app.setErrorHandler(createErrorHandler(options.logger, limits.bodyBytesMax));
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.headers(securityHeaders(undefined)).header('x-request-id', request.id);
+    // Probes reach a container by its address.
+    if (request.url.startsWith('/health')) return;
+    void reply.headers(securityHeaders(readOrigin(request.headers, options.address)));
+  });
+  app.addHook('onRequest', refuseUnknownRoute(options.operations));
+  closeConnectionsAtEnd(app);
+
+  const callers = createCallers(options, limits);
+  for (const operation of options.operations) {
+    app.route({
+      method: operation.method,
+      url: `${apiPath}${operation.path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      onRequest: callers.admit(operation),
+      handler: createServe(operation, options, limits, callers),
+    });
+  }
+  let description: string | undefined;
+  app.get(`${apiPath}/openapi.json`, async (_request, reply) =>
+    reply.type(jsonType).send((description ??= JSON.stringify(adminOpenApi(options.operations)))),
+  );
+  addProblemPages(app);
+  addHealthRoutes(app, options);
+  return app;
+}
+
+/** A connection that stays open would keep the server from closing. */
+function closeConnectionsAtEnd(app: FastifyInstance): void {
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (isClosing) void reply.header('connection', 'close');
+  });
+}

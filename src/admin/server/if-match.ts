@@ -1,0 +1,39 @@
+import type { FastifyRequest } from 'fastify';
+
+import type { AdminOptions } from '../admin-options.ts';
+import type { Operation, RawInput } from '../operation.ts';
+import { AdminProblem } from '../problem.ts';
+
+const changing: ReadonlySet<string> = new Set(['PATCH', 'PUT', 'DELETE']);
+
+/**
+ * The version that the caller has seen, of an operation that changes an existing object. The store compares it once
+ * more in the transaction of the change, so that of two changes at once only one succeeds.
+ * @returns undefined if the operation has no version, or the caller accepts any (`If-Match: *`)
+ * @throws AdminProblem `if_match_required`, `version_mismatch`
+ */
+export async function readExpectedVersion<Services>(
+  { method, subject, versionOf: ownVersion }: Operation<Services>,
+  request: FastifyRequest,
+  input: RawInput,
+  { versionOf, services }: AdminOptions<Services>,
+): Promise<number | undefined> {
+  if (!changing.has(method) || (subject === undefined && ownVersion === undefined)) return undefined;
+  const header = request.headers['if-match'];
+  if (header === undefined)
+    throw new AdminProblem('if_match_required', 'Send If-Match with the ETag of the object as you have seen it, or * for any.');
+  if (header.trim() === '*') return undefined;
+  const present = subject === undefined ? await ownVersion?.(input.params, services) : await versionOf(subject(input.params));
+  const seen = header.split(',').map((tag) => tag.trim());
+  if (seen.includes(`"${present}"`)) return present;
+  throw versionMismatch(present);
+}
+
+/** A 412: somebody else has changed the object. */
+export function versionMismatch(present: number | undefined): AdminProblem {
+  return new AdminProblem(
+    'version_mismatch',
+    'The object was changed since you read it: read it again, and repeat your change if it is still right.',
+    present === undefined ? {} : { headers: { etag: `"${present}"` } },
+  );
+}

@@ -1,0 +1,84 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { AdminLimits, AdminOptions } from '../admin-options.ts';
+import { type AdminContext, type Answer, isStream, type Operation, type RawInput, type StreamAnswer } from '../operation.ts';
+import { waitFor } from '../../platform/wait-for.ts';
+import { AdminProblem } from '../problem.ts';
+import { runOperation } from '../run-operation.ts';
+import { encodeAnswer, type EncodedAnswer, sendEncoded, sendStream } from './answer.ts';
+import type { Callers } from './callers.ts';
+import { readExpectedVersion } from './if-match.ts';
+import { JsonBody } from './json-body.ts';
+import { repeatOnce } from './repeat-once.ts';
+import { writeSessionCookie } from './session-cookie.ts';
+
+/** The handler of one operation: everything after its caller is known and its body has arrived. */
+export function createServe<Services>(
+  operation: Operation<Services>,
+  options: AdminOptions<Services>,
+  limits: AdminLimits,
+  callers: Callers,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  const { services, idempotency, clock } = options;
+
+  return async (request, reply) => {
+    const { principal, origin } = callers.of(request);
+    const left = leaving(reply);
+    const body = request.body instanceof JsonBody ? request.body : undefined;
+    const input: RawInput = { params: readParams(request), query: readQuery(request), body: body?.value };
+    const expected = await readExpectedVersion(operation, request, input, options);
+    const context: AdminContext<Services> = {
+      principal,
+      services,
+      signal: left,
+      nowMs: clock.nowMs,
+      expected,
+      change: () => ({
+        ...principal.author,
+        atMs: clock.nowMs(),
+        ...(operation.subject !== undefined && expected !== undefined && { expectedVersion: expected }),
+      }),
+    };
+    const run = async (): Promise<Answer<unknown> | StreamAnswer> => {
+      const answer = await waitFor(runOperation(operation, input, context), limits.operationMsMax, left);
+      if (!isStream(answer) && answer.session !== undefined) writeSessionCookie(reply, origin, answer.session);
+      return answer;
+    };
+    const key = request.headers['idempotency-key'];
+    if (operation.method !== 'POST' || operation.access === 'anybody' || operation.streams !== undefined) {
+      const answer = await run();
+      return isStream(answer) ? sendStream(reply, answer) : sendEncoded(reply, encodeAnswer(operation, answer));
+    }
+    if (typeof key !== 'string') {
+      if (operation.keyRequired === true)
+        throw new AdminProblem('idempotency_key_required', 'Money moves: send an Idempotency-Key, so that a repetition moves it once.');
+      return sendEncoded(reply, encodeWhole(operation, await run()));
+    }
+    const identity = [request.method, request.url, body?.bytes ?? ''];
+    const repeatable = { actor: principal.author.actor, key, identity, requestId: request.id, signal: left };
+    return sendEncoded(reply, await repeatOnce(idempotency, repeatable, async () => encodeWhole(operation, await run())));
+  };
+}
+
+function encodeWhole(operation: Operation<never>, answer: Answer<unknown> | StreamAnswer): EncodedAnswer {
+  if (isStream(answer)) throw new Error(`The operation ${operation.id} streams an answer but does not declare it.`);
+  return encodeAnswer(operation, answer);
+}
+
+/** Aborts when the client has left before its answer was sent. */
+function leaving(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  reply.raw.on('close', () => controller.abort(new Error('the client has left')));
+  return controller.signal;
+}
+
+function readParams(request: FastifyRequest): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(request.params as Record<string, unknown>).map(([name, value]) => [name, String(value)]));
+}
+
+/** Query parameters by name, each as the list of its values. */
+function readQuery(request: FastifyRequest): RawInput['query'] {
+  const at = request.url.indexOf('?');
+  const parsed = new URLSearchParams(at === -1 ? '' : request.url.slice(at + 1));
+  return Object.fromEntries([...new Set(parsed.keys())].map((name) => [name, parsed.getAll(name)]));
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Operation } from '../operation.ts';
+import { AdminProblem, type FieldProblem } from '../problem.ts';
+import { type ProblemCode, problemCodes } from '../problem-codes.ts';
+import { apiPath } from '../server/api-path.ts';
+import type { AdminService, ServiceInput } from './admin-service.ts';
+import { rawInput } from './local-service.ts';
+
+export type RemoteServiceParts = {
+  /** The address of the console: `https://console.example`. */
+  readonly address: URL;
+  /** An admin token. */
+  readonly token: string;
+  /** The time for a whole answer, and until a streamed one begins. */
+  readonly timeoutMs?: number;
+  /** The client that sends requests, as `fetch` does. */
+  readonly send: (url: URL, init: RequestInit) => Promise<Response>;
+};
+
+const timeoutMsDefault = 60_000;
+const problemBytesMax = 1024 * 1024;
+
+/** Sends operations to a console. Answers and refusals are those of the local service. */
+export function createRemoteService({ address, token, timeoutMs = timeoutMsDefault, send }: RemoteServiceParts): AdminService {
+  async function request(operation: Operation<never>, input: ServiceInput<unknown, unknown, unknown>): Promise<Response> {
+    const { body } = input;
+    const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    // A command changes what is there now, as the local one does.
+    if (operation.subject !== undefined || operation.versionOf !== undefined) headers['if-match'] = '*';
+    if (operation.method === 'POST') headers['idempotency-key'] = randomUUID();
+    const signal = AbortSignal.timeout(timeoutMs);
+    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await send(urlOf(address, operation, input), {
+      method: operation.method,
+      headers,
+      signal,
+      redirect: 'error',
+      ...text,
+    }).catch((cause: unknown) => {
+      throw new AdminProblem('unavailable', `${address.origin} does not answer: ${reasonOf(cause)}.`, { cause });
+    });
+    if (!response.ok) throw await readProblem(response, address);
+    return response;
+  }
+  return {
+    call: async (operation, input = {}) => {
+      const response = await request(operation, input);
+      const version = /^"(\d+)"$/.exec(response.headers.get('etag') ?? '')?.[1];
+      const text = await response.text();
+      // The console answers by the same schema, or a newer one with further members.
+      return { body: (text === '' ? undefined : JSON.parse(text)) as never, ...(version !== undefined && { version: Number(version) }) };
+    },
+    stream: async function* stream(operation, input = {}) {
+      const { body } = await request(operation, input);
+      if (body !== null) yield* body;
+    },
+  };
+}
+
+function urlOf(address: URL, { path }: Operation<never>, input: ServiceInput<unknown, unknown, unknown>): URL {
+  const { params, query } = rawInput(input);
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ''));
+  const url = new URL(`${address.pathname.replace(/\/$/, '')}${apiPath}${filled}`, address);
+  for (const [name, values] of Object.entries(query)) for (const value of values) url.searchParams.append(name, value);
+  return url;
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return 'the connection failed';
+  return cause.cause instanceof Error ? cause.cause.message : cause.message;
+}
+
+/** The refusal of the console as the error that the operation would have thrown here. */
+async function readProblem(response: Response, address: URL): Promise<AdminProblem> {
+  const text = (await response.text()).slice(0, problemBytesMax);
+  const parsed = parseObject(text);
+  const { code, detail, errors } = parsed;
+  if (typeof code !== 'string' || !(code in problemCodes) || typeof detail !== 'string')
+    return new AdminProblem('unavailable', `${address.origin} answered with ${response.status}; it is not a console of this version.`);
+  return new AdminProblem(code as ProblemCode, detail, { errors: Array.isArray(errors) ? (errors as FieldProblem[]) : [] });
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,143 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+
+import manifest from '../../../package.json' with { type: 'json' };
+import { createAccounts } from '../../accounts/create-accounts.ts';
+import { createAdminTokens } from '../../accounts/people/admin-tokens.ts';
+import { createPasswords } from '../../accounts/people/passwords.ts';
+import { createPeople } from '../../accounts/people/people.ts';
+import { type RoleSettings, roleSettingsDefault } from '../../accounts/people/permissions-of.ts';
+import { createPrincipals, type Principals } from '../../accounts/people/principals.ts';
+import { createSessions } from '../../accounts/people/sessions.ts';
+import { createSignInLimits } from '../../accounts/people/sign-in-limits.ts';
+import { createSignIns } from '../../accounts/people/sign-ins.ts';
+import type { AdminOptions } from '../../admin/admin-options.ts';
+import { createCursors } from '../../admin/cursor.ts';
+import { unavailable } from '../../admin/problem.ts';
+import { type AdminServices, operations } from '../../admin/resources/registry.ts';
+import { createAdmin } from '../../admin/server/create-admin.ts';
+import { configurationAuthor } from '../../audit/change-author.ts';
+import { createIdempotency } from '../../billing/idempotency/idempotency.ts';
+import { defaultIdempotencySettings } from '../../billing/idempotency/idempotency-settings.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { closeGracefully } from '../../platform/http/close-gracefully.ts';
+import { createIds } from '../../platform/ids.ts';
+import type { Logger } from '../../platform/log.ts';
+import { deriveKey } from '../../platform/seal/sealer.ts';
+import { waitFor } from '../../platform/wait-for.ts';
+import type { Store } from '../../store/store.ts';
+import { loadConfig } from '../config/load-config.ts';
+import type { Environment } from '../environment.ts';
+import { formatUrl, listenError } from '../programs/listen.ts';
+import { loadStoreKey } from './load-store-key.ts';
+
+export type ConsoleParts = {
+  readonly environment: Environment;
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly opened: AsyncDisposableStack;
+};
+
+export type RunningConsole = {
+  readonly url: string;
+  /** A link that signs the first operator in, once. Undefined if the database does not answer. */
+  readonly link: string | undefined;
+};
+
+/** The longest time for running answers at shutdown. */
+const closeGraceMs = 5000;
+const healthMsMax = 1500;
+const linkMsMax = 5000;
+
+/** The people, tokens and books as the operations of the admin API use them. */
+export function openAdminServices({ store, clock, environment, logger }: Omit<ConsoleParts, 'opened'>, consoleUrl: () => string) {
+  const { config } = loadConfig(environment.configPath, environment.variable);
+  const ids = createIds(clock);
+  const own = { store, clock, random: randomBytes, ids };
+  const sessions = createSessions(own);
+  const people = createPeople(own);
+  const signIns = createSignIns({ ...own, sessions, passwords: createPasswords(randomBytes), limits: createSignInLimits(clock) });
+  const roles: RoleSettings = { ...roleSettingsDefault, ...config.console };
+  const services: AdminServices = {
+    people,
+    sessions,
+    signIns,
+    consoleUrl,
+    adminTokens: createAdminTokens(own),
+    about: { timeZone: config.timeZone ?? 'UTC', version: manifest.version },
+    cursors: createCursors(deriveKey(loadStoreKey(environment), 'admin cursors')),
+    accountsBy: (author) => createAccounts({ store, clock, random: randomBytes, author }),
+    random: randomBytes,
+    audit: store,
+    credits: store,
+    ledger: store,
+    accounts: store,
+  };
+  const principals = createPrincipals({ sessions, store, clock, logger, settings: () => roles });
+  return { services, principals, publicUrl: config.console?.publicUrl };
+}
+
+/** Assembles the admin API and begins to serve. */
+export async function assembleConsole(parts: ConsoleParts): Promise<RunningConsole> {
+  const { environment, logger, store, clock, opened } = parts;
+  const { host, consolePort = 0 } = environment;
+  let boundPort = consolePort;
+  const localUrl = (): string => formatUrl(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, boundPort);
+  const { services, principals, publicUrl } = openAdminServices(parts, () => publicUrl ?? localUrl());
+  const idempotency = createIdempotency({
+    store,
+    clock,
+    logger,
+    key: loadStoreKey(environment),
+    settings: () => ({ ...defaultIdempotencySettings, waitMs: 0 }),
+    owner: `console ${randomUUID()}`,
+  });
+  opened.defer(() => idempotency.close());
+  const app = await createAdmin<AdminServices>({
+    operations,
+    services,
+    idempotency,
+    clock,
+    logger,
+    authenticate: createAuthenticate(principals),
+    versionOf: (subject) => store.subjectVersion(subject),
+    address: { host, port: () => boundPort, ...(publicUrl !== undefined && { publicUrl: new URL(publicUrl) }) },
+    health: async () => {
+      await waitFor(store.keysVersion(), healthMsMax);
+      return [];
+    },
+  });
+  await app.listen({ host, port: consolePort }).catch((error: unknown) => {
+    throw listenError(error, 'WEIR_CONSOLE_PORT', host, consolePort);
+  });
+  opened.defer(() => closeGracefully(app, closeGraceMs));
+  boundPort = (app.server.address() as AddressInfo).port;
+  return { url: localUrl(), link: await makeLink(services, logger) };
+}
+
+function createAuthenticate(principals: Principals): AdminOptions<AdminServices>['authenticate'] {
+  return async ({ kind, secret }, { address, requestId, signal }) => {
+    const origin = { address, requestId };
+    const found =
+      kind === 'session' ? await principals.ofSession(secret, origin, signal) : await principals.ofAdminToken(secret, origin, signal);
+    if (found === 'unavailable') throw unavailable('Sessions and tokens cannot be checked at the moment.');
+    if (found === undefined) return undefined;
+    return 'principal' in found ? { ...found, newToken: found.newToken } : { principal: found };
+  };
+}
+
+/** A person who can start the program is an operator: the link is the way in, also after a forgotten password. */
+async function makeLink({ people, signIns, consoleUrl }: AdminServices, logger: Logger): Promise<string | undefined> {
+  const make = async (): Promise<string | undefined> => {
+    const operator = await people.ensureOperator(configurationAuthor);
+    const code = await signIns.createCode(operator.id, configurationAuthor);
+    return code === undefined ? undefined : `${consoleUrl()}/#in=${code.code}`;
+  };
+  try {
+    return await waitFor(make(), linkMsMax);
+  } catch (error) {
+    logger.warn({ err: error }, 'making a sign-in link failed');
+    return undefined;
+  }
+}
