@@ -57,6 +57,14 @@ describe('suites that share a process', { concurrency: 3 }, () => {
     ['a process that ends well in the middle of a suite', `test('ends', () => process.exit(0)); test('never', () => {});`],
     ['a suite that cannot be loaded', `import './is-not-there.mjs';`],
     ['an error after the last test', `test('late', () => void setTimeout(() => { throw new Error('late'); }, 20));`],
+    [
+      'an error that no test waits for',
+      `test('waits', async () => { setTimeout(() => { throw new Error('lost'); }, 1); await new Promise((resolve) => setTimeout(resolve, 1e6)); });`,
+    ],
+    [
+      'a rejection that nobody handles',
+      `test('waits', async () => { void Promise.reject(new Error('lost')); await new Promise((resolve) => setTimeout(resolve, 1e6)); });`,
+    ],
     ['a test that never ends', `test('hangs', () => new Promise((resolve) => setTimeout(resolve, 1e6).unref()));`, 2000],
   ] as const)
     test(`${what} is a failure, and the suites after it are run`, async () => {
@@ -64,6 +72,14 @@ describe('suites that share a process', { concurrency: 3 }, () => {
       assert.equal(code, 1, printed);
       assert.match(printed, /b\.mjs \d/);
     });
+
+  test('an error that nobody caught is shown, and only its suite is to blame', async () => {
+    const lost = `test('waits', async () => { setTimeout(() => { throw new Error('lost'); }, 1); await new Promise(() => setInterval(() => {}, 1e6)); });`;
+    const { printed } = await run({ a: `test('before it', () => {});`, b: lost, c: `test('after it', () => {});` });
+    assert.match(printed, /Error: lost/);
+    assert.match(printed, /\nFAILED \S+b\.mjs\n$/);
+    assert.doesNotMatch(printed, /FAILED \S+[ac]\.mjs/);
+  });
 
   const failsAt = (...numbers: readonly number[]): string => `import { appendFileSync, readFileSync } from 'node:fs';
     test('counts', (t) => { appendFileSync(import.meta.filename + '.log', '.');

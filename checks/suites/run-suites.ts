@@ -46,7 +46,8 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 type Started = { readonly child: ChildProcess; readonly closed: Promise<unknown>; readonly printed: () => string };
 
 function start(): Started {
-  const options = ['--import', './checks/property-seed.ts', '--test-reporter=spec', `--test-timeout=${limitMs}`];
+  const imports = ['property-seed.ts', 'suites/lighten-runner.ts'].flatMap((file) => ['--import', `./checks/${file}`]);
+  const options = [...imports, '--test-reporter=spec', `--test-timeout=${limitMs}`];
   const child = spawn(process.execPath, [...options, worker], { cwd: root, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (printed += text));
@@ -80,21 +81,26 @@ async function runSuite({ child, closed }: Started, file: string): Promise<boole
   return hasEnded;
 }
 
-/** Asks a process to end, and notes which of its suites failed. If none of them is to blame, all of them are. */
-async function end({ child, closed, printed }: Started, suites: readonly string[]): Promise<void> {
+/**
+ * Asks a process to end, and notes which of its suites failed. If none of them is to blame, all of them are. Returns
+ * those that failed.
+ */
+async function end({ child, closed, printed }: Started, suites: readonly string[]): Promise<readonly string[]> {
   const late = setTimeout(() => child.kill('SIGKILL'), endsWithinMs);
   if (child.connected) child.send('');
   await closed;
   clearTimeout(late);
   for (const [, name = '', count] of printed().matchAll(/^ℹ (tests|pass|fail|cancelled|skipped|todo) (\d+)$/gm))
     totals.set(name, (totals.get(name) ?? 0) + Number(count));
-  if (child.exitCode === 0) return;
+  if (child.exitCode === 0) return [];
   const reported = new Set([...printed().matchAll(/^✖ (\/.+\.[a-z]+) \(/gm)].map(([, path]) => path));
   const guilty = suites.filter((file) => reported.has(resolve(root, file)));
-  for (const file of guilty.length > 0 ? guilty : suites) failed.add(file);
+  const blamed = guilty.length > 0 ? guilty : suites;
+  for (const file of blamed) failed.add(file);
   const start = printed().indexOf('✖ failing tests:');
   const ending = `the process of ${suites.at(-1)} ended with ${child.signalCode ?? String(child.exitCode)}`;
   failures.push(`${start < 0 ? printed() : printed().slice(start)}\n${ending}`);
+  return blamed;
 }
 
 /** Runs suites in one process until none is left. Starts another process if the first one dies. */
@@ -105,8 +111,10 @@ async function runLane(): Promise<void> {
     started ??= start();
     suites.push(file);
     if (await runSuite(started, file)) continue;
-    failed.add(file);
-    await end(started, suites);
+    const blamed = await end(started, suites);
+    // A late error of an earlier suite ended the process: this one runs again, in the next process.
+    if (blamed.length > 0 && !blamed.includes(file)) waiting.unshift(file);
+    else failed.add(file);
     started = undefined;
     suites = [];
   }
