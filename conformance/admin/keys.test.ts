@@ -140,4 +140,45 @@ describe('keys and users of the admin API', () => {
     assert.equal(changed.status, 200, changed.text);
     assert.deepEqual([changed.body['prepaid'], (changed.body['limits'] as { concurrency: number }).concurrency], [false, 2]);
   });
+
+  test('a user moves to a team, whose limits hold; a team with users stays', async () => {
+    const team = await operator.send('POST', '/api/v1/teams', { name: 'Search', limits: { requests_per_minute: 100 } });
+    assert.equal(team.status, 201, team.text);
+    const user = await operator.send('POST', '/api/v1/users', { name: 'tom' });
+    assert.equal((await operator.send('PATCH', '/api/v1/users/tom', { team: 'Nobody' }, etag(user))).status, 400);
+    const moved = await operator.send('PATCH', '/api/v1/users/tom', { team: 'Search', limits: { concurrency: 4 } }, etag(user));
+    assert.deepEqual([moved.status, moved.body['team']], [200, 'Search'], moved.text);
+    const used = await operator.send('DELETE', '/api/v1/teams/Search', undefined, etag(team));
+    assert.equal(code(used), '409 conflict');
+    const organization = await operator.send('GET', '/api/v1/organization');
+    const limited = await operator.send('PATCH', '/api/v1/organization', { limits: { concurrency: 500 } }, etag(organization));
+    assert.equal((limited.body['limits'] as { concurrency: number }).concurrency, 500, limited.text);
+    const key = await operator.send('POST', '/api/v1/keys', { user: 'tom', name: 'tagged', tags: { env: 'prod' } });
+    assert.deepEqual(key.body['tags'], { env: 'prod' });
+    const tags = await operator.send('PATCH', `/api/v1/keys/${String(key.body['id'])}`, { tags: { env: 'test' } }, etag(key));
+    assert.deepEqual(tags.body['tags'], { env: 'test' });
+    assert.equal(
+      code(await operator.send('POST', '/api/v1/keys', { user: 'tom', name: 'bad', tags: { Env: 'x' } })),
+      '400 invalid_request',
+    );
+  });
+
+  test('a billing token reads the statistics until it is deleted', async () => {
+    const made = await operator.send('POST', '/api/v1/billing_tokens', { name: 'finance', user: 'bob' });
+    assert.equal(made.status, 201, made.text);
+    const ask = async (secret: unknown): Promise<number> =>
+      (
+        await fetch(`${weir.monitorUrl}/bill/stats`, {
+          method: 'POST',
+          headers: { token: String(secret), 'content-type': 'application/json' },
+          body: JSON.stringify({ type: 3, startTime: 0, endTime: 86_400 }),
+        })
+      ).status;
+    assert.equal(await ask(made.body['secret']), 200);
+    assert.equal((await operator.send('DELETE', `/api/v1/billing_tokens/${String(made.body['id'])}`)).status, 204);
+    assert.equal(
+      ((await operator.send('GET', '/api/v1/billing_tokens')).body['items'] as { name: string }[]).some(({ name }) => name === 'finance'),
+      false,
+    );
+  });
 });

@@ -1,6 +1,7 @@
 import type { Change } from '../audit/change-author.ts';
 import type { AccessLimitsChange } from './access-limits.ts';
 import type { ApiKey } from './api-key.ts';
+import type { CallTags } from './call-tags.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 
 /** A key as lists show it. */
@@ -36,6 +37,8 @@ export type KeyEdit = {
   readonly responseRetentionDays?: number | null;
   readonly disconnectPolicy?: KeyDisconnectPolicy | null;
   readonly limits?: AccessLimitsChange;
+  /** Replaces all tags. */
+  readonly tags?: CallTags;
 };
 
 /** The part of the store for lists of keys, changes of several options, new secrets, and the last use. */

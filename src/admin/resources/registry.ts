@@ -1,10 +1,12 @@
 import type { Operation } from '../operation.ts';
 import { adminTokenOperations, type AdminTokenServices } from './admin-tokens/admin-token-operations.ts';
 import { auditOperations, type AuditServices } from './audit/audit-operations.ts';
+import { billingTokenOperations, type BillingTokenServices } from './billing-tokens/billing-token-operations.ts';
 import { creditOperations, type CreditServices } from './credits/credit-operations.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
 import { receiptOperations, type ReceiptServices } from './receipts/receipt-operations.ts';
+import { teamOperations, type TeamServices } from './teams/team-operations.ts';
 import { userOperations, type UserServices } from './users/user-operations.ts';
 import { sessionOperations, type SessionServices } from './session/session-operations.ts';
 
@@ -13,6 +15,8 @@ export type AdminServices = AuditServices &
   SessionServices &
   PeopleServices &
   AdminTokenServices &
+  BillingTokenServices &
+  TeamServices &
   UserServices &
   KeyServices &
   CreditServices &
@@ -23,6 +27,8 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...sessionOperations,
   ...peopleOperations,
   ...adminTokenOperations,
+  ...billingTokenOperations,
+  ...teamOperations,
   ...userOperations,
   ...keyOperations,
   ...creditOperations,

@@ -56,6 +56,7 @@ const mistakeCodes: Readonly<Record<string, ProblemCode>> = {
   duplicate_name: 'name_taken',
   secret_in_use: 'conflict',
   conflict: 'conflict',
+  team_in_use: 'conflict',
   last_operator: 'conflict',
   password_needed: 'conflict',
   signs_in_elsewhere: 'conflict',

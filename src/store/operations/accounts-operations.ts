@@ -90,6 +90,7 @@ async function editKey(transaction: Database, keyId: string, edit: KeyEdit): Pro
     ['strict_translation', edit.strictTranslation === undefined ? undefined : edit.strictTranslation ? 1 : 0],
     ['response_retention_days', edit.responseRetentionDays],
     ['disconnect_policy', edit.disconnectPolicy],
+    ['tags', edit.tags === undefined ? undefined : encodeTags(edit.tags)],
   ];
   let found = await changeLimitsOf(transaction, liveKey, keyId, edit.limits ?? {});
   for (const [column, value] of columns) if (value !== undefined) found = await setColumn(column, keyId, value)(transaction);

@@ -6,6 +6,7 @@ import { disconnectPolicies } from '../../../accounts/disconnect-policy.ts';
 import type { Accounts } from '../../../accounts/create-accounts.ts';
 import type { KeyQuery, ListedApiKey } from '../../../accounts/key-store.ts';
 import { bulkKeysMax, overlapMsMax } from '../../../accounts/manage-keys.ts';
+import { type CallTags, isCallTags, sortTags, tagLimits } from '../../../accounts/call-tags.ts';
 import { maySee } from '../../../accounts/people/principal.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { ChangeAuthor } from '../../../audit/change-author.ts';
@@ -23,7 +24,7 @@ import {
 } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
-import { AdminProblem, notFound } from '../../problem.ts';
+import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
 
@@ -56,6 +57,7 @@ const keyMembers = {
   strict_translation: Type.Boolean(),
   response_retention_days: retention,
   disconnect,
+  tags: Type.Object({}, { additionalProperties: Type.String(), description: 'Tags of all calls of the key.' }),
   limits: limitsSchema,
 };
 const keySchema = record(keyMembers, 'An API key. Its secret is shown once, when it is made or rotated.');
@@ -80,6 +82,7 @@ function encodeKey(key: ListedApiKey, nowMs: number): Static<typeof keySchema> {
     strict_translation: key.strictTranslation,
     response_retention_days: key.responseRetentionDays ?? null,
     disconnect: key.disconnectPolicy ?? null,
+    tags: { ...key.tags },
     limits: encodeLimits(key.limits),
   };
 }
@@ -149,7 +152,17 @@ const options = {
   response_retention_days: Type.Optional(retention),
   disconnect: Type.Optional(disconnect),
   limits: Type.Optional(limitsChangeSchema),
+  tags: Type.Optional(
+    Type.Object({}, { additionalProperties: Type.String(), description: `At most ${tagLimits.tags} tags of all calls of the key.` }),
+  ),
 };
+
+/** Tags in a request. @throws AdminProblem `invalid_request` */
+function tagsOf(written: object): CallTags {
+  if (isCallTags(written)) return sortTags(written);
+  const detail = `The field tags must have at most ${tagLimits.tags} names in lower case with values such as prod or web search.`;
+  throw invalidField('/tags', 'refused', detail);
+}
 
 const createKey = operation({
   id: 'keys.create',
@@ -171,6 +184,7 @@ const createKey = operation({
       responseRetentionDays: body.response_retention_days ?? undefined,
       disconnectPolicy: body.disconnect ?? undefined,
       limits,
+      ...(body.tags !== undefined && { tags: tagsOf(body.tags) }),
     });
     const { body: key, version = 0 } = await find(context, created.key.id);
     return { body: { ...key, secret: created.secret }, version, location: `/keys/${created.key.id}` };
@@ -206,6 +220,7 @@ const updateKey = operation({
       ...(body.response_retention_days !== undefined && { responseRetentionDays: body.response_retention_days }),
       ...(body.disconnect !== undefined && { disconnectPolicy: body.disconnect }),
       limits: limitsOf(principal, body.limits),
+      ...(body.tags !== undefined && { tags: tagsOf(body.tags) }),
     };
     if (!(await services.accounts.editApiKey(params.id, edit, change()))) throw notFound('key of this id');
     return await find(context, params.id);

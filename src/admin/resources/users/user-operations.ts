@@ -12,10 +12,10 @@ import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } fr
 import { instant, moneySchema, nullable, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
-import { AdminProblem, notFound } from '../../problem.ts';
+import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 
 export type UserServices = {
-  readonly accounts: Pick<AccountsStore, 'listUsers' | 'ensureUser' | 'changeUserLimits'>;
+  readonly accounts: Pick<AccountsStore, 'listUsers' | 'ensureUser' | 'changeUserLimits' | 'setUserTeam'>;
   readonly audit: Pick<AuditStore, 'subjectVersion'>;
   readonly credits: Pick<CreditBooks, 'readBalances'>;
   readonly random: (bytes: number) => Uint8Array;
@@ -26,6 +26,7 @@ const userSchema = record(
   {
     name: Type.String(),
     created_at: Type.String(),
+    team: nullable(Type.String()),
     prepaid: Type.Boolean({ description: 'Calls are paid from the balance, and refused if it does not cover them.' }),
     limits: limitsSchema,
     balance: nullable({ ...moneySchema, description: 'Only of a single user.' }),
@@ -33,10 +34,11 @@ const userSchema = record(
   'A user owns keys and pays. Users are never deleted, because the books name them.',
 );
 
-function encodeUser({ name, createdAtMs, limits }: User, balanceNanoUsd: bigint | undefined): Static<typeof userSchema> {
+function encodeUser({ name, createdAtMs, limits, team }: User, balanceNanoUsd: bigint | undefined): Static<typeof userSchema> {
   return {
     name,
     created_at: instant(createdAtMs),
+    team: team ?? null,
     prepaid: limits?.prepaid === true,
     limits: encodeLimits(limits),
     balance: balanceNanoUsd === undefined ? null : formatMoney(balanceNanoUsd),
@@ -109,20 +111,36 @@ const updateUser = operation({
   id: 'users.update',
   method: 'PATCH',
   path: '/users/{name}',
-  summary: 'Changes the limits that all keys of a user share',
+  summary: 'Changes the team of a user, and the limits that all its keys share',
   access: 'limits:write',
   subject,
   params: nameParams,
-  body: request({ prepaid: Type.Optional(Type.Boolean()), limits: Type.Optional(limitsChangeSchema) }),
+  body: request({
+    team: Type.Optional(nullable(Type.String({ maxLength: 256, description: 'Null: no team.' }))),
+    prepaid: Type.Optional(Type.Boolean()),
+    limits: Type.Optional(limitsChangeSchema),
+  }),
   reply: userSchema,
   handle: async ({ params, body }, context: Context) => {
     await find(context, params.name);
     const prepaid = body.prepaid === undefined ? {} : { prepaid: body.prepaid ? (true as const) : null };
     const limits = { ...decodeLimitsChange(body.limits ?? {}), ...prepaid };
-    if (!(await context.services.accounts.changeUserLimits(params.name.normalize('NFC'), limits, context.change())))
+    const userName = params.name.normalize('NFC');
+    const { services, change, principal, nowMs } = context;
+    const { team } = body;
+    if (team !== undefined) await moveUser(context, userName, team);
+    // The move was the change that the caller's version was compared with.
+    const author = team !== undefined ? { ...principal.author, atMs: nowMs() } : change();
+    if (Object.keys(limits).length > 0 && !(await services.accounts.changeUserLimits(userName, limits, author)))
       throw notFound('user of this name');
     return await find(context, params.name);
   },
 });
+
+async function moveUser({ services, change }: Context, userName: string, team: string | null): Promise<void> {
+  const moved = await services.accounts.setUserTeam(userName, team?.normalize('NFC') ?? undefined, change());
+  if (moved === 'no-user') throw notFound('user of this name');
+  if (moved === 'no-team') throw invalidField('/team', 'unknown', `There is no team named ${String(team)}.`);
+}
 
 export const userOperations: readonly Operation<UserServices>[] = [listUsers, createUser, getUser, updateUser];

@@ -1,0 +1,162 @@
+import { type Static, Type } from 'typebox';
+
+import type { Accounts } from '../../../accounts/create-accounts.ts';
+import type { Team } from '../../../accounts/team.ts';
+import type { AuditStore } from '../../../audit/audit-entry.ts';
+import type { ChangeAuthor } from '../../../audit/change-author.ts';
+import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
+import { instant, pageSchema, record, request } from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import type { AdminContext, Answer, Operation } from '../../operation.ts';
+import { notFound } from '../../problem.ts';
+
+export type TeamServices = {
+  /** Accounts whose changes have this author. */
+  readonly accountsBy: (author: ChangeAuthor) => Accounts;
+  readonly audit: Pick<AuditStore, 'subjectVersion'>;
+};
+type Context = AdminContext<TeamServices>;
+
+const teamSchema = record(
+  { name: Type.String(), created_at: Type.String(), limits: limitsSchema },
+  'A team of users. Its limits are shared by all keys of all its users.',
+);
+const organizationSchema = record({ limits: limitsSchema }, 'All users. Its limits are shared by all keys.');
+
+const encodeTeam = ({ name, createdAtMs, limits }: Team): Static<typeof teamSchema> => ({
+  name,
+  created_at: instant(createdAtMs),
+  limits: encodeLimits(limits),
+});
+
+const nameParams = record({ name: Type.String({ maxLength: 256 }) });
+const subject = ({ name = '' }: Readonly<Record<string, string>>): string => `team:${name.normalize('NFC')}`;
+const organizationSubject = (): string => 'organization';
+
+/** Teams are seen by callers that see all users: a team's limits disclose the spending of others. */
+function assertSeesAll({ principal }: Context): void {
+  if (principal.users !== 'all') throw notFound('team of this name');
+}
+
+async function find(context: Context, name: string): Promise<Answer<Static<typeof teamSchema>>> {
+  assertSeesAll(context);
+  const version = await context.services.audit.subjectVersion(subject({ name }));
+  const team = await context.services.accountsBy(context.principal.author).findTeam(name);
+  if (team === undefined) throw notFound('team of this name');
+  return { body: encodeTeam(team), version };
+}
+
+const listTeams = operation({
+  id: 'teams.list',
+  method: 'GET',
+  path: '/teams',
+  summary: 'All teams, oldest first',
+  access: 'keys:read',
+  reply: pageSchema(teamSchema),
+  handle: async (_input, { services, principal, nowMs }: Context) => {
+    const teams = principal.users === 'all' ? await services.accountsBy(principal.author).listTeams() : [];
+    return { body: { items: teams.map(encodeTeam), next_cursor: null, as_of: instant(nowMs()) } };
+  },
+});
+
+const getTeam = operation({
+  id: 'teams.get',
+  method: 'GET',
+  path: '/teams/{name}',
+  summary: 'One team',
+  access: 'keys:read',
+  params: nameParams,
+  reply: teamSchema,
+  handle: ({ params }, context: Context) => find(context, params.name),
+});
+
+const createTeam = operation({
+  id: 'teams.create',
+  method: 'POST',
+  path: '/teams',
+  summary: 'Makes a team',
+  access: 'limits:write',
+  status: 201,
+  body: request({ name: Type.String({ minLength: 1, maxLength: 256 }), limits: Type.Optional(limitsChangeSchema) }),
+  reply: teamSchema,
+  handle: async ({ body }, context: Context) => {
+    const limits = decodeLimitsChange(body.limits ?? {});
+    const team = await context.services.accountsBy(context.change()).createTeam({ name: body.name, limits });
+    return { ...(await find(context, team.name)), location: `/teams/${encodeURIComponent(team.name)}` };
+  },
+});
+
+const updateTeam = operation({
+  id: 'teams.update',
+  method: 'PATCH',
+  path: '/teams/{name}',
+  summary: 'Changes the limits that all users of a team share',
+  access: 'limits:write',
+  subject,
+  params: nameParams,
+  body: request({ limits: limitsChangeSchema }),
+  reply: teamSchema,
+  handle: async ({ params, body }, context: Context) => {
+    await find(context, params.name);
+    const limits = decodeLimitsChange(body.limits);
+    if (!(await context.services.accountsBy(context.change()).changeTeamLimits(params.name, limits))) throw notFound('team of this name');
+    return await find(context, params.name);
+  },
+});
+
+const deleteTeam = operation({
+  id: 'teams.delete',
+  method: 'DELETE',
+  path: '/teams/{name}',
+  summary: 'Removes a team without users; its calls keep its name',
+  access: 'limits:write',
+  status: 204,
+  subject,
+  params: nameParams,
+  handle: async ({ params }, context: Context): Promise<Answer<undefined>> => {
+    await find(context, params.name);
+    if (!(await context.services.accountsBy(context.change()).deleteTeam(params.name))) throw notFound('team of this name');
+    return { body: undefined };
+  },
+});
+
+async function findOrganization({ services, principal }: Context): Promise<Answer<Static<typeof organizationSchema>>> {
+  const version = await services.audit.subjectVersion(organizationSubject());
+  const { limits } = await services.accountsBy(principal.author).readOrganization();
+  return { body: { limits: encodeLimits(limits) }, version };
+}
+
+const getOrganization = operation({
+  id: 'organization.get',
+  method: 'GET',
+  path: '/organization',
+  summary: 'The limits that all keys share',
+  access: 'limits:write',
+  reply: organizationSchema,
+  handle: (_input, context: Context) => findOrganization(context),
+});
+
+const updateOrganization = operation({
+  id: 'organization.update',
+  method: 'PATCH',
+  path: '/organization',
+  summary: 'Changes the limits that all keys share',
+  access: 'limits:write',
+  subject: organizationSubject,
+  body: request({ limits: limitsChangeSchema }),
+  reply: organizationSchema,
+  handle: async ({ body }, context: Context) => {
+    await context.services.accountsBy(context.change()).changeOrganizationLimits(decodeLimitsChange(body.limits));
+    return await findOrganization(context);
+  },
+});
+
+export const teamOperations: readonly Operation<TeamServices>[] = [
+  listTeams,
+  createTeam,
+  getTeam,
+  updateTeam,
+  deleteTeam,
+  getOrganization,
+  updateOrganization,
+];
