@@ -9,6 +9,7 @@ import { monitorOpenApi } from '../src/monitor/open-api.ts';
 import { createMetricFamilies } from '../src/gateway/telemetry/metric-families.ts';
 import { addGatewayGauges } from '../src/gateway/server/gateway-gauges.ts';
 import { addProcessMetrics } from '../src/main/assembly/telemetry/process-metrics.ts';
+import { addAlertMetrics } from '../src/main/assembly/alerts/open-alerts.ts';
 import { addSpanMetrics } from '../src/main/assembly/telemetry/assemble-telemetry.ts';
 import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';
 import { errorMeanings, errorSections } from './error-meanings.ts';
@@ -142,6 +143,11 @@ function metricsPage(): string {
     gatekeeper: { state: () => idleGate },
   });
   addSpanMetrics(registry, () => ({ sent: 0, dropped: 0 }));
+  addAlertMetrics(
+    registry,
+    () => new Map(),
+    () => ({ delivered: 0, failed: 0, givenUp: 0 }),
+  );
   addProcessMetrics(registry)();
   const metrics = registry.snapshot();
   const rows = metrics.map(

@@ -12,6 +12,7 @@ import { readLogCalls, type LogCall } from './read-log-calls.ts';
 export const describedFolders = [
   'admin',
   'accounts',
+  'alerts',
   'billing',
   'conversations',
   'gateway',

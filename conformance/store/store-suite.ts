@@ -1,6 +1,7 @@
 import { describe } from 'node:test';
 
 import { accountsSuite } from './accounts-suite.ts';
+import { alertSuite } from './alert-suite.ts';
 import { auditSuite } from './audit-suite.ts';
 import { callFactsSuite } from './call-facts-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
@@ -27,6 +28,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('accounts', () => accountsSuite(open));
     describe('keys', () => keySuite(open));
     describe('teams and tags of keys', () => teamSuite(open));
+    describe('alerts', () => alertSuite(open));
     describe('audit log', () => auditSuite(open));
     describe('people', () => peopleSuite(open));
     describe('ledger', () => ledgerSuite(open));

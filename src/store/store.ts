@@ -1,5 +1,6 @@
 import type { AccountsStore } from '../accounts/accounts-store.ts';
 import type { PeopleStores } from '../accounts/people/people-stores.ts';
+import type { AlertStore } from '../alerts/alert-store.ts';
 import type { AuditStore } from '../audit/audit-entry.ts';
 import type { CallFactsStore } from '../billing/calls/call-facts-store.ts';
 import type { CreditBooks } from '../billing/credits/credit-books.ts';
@@ -38,6 +39,7 @@ export type Store = AccountsStore &
   TaskStore &
   ImageStore &
   CallbackStore &
+  AlertStore &
   IdempotencyStore & {
     /**
      * Sixteen hexadecimal digits that no other database has. They separate its files in shared storage from those of

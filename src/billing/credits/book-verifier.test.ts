@@ -53,6 +53,25 @@ test('M4: a user whose books do not add up is refused at once, and served again 
   ]);
 });
 
+test('the verdict keeps the problems of the last whole pass until the next one is whole', async () => {
+  const { books, verifier } = createBooks();
+  books.problems[0] = [{ userName: 'ann', what: 'wrong' }, { what: 'of nobody' }];
+  await verifier.verifyNext();
+  assert.deepEqual(verifier.verdict(), {
+    problems: new Map([
+      ['ann', 'wrong'],
+      ['', 'of nobody'],
+    ]),
+    hasWholePass: false,
+  });
+  await verifier.verifyNext();
+  books.problems[0] = [];
+  await verifier.verifyNext();
+  assert.deepEqual([verifier.verdict().problems.size, verifier.verdict().hasWholePass], [2, true]);
+  await verifier.verifyNext();
+  assert.equal(verifier.verdict().problems.size, 0);
+});
+
 test('a store that is down is queried again, and nobody is released', async () => {
   const { books, verifier, frozen } = createBooks();
   books.problems[1] = [{ userName: 'bob', what: 'wrong' }];

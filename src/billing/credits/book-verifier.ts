@@ -5,7 +5,12 @@ import { type CreditBooks, type VerifyCursor, verifyStart } from './credit-books
 export type BookVerifier = {
   /** Verifies the next slice. Never rejects: if the store fails, the slice is repeated next time. */
   readonly verifyNext: () => Promise<void>;
+  /** The result of the last whole pass and of the present one. */
+  readonly verdict: () => BookVerdict;
 };
+
+/** `problems` by user; the name is empty for problems outside of users' accounts. */
+type BookVerdict = { readonly problems: ReadonlyMap<string, string>; readonly hasWholePass: boolean };
 
 /**
  * Creates a verifier. A user with a problem in the books gets no further calls until a full pass over the books finds
@@ -23,10 +28,14 @@ export function createBookVerifier(options: {
   let cursor: VerifyCursor = verifyStart;
   let frozen = new Set<string>();
   let found = new Set<string>();
+  let lastProblems = new Map<string, string>();
+  let problems = new Map<string, string>();
+  let hasWholePass = false;
 
   async function verifyNext(): Promise<void> {
-    const { problems, next } = await store.verifyBooks({ cursor, limit: rows });
-    for (const { userName, what } of problems) {
+    const { problems: foundNow, next } = await store.verifyBooks({ cursor, limit: rows });
+    for (const { userName, what } of foundNow) {
+      problems.set(userName ?? '', what);
       logger.error({ user: userName, problem: what }, 'credit books found inconsistent');
       if (userName !== undefined) found.add(userName);
     }
@@ -35,6 +44,9 @@ export function createBookVerifier(options: {
       if (frozen.size > 0 && found.size === 0) logger.info({}, 'credit books found consistent again');
       frozen = found;
       found = new Set();
+      lastProblems = problems;
+      problems = new Map();
+      hasWholePass = true;
     }
     freeze(new Set([...frozen, ...found]));
   }
@@ -47,5 +59,6 @@ export function createBookVerifier(options: {
         logger.debug({ err: error }, 'credit book verification failed');
       }
     },
+    verdict: () => ({ problems: new Map([...lastProblems, ...problems]), hasWholePass }),
   };
 }

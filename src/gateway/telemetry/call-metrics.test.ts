@@ -191,7 +191,16 @@ test('the journal and the targets are read when metrics are requested', () => {
     journal: { pendingEntries: () => 3, unavailableReason: () => reasons[0] },
     health: {
       report: () => [
-        { upstreamId: 'one', credentialId: 'a', upstreamModel: 'm', state: 'failing', againInMs: 5, inFlight: 2, consecutiveFailures: 7 },
+        {
+          upstreamId: 'one',
+          credentialId: 'a',
+          upstreamModel: 'm',
+          state: 'failing',
+          againInMs: 5,
+          inFlight: 2,
+          consecutiveFailures: 7,
+          hasAnswered: true,
+        },
       ],
     },
     gatekeeper: { state: () => ({ ...idleGate, inFlight: 4, waiting: 1 }) },

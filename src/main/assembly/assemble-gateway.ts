@@ -41,6 +41,9 @@ import { type ConfigFiles, loadConfig } from '../config/load-config.ts';
 import { type DrainTimes, readDrainTimes } from '../programs/drain-times.ts';
 import type { Environment } from '../environment.ts';
 import { formatUrl, listenError } from '../programs/listen.ts';
+import { watchRefusals } from '../../alerts/watch-refusals.ts';
+import type { BookVerifier } from '../../billing/credits/book-verifier.ts';
+import { openAlerts } from './alerts/open-alerts.ts';
 import { openCallbacks } from './open-callbacks.ts';
 import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
 import { openIdempotency } from './open-idempotency.ts';
@@ -158,6 +161,7 @@ async function openBooks(
   readonly store: Store;
   readonly journal: Awaited<ReturnType<typeof openJournal>>;
   readonly credits: CreditDesk;
+  readonly books: BookVerifier['verdict'];
 }> {
   const { environment, worker, opened } = parts;
   const slot = worker?.journalSlot ?? firstSlot;
@@ -165,7 +169,8 @@ async function openBooks(
   const store = storeOfNode(parts.store, nodeId);
   const journal = await openJournal({ ...parts, slot, store });
   opened.defer(() => journal.close());
-  return { nodeId, store, journal, credits: await openCredits({ ...parts, nodeId, store, journal }, opened) };
+  const { desk, books } = await openCredits({ ...parts, nodeId, store, journal }, opened);
+  return { nodeId, store, journal, credits: desk, books };
 }
 
 function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['deadlines'] {
@@ -214,7 +219,8 @@ export async function assembleGateway(options: {
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
   const live = openLiveSettings(options, simulated, await openPrices(options, opened));
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
-  const { nodeId, store, journal, credits } = await openBooks({ ...options, live, registry });
+  const { nodeId, store, journal, credits, books } = await openBooks({ ...options, live, registry });
+  const refusals = watchRefusals(credits);
   const callers = await openKeys({ environment, store, clock, logger }, opened);
   const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
@@ -222,7 +228,7 @@ export async function assembleGateway(options: {
   opened.defer(() => mediaMeter.close());
 
   const gateway: Gateway = {
-    credits,
+    credits: refusals.desk,
     callers,
     journal,
     receipts: createReceiptFinder({ store, journal, clock }),
@@ -253,6 +259,7 @@ export async function assembleGateway(options: {
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
   if (registry !== undefined) addGatewayGauges(registry, gateway);
+  openAlerts({ ...options, nodeId, store, journal, books, refusals, health: gateway.health, live, config: live.config, registry }, opened);
   return {
     url,
     // The primary serves the metrics of all workers.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { createBookVerifier } from '../../billing/credits/book-verifier.ts';
+import { type BookVerifier, createBookVerifier } from '../../billing/credits/book-verifier.ts';
 import { createCreditDesk, type RunningCreditDesk } from '../../billing/credits/create-credit-desk.ts';
 import type { Journal } from '../../billing/journal/journal.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -71,7 +71,7 @@ export async function openCredits(
     readonly registry: MetricRegistry | undefined;
   },
   opened: AsyncDisposableStack,
-): Promise<RunningCreditDesk> {
+): Promise<{ readonly desk: RunningCreditDesk; readonly books: BookVerifier['verdict'] }> {
   const { nodeId, store, journal, clock, logger, registry } = parts;
   const node = { nodeId, sessionId: randomBytes(8).toString('hex') };
   const desk = createCreditDesk({ store, node, clock, logger, ship: () => journal.drain(AbortSignal.timeout(shipMsMax)) });
@@ -86,7 +86,7 @@ export async function openCredits(
     await desk.close();
   });
   if (registry !== undefined) addCreditMetrics(registry, desk);
-  return desk;
+  return { desk, books: verifier.verdict };
 }
 
 const nanoUsdPerUsd = 1e9;

@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   users: async (...to) => (await import('./users.ts')).addUserCommands(...to),
   teams: async (...to) => (await import('./teams.ts')).addTeamCommands(...to),
   organization: async (...to) => (await import('./teams.ts')).addOrganizationCommands(...to),
+  alerts: async (...to) => (await import('./alerts.ts')).addAlertCommands(...to),
   audit: async (...to) => (await import('./audit.ts')).addAuditCommands(...to),
   tokens: async (...to) => (await import('./tokens.ts')).addTokenCommands(...to),
   usage: async (program, environment) => (await import('./usage.ts')).addUsageCommand(program, () => withConfigPath(environment)),

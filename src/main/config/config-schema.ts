@@ -6,6 +6,7 @@ import { mediaMeters, type MediaPrice, meters } from '../../inference/meters.ts'
 import { dialectIds } from '../../dialects/registry.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from './default-drain-times.ts';
+import { alertsSchema } from './alerts-schema.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { databaseSchema } from './database-schema.ts';
 import { imagesSchema } from './images-schema.ts';
@@ -290,6 +291,7 @@ export const configSchema = Type.Object(
     database: Type.Optional(databaseSchema),
     mediaStorage: Type.Optional(mediaStorageSchema),
     callbacks: Type.Optional(callbacksSchema),
+    alerts: Type.Optional(alertsSchema),
     files: Type.Optional(filesSchema),
     videos: Type.Optional(videosSchema),
     images: Type.Optional(imagesSchema),

@@ -162,6 +162,7 @@ describe('a reload', () => {
         assert.equal(live.settings(), good);
         assert.equal(errors(logged).length, 1);
         assert.match(errors(logged)[0] ?? '', reason);
+        assert.match(live.problem() ?? '', reason);
         write(upstream('http://h:1'));
         live.reload();
         write(bad);

@@ -31,6 +31,8 @@ export type LiveSettings = {
    * An invalid one is logged and changes nothing.
    */
   readonly reload: () => boolean;
+  /** Why the present files are not in force, in a sentence; undefined if they are. */
+  readonly problem: () => string | undefined;
   readonly close: () => Promise<void>;
 };
 
@@ -183,6 +185,7 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
     settings: () => inForce.settings,
     config: () => loaded.config,
     source: () => inForce.source,
+    problem: () => lastBad,
     reload: () => {
       discovery.refresh();
       return look();

@@ -94,7 +94,14 @@ describe('the running gateway', () => {
   };
 
   test('a ready gateway is reported with its unhealthy targets', async () => {
-    const subject = { upstreamId: 'openai', credentialId: 'default', upstreamModel: 'gpt', inFlight: 0, consecutiveFailures: 0 };
+    const subject = {
+      upstreamId: 'openai',
+      credentialId: 'default',
+      upstreamModel: 'gpt',
+      inFlight: 0,
+      consecutiveFailures: 0,
+      hasAnswered: true,
+    };
     const targets = [
       { ...subject, state: 'healthy' },
       { ...subject, upstreamId: 'local', state: 'failing', againInMs: 4200 },

@@ -22,6 +22,7 @@ import { keyRotation } from './0020-key-rotation.ts';
 import { people } from './0021-people.ts';
 import { callFacts } from './0022-call-facts.ts';
 import { teams } from './0023-teams.ts';
+import { alerts } from './0024-alerts.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -48,6 +49,7 @@ export const migrations: readonly Migration[] = [
   people,
   callFacts,
   teams,
+  alerts,
 ];
 
 /** The schema version that this program needs. */

@@ -1,6 +1,7 @@
 import type { StoreOperations } from '../worker/store-protocol.ts';
 import { createAccountsOperations } from './accounts-operations.ts';
 import { createAdminTokenOperations } from './admin-token-operations.ts';
+import { createAlertOperations } from './alert-operations.ts';
 import { createAuditOperations } from './audit-operations.ts';
 import { createBookOperations } from './book-operations.ts';
 import { createCallFactsOperations } from './facts/call-facts-operations.ts';
@@ -41,6 +42,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createVideoTaskOperations(database),
     ...createImageOperations(database),
     ...createCallbackOperations(database),
+    ...createAlertOperations(database),
     ...createIdempotencyOperations(database),
     ...createPriceBookOperations(database),
     databaseId: () => readDatabaseId(database),

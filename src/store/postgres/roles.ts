@@ -89,6 +89,10 @@ const rights: Readonly<Record<string, Rights>> = {
   sign_in_codes: consoleOnly,
   admin_tokens: consoleOnly,
   admin_token_uses: consoleOnly,
+  // The console and commands list what a gateway has found.
+  alerts: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'read' },
+  alert_node_reports: gatewayOnly,
+  alert_notices: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'read' },
   // Rows are only ever added; the head is the sequence and hash of the last one.
   audit_log: { gateway: 'add', monitor: 'nothing', operator: 'add', console: 'add' },
   audit_head: { gateway: 'add and change', monitor: 'nothing', operator: 'add and change', console: 'add and change' },

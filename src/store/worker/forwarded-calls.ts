@@ -180,6 +180,17 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   findCallbackSecrets: 1,
   putCallbackSecrets: 1,
   sweepDeliveries: 1,
+  listAlerts: 1,
+  findAlert: 1,
+  changeAlert: 2,
+  putNodeReport: 1,
+  listNodeReports: 1,
+  listHourlySpend: 1,
+  insertNotices: 1,
+  claimNotices: 1,
+  recordNotice: 1,
+  listNotices: 1,
+  sweepAlerts: 1,
 };
 
 export const forwardedNames = Object.keys(forwardedCalls) as readonly ForwardedName[];

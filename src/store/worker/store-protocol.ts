@@ -1,6 +1,7 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { PeopleStores } from '../../accounts/people/people-stores.ts';
 import type { CallFactsStore } from '../../billing/calls/call-facts-store.ts';
+import type { AlertStore } from '../../alerts/alert-store.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
@@ -59,6 +60,7 @@ export type StoreOperations = AccountsStoreOperations &
   TaskStoreOperations &
   ImageStore &
   CallbackStoreOperations &
+  AlertStore &
   IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };

@@ -6,13 +6,13 @@ import type { CallbackStore, Delivery } from './callback-store.ts';
 import { CallbackKeyError } from './callback-vault.ts';
 import { watchedEventType } from './create-event.ts';
 import { createConcurrencyLimiter, type ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { createSendLoop, type SendLoop } from './create-send-loop.ts';
+import { retryAfterMs } from './retry-schedule.ts';
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Pauses after failed attempts, as Standard Webhooks recommends. After the last one the delivery is abandoned. */
-const retryAfterMs = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
 const keptMs = 30 * 24 * hour;
 const sweepEveryMs = hour;
 const sweepRows = 500;
@@ -41,89 +41,47 @@ export type CallbackSenderOptions = Omit<AttemptParts, 'timeoutMs'> & {
   readonly perUserMax?: number;
 };
 
-export type CallbackSender = {
-  /** Leases and processes the due deliveries, once. Resolves with their number. */
-  readonly round: () => Promise<number>;
-  /** Begins to send, until it is closed. */
-  readonly start: () => void;
-  /** Aborts running attempts. They are repeated after the lease, under the same id. */
-  readonly close: () => Promise<void>;
-};
-
 type Parts = Required<Omit<CallbackSenderOptions, 'lookUp'>> &
   Pick<CallbackSenderOptions, 'lookUp'> & {
     readonly owner: string;
     readonly hosts: ConcurrencyLimiter;
     readonly users: ConcurrencyLimiter;
-    readonly signal: AbortSignal;
   };
 
 /**
  * Sends events to receivers. Deliveries and their outcomes are in the store, and any number of senders share them by
  * leases. If a sender dies between an attempt and its record, the event is sent twice with the same id.
  */
-export function createCallbackSender(options: CallbackSenderOptions): CallbackSender {
-  const end = new AbortController();
+export function createCallbackSender(options: CallbackSenderOptions): SendLoop {
   const parts: Parts = {
     ...defaults,
     ...options,
     owner: randomUUID(),
     hosts: createConcurrencyLimiter(options.perHostMax ?? defaults.perHostMax),
     users: createConcurrencyLimiter(options.perUserMax ?? defaults.perUserMax),
-    signal: end.signal,
   };
-  const running = new Set<Promise<void>>();
-  let timer: NodeJS.Timeout | undefined;
+  const { store, clock, owner, timeoutMs, pollMs, inFlightMax, logger } = parts;
   let sweptAtMs: number | undefined;
-  const take = async (): Promise<readonly Promise<void>[]> => {
-    const limit = parts.inFlightMax - running.size;
-    if (limit <= 0) return [];
-    const nowMs = parts.clock.nowMs();
-    const leaseUntilMs = nowMs + parts.timeoutMs + minute;
-    const claimed = await parts.store.claimDeliveries({ owner: parts.owner, nowMs, leaseUntilMs, limit });
-    return claimed.map((delivery) => {
-      const work = deliver(parts, delivery).finally(() => running.delete(work));
-      running.add(work);
-      return work;
-    });
-  };
-  const sweep = async (): Promise<void> => {
-    const nowMs = parts.clock.nowMs();
-    if (sweptAtMs !== undefined && nowMs - sweptAtMs < sweepEveryMs) return;
-    sweptAtMs = nowMs;
-    while (!end.signal.aborted && (await parts.store.sweepDeliveries({ beforeMs: nowMs - keptMs, limit: sweepRows })) === sweepRows);
-  };
-  const look = async (): Promise<void> => {
-    let taken = 0;
-    try {
-      await sweep();
-      taken = (await take()).length;
-    } catch (error) {
-      parts.logger.warn({ err: error }, 'reading callbacks from the store failed');
-    }
-    // There may be more due deliveries.
-    if (!end.signal.aborted) timer = setTimeout(() => void (looking = look()), taken === 0 ? parts.pollMs : 10).unref();
-  };
-  let looking: Promise<void> = Promise.resolve();
-  return {
-    round: async () => {
-      await sweep();
-      const taken = await take();
-      await Promise.all(taken);
-      return taken.length;
+  return createSendLoop<Delivery>({
+    claim: (limit) => {
+      const nowMs = clock.nowMs();
+      return store.claimDeliveries({ owner, nowMs, leaseUntilMs: nowMs + timeoutMs + minute, limit });
     },
-    start: () => void (looking = look()),
-    close: async () => {
-      end.abort(new Error('the sender was closed'));
-      clearTimeout(timer);
-      await looking;
-      await Promise.all(running);
+    send: (delivery, stopped) => deliver(parts, delivery, stopped),
+    sweep: async (stopped) => {
+      const nowMs = clock.nowMs();
+      if (sweptAtMs !== undefined && nowMs - sweptAtMs < sweepEveryMs) return;
+      sweptAtMs = nowMs;
+      while (!stopped.aborted && (await store.sweepDeliveries({ beforeMs: nowMs - keptMs, limit: sweepRows })) === sweepRows);
     },
-  };
+    onFailure: (error) => logger.warn({ err: error }, 'reading callbacks from the store failed'),
+    pollMs,
+    inFlightMax,
+  });
 }
 
 /** Makes one attempt at a leased delivery, and records the outcome. Never rejects. */
-async function deliver(parts: Parts, delivery: Delivery): Promise<void> {
+async function deliver(parts: Parts, delivery: Delivery, stopped: AbortSignal): Promise<void> {
   try {
     const url = parts.vault.openUrl(delivery.sealedUrl, delivery.id);
     if (delivery.eventType === watchedEventType) return await watch(parts, delivery, url);
@@ -133,12 +91,12 @@ async function deliver(parts: Parts, delivery: Delivery): Promise<void> {
     if (typeof leave === 'number')
       return await record(parts, delivery, { status: 'waiting', nextAttemptAtMs: parts.clock.nowMs() + leave * parts.timeoutMs });
     try {
-      await conclude(parts, delivery, await attemptDelivery(parts, delivery, url, parts.signal));
+      await conclude(parts, delivery, await attemptDelivery(parts, delivery, url, stopped));
     } finally {
       leave();
     }
   } catch (error) {
-    if (parts.signal.aborted) return;
+    if (stopped.aborted) return;
     if (error instanceof CallbackKeyError)
       parts.logger.error({ delivery: delivery.id, err: error }, 'callback secrets could not be opened');
     else parts.logger.warn({ delivery: delivery.id, err: error }, 'sending a callback failed');

@@ -248,13 +248,23 @@ test('the report shows the state of each target', () => {
   for (let times = 0; times < 5; times += 1) attempt(of('dead'), failed);
   attempt(of('full'), limited);
   attempt(of('m', 'old key'), badKey);
-  const common = { upstreamId: 'u', credentialId: 'c', inFlight: 0, consecutiveFailures: 0 };
+  const common = { upstreamId: 'u', credentialId: 'c', inFlight: 0, consecutiveFailures: 0, hasAnswered: false };
   assert.deepEqual(health.report(), [
     { ...common, upstreamModel: 'busy', inFlight: 1, state: 'healthy' },
     { ...common, upstreamModel: 'dead', consecutiveFailures: 5, state: 'failing', againInMs: 5000 },
     { ...common, upstreamModel: 'full', state: 'rate-limited', againInMs: 2000 },
     { ...common, upstreamModel: 'm', credentialId: 'old key', state: 'rejected', againInMs: 30_000 },
   ]);
+});
+
+test('the report distinguishes a target that has answered from one that nobody has used', () => {
+  const { health, of, attempt } = setUpHealth();
+  of().begin();
+  assert.equal(health.report()[0]?.hasAnswered, false);
+  attempt(of(), failed);
+  assert.equal(health.report()[0]?.hasAnswered, false);
+  attempt(of(), answered);
+  assert.equal(health.report()[0]?.hasAnswered, true);
 });
 
 test('a ticket counts once', () => {

@@ -94,6 +94,8 @@ export type HealthReport = HealthSubject & {
   readonly againInMs?: number;
   readonly inFlight: number;
   readonly consecutiveFailures: number;
+  /** Whether an attempt was ever answered: without one, `healthy` only means that nothing has failed. */
+  readonly hasAnswered: boolean;
 };
 
 /** The health of all recently used targets, in this process. */

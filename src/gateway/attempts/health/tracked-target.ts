@@ -335,6 +335,7 @@ export class TrackedTarget implements TargetHealth, AttemptListener {
       upstreamModel: this.upstreamModel,
       inFlight: this.#underWay,
       consecutiveFailures: this.#failing.streak.length,
+      hasAnswered: this.#lastAnswered > 0,
     };
     const coolDownMs = this.#coolDown.waitMs(nowMs);
     if (this.#rejection.outage.isOut || this.credential.rejection.isOut) {

@@ -2,15 +2,16 @@ import { randomBytes } from 'node:crypto';
 
 import type { CallbackStore, Delivery } from '../callback-store.ts';
 import { type CallbackVault, createCallbackVault } from '../callback-vault.ts';
-import { type CallbackSender, type CallbackSenderOptions, createCallbackSender } from '../create-callback-sender.ts';
+import { type CallbackSenderOptions, createCallbackSender } from '../create-callback-sender.ts';
+import type { SendLoop } from '../create-send-loop.ts';
 import { createEndDelivery } from '../create-event.ts';
 import { createFakeCallbackStore } from './fake-callback-store.ts';
 
 export type SenderBench = {
   readonly store: CallbackStore;
   readonly vault: CallbackVault;
-  readonly sender: CallbackSender;
-  readonly another: (options?: Partial<CallbackSenderOptions>) => CallbackSender;
+  readonly sender: SendLoop;
+  readonly another: (options?: Partial<CallbackSenderOptions>) => SendLoop;
   readonly advance: (byMs: number) => void;
   readonly nowMs: () => number;
   /** Queues the end event of a video. */
@@ -29,7 +30,7 @@ export function createSenderBench(options: Partial<CallbackSenderOptions> = {}):
   const vault = createCallbackVault({ store, key: randomBytes(32), randomBytes, clock });
   const logged: unknown[] = [];
   const log = (fields: unknown): void => void logged.push(fields);
-  const another = (more: Partial<CallbackSenderOptions> = {}): CallbackSender =>
+  const another = (more: Partial<CallbackSenderOptions> = {}): SendLoop =>
     createCallbackSender({
       store,
       vault,

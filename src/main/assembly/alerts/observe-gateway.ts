@@ -1,0 +1,129 @@
+import { statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
+
+import { type Alert, isOfRule, type Observation } from '../../../alerts/alert.ts';
+import type { ObservedRule } from '../../../alerts/conditions/describe-observed.ts';
+import type { BookVerifier } from '../../../billing/credits/book-verifier.ts';
+import type { Journal } from '../../../billing/journal/journal.ts';
+import type { Health, HealthReport } from '../../../gateway/attempts/health/health.ts';
+import type { LiveSettings } from '../../config/live-settings.ts';
+
+/** More finished calls than this wait only if the database does not take them. */
+const pendingMax = 20_000;
+/** The name of the books outside of users' accounts. */
+const commonBooks = 'common accounts';
+
+export type ObservedParts = {
+  readonly nodeId: string;
+  readonly dataDirectory: string;
+  readonly health: Pick<Health, 'report'>;
+  readonly journal: Pick<Journal, 'unavailableReason' | 'pendingEntries'>;
+  readonly books: BookVerifier['verdict'];
+  readonly live: Pick<LiveSettings, 'problem' | 'settings'>;
+  readonly diskFreePercent: () => number;
+};
+
+/** The state of a part of the gateway. `isBad` undefined: unknown. */
+type State = Pick<Observation, 'rule' | 'subject' | 'member' | 'detail'> & { readonly isBad: boolean | undefined };
+
+/**
+ * What this process knows about itself and its upstreams. Good parts are reported only if an alert about them is open,
+ * so that a gateway without problems reports nothing.
+ */
+export async function observeGateway(parts: ObservedParts, open: readonly Alert[]): Promise<readonly Observation[]> {
+  const states = [...observeTargets(parts, open), ...observeNode(parts), ...observeBooks(parts, open), await observeDisk(parts)];
+  return states.flatMap(({ isBad, ...state }): readonly Observation[] => {
+    if (isBad === true) return [{ ...state, state: 'bad' }];
+    const isOpen = open.some(
+      ({ rule, subject, members }) => rule === state.rule && subject === state.subject && members[state.member] !== undefined,
+    );
+    return isBad === false && isOpen ? [{ rule: state.rule, subject: state.subject, member: state.member, state: 'good' }] : [];
+  });
+}
+
+function observeTargets({ health, live }: ObservedParts, open: readonly Alert[]): readonly State[] {
+  const upstreams = new Set(live.settings().routing.upstreams.map(({ id }) => id));
+  const targets = health.report().filter(({ upstreamId }) => upstreams.has(upstreamId));
+  const credentials = [...Map.groupBy(targets, ({ upstreamId, credentialId }) => JSON.stringify([upstreamId, credentialId])).values()];
+  return [
+    ...[...Map.groupBy(targets, ({ upstreamId, upstreamModel }) => JSON.stringify([upstreamId, upstreamModel])).values()].map(judgeModel),
+    ...credentials.map(judgeCredential),
+    ...observeRemoved(open, upstreams),
+  ];
+}
+
+/** A model at an upstream, with all credentials: it is down if one of them fails. */
+function judgeModel(targets: readonly HealthReport[]): State {
+  const isBad = targets.some(({ state }) => state === 'failing');
+  const isGood =
+    targets.some((target) => isWell(target)) &&
+    targets.every(({ state, consecutiveFailures }) => state !== 'failing' && consecutiveFailures === 0);
+  const [{ upstreamId, upstreamModel } = { upstreamId: '', upstreamModel: '' }] = targets;
+  return {
+    rule: 'upstream_down',
+    subject: `upstream:${upstreamId}`,
+    member: upstreamModel,
+    isBad: isBad ? true : isGood ? false : undefined,
+  };
+}
+
+function judgeCredential(targets: readonly HealthReport[]): State {
+  const isBad = targets.some(({ state }) => state === 'rejected');
+  const [{ upstreamId, credentialId } = { upstreamId: '', credentialId: '' }] = targets;
+  const isGood = targets.some((target) => isWell(target));
+  const models = targets.filter(({ state }) => state === 'rejected').map(({ upstreamModel }) => upstreamModel);
+  return {
+    rule: 'credential_refused',
+    subject: `upstream:${upstreamId}`,
+    member: credentialId,
+    ...(isBad ? { detail: `for ${models.slice(0, 5).join(', ')}` } : {}),
+    isBad: isBad ? true : isGood ? false : undefined,
+  };
+}
+
+/** Whether calls were answered and none has failed since. An unused target is `healthy` too. */
+function isWell({ state, hasAnswered, consecutiveFailures }: HealthReport): boolean {
+  return hasAnswered && consecutiveFailures === 0 && (state === 'healthy' || state === 'suspect');
+}
+
+/** Problems of upstreams that the configuration no longer has are over. */
+function observeRemoved(open: readonly Alert[], upstreams: ReadonlySet<string>): readonly State[] {
+  return open
+    .filter(isOfRule(['upstream_down', 'credential_refused']))
+    .filter(({ subject }) => !upstreams.has(subject.replace(/^upstream:/, '')))
+    .flatMap(({ rule, subject, members }) => Object.keys(members).map((member) => ({ rule, subject, member, isBad: false })));
+}
+
+function observeNode({ nodeId, journal, live }: ObservedParts): readonly State[] {
+  const pending = journal.pendingEntries();
+  const refuses = journal.unavailableReason() !== undefined;
+  const backlog = `${pending} finished calls wait for the database`;
+  return [
+    node('journal', nodeId, refuses || pending > pendingMax, refuses ? 'the journal cannot be written, and calls are refused' : backlog),
+    node('configuration', nodeId, live.problem() !== undefined, 'the present file is invalid (the log has the reason)'),
+  ];
+}
+
+function node(rule: ObservedRule, nodeId: string, isBad: boolean | undefined, detail: string): State {
+  return { rule, subject: `node:${nodeId}`, member: hostname(), detail, isBad };
+}
+
+function observeBooks({ books }: ObservedParts, open: readonly Alert[]): readonly State[] {
+  const { problems, hasWholePass } = books();
+  const bad = [...problems].map(([userName, detail]) => ({ ...bookState(userName === '' ? commonBooks : userName), detail, isBad: true }));
+  if (!hasWholePass) return bad;
+  const known = open.filter(isOfRule(['books'])).flatMap(({ members }) => Object.keys(members));
+  return [
+    ...bad,
+    ...known.filter((name) => !problems.has(name === commonBooks ? '' : name)).map((name) => ({ ...bookState(name), isBad: false })),
+  ];
+}
+
+const bookState = (member: string) => ({ rule: 'books', subject: 'books:credits', member }) as const;
+
+async function observeDisk({ nodeId, dataDirectory, diskFreePercent }: ObservedParts): Promise<State> {
+  const { bavail, blocks, bsize } = await statfs(dataDirectory);
+  const freePercent = blocks === 0 ? 100 : (bavail / blocks) * 100;
+  const freeGiB = ((bavail * bsize) / 1024 ** 3).toFixed(1);
+  return node('disk', nodeId, freePercent < diskFreePercent(), `${freePercent.toFixed(1)} % free, ${freeGiB} GiB`);
+}
