@@ -81,26 +81,21 @@ async function runSuite({ child, closed }: Started, file: string): Promise<boole
   return hasEnded;
 }
 
-/**
- * Asks a process to end, and notes which of its suites failed. If none of them is to blame, all of them are. Returns
- * those that failed.
- */
-async function end({ child, closed, printed }: Started, suites: readonly string[]): Promise<readonly string[]> {
+/** Asks a process to end, and notes which of its suites failed. If none of them is to blame, all of them are. */
+async function end({ child, closed, printed }: Started, suites: readonly string[]): Promise<void> {
   const late = setTimeout(() => child.kill('SIGKILL'), endsWithinMs);
   if (child.connected) child.send('');
   await closed;
   clearTimeout(late);
   for (const [, name = '', count] of printed().matchAll(/^ℹ (tests|pass|fail|cancelled|skipped|todo) (\d+)$/gm))
     totals.set(name, (totals.get(name) ?? 0) + Number(count));
-  if (child.exitCode === 0) return [];
+  if (child.exitCode === 0) return;
   const reported = new Set([...printed().matchAll(/^✖ (\/.+\.[a-z]+) \(/gm)].map(([, path]) => path));
   const guilty = suites.filter((file) => reported.has(resolve(root, file)));
-  const blamed = guilty.length > 0 ? guilty : suites;
-  for (const file of blamed) failed.add(file);
+  for (const file of guilty.length > 0 ? guilty : suites) failed.add(file);
   const start = printed().indexOf('✖ failing tests:');
   const ending = `the process of ${suites.at(-1)} ended with ${child.signalCode ?? String(child.exitCode)}`;
   failures.push(`${start < 0 ? printed() : printed().slice(start)}\n${ending}`);
-  return blamed;
 }
 
 /** Runs suites in one process until none is left. Starts another process if the first one dies. */
@@ -111,10 +106,11 @@ async function runLane(): Promise<void> {
     started ??= start();
     suites.push(file);
     if (await runSuite(started, file)) continue;
-    const blamed = await end(started, suites);
-    // A late error of an earlier suite ended the process: this one runs again, in the next process.
-    if (blamed.length > 0 && !blamed.includes(file)) waiting.unshift(file);
-    else failed.add(file);
+    await end(started, suites);
+    // If a late error of an earlier suite ended the process, this one runs again, in the next process.
+    const [, culprit = file] = /^✖ (\/.+\.[a-z]+) \(an error that nobody caught\)$/m.exec(started.printed()) ?? [];
+    if (resolve(root, culprit) === resolve(root, file)) failed.add(file);
+    else waiting.unshift(file);
     started = undefined;
     suites = [];
   }
