@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import type { CallFilter, CallPlace, CallScan, CallSummary, UserScope } from '../../src/billing/calls/call-facts-store.ts';
+import { findCall } from '../../src/billing/calls/find-call.ts';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { settleDispute } from '../../src/billing/ledger/settle-dispute.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -311,6 +312,29 @@ export function callFactsSuite(open: () => Promise<StoreUnderTest>): void {
         [[`hostile-fact-${index}`, name, name, name, name]],
       );
     }
+  });
+
+  test('a call is found by every id that its client has, with its rows and transactions, and by nobody outside of the scope', async () => {
+    const store = engine().store();
+    const span = nextSpan();
+    const callId = 'req_01k9s7h2m4n6p8q0r2t4v6w8x0';
+    const call = createEntry(callId, { acceptedAtMs: span.startMs, userName: 'finder', replyId: 'resp_of_vendor' });
+    const part = createEntry(`${callId}.2`, { acceptedAtMs: span.startMs, userName: 'finder', parentCallId: callId });
+    await store.appendEntries([part, call]);
+    for (const id of [callId, callId.replace('req_', 'msg_'), `chatcmpl-${callId}`, 'resp_of_vendor']) {
+      for (const scope of ['all', ['other', 'finder']] as const) {
+        const found = (await findCall(store, id, scope)) ?? assert.fail(id);
+        assert.deepEqual(found.rows, [call, part]);
+        assert.equal(found.receipt.total.nano_usd, '3000');
+        assert.deepEqual(
+          found.transactions.map(({ amountNanoUsd }) => amountNanoUsd),
+          [-3000n],
+        );
+      }
+      assert.equal(await findCall(store, id, ['other']), undefined);
+      assert.equal(await findCall(store, id, []), undefined);
+    }
+    for (const id of [`${callId}.2`, 'req_01k9s7h2m4n6p8q0r2t4v6w8x1', '']) assert.equal(await findCall(store, id, 'all'), undefined, id);
   });
 
   test('the transactions of a call are those that posted its rows', async () => {

@@ -49,6 +49,16 @@ test('a store that fails is reported once, and the follower goes on', async () =
   assert.deepEqual(lines, ['writing facts about calls failed']);
 });
 
+test('a booking wakes a follower that has nothing to do', async () => {
+  const store = createStore(['done', 'more', 'done']);
+  const follower = startCallFollower({ store, clock: systemClock, logger: createLog().logger });
+  while (store.steps() === 0) await delay(1);
+  for (let bookings = 0; bookings < 5; bookings += 1) follower.wake();
+  await store.finished;
+  await follower.close();
+  assert.equal(store.steps(), 3);
+});
+
 test('catching up follows everything that is booked', async () => {
   const store = createStore(['more', 'more', 'more', 'more', 'done']);
   const follower = startCallFollower({ store, clock: systemClock, logger: createLog().logger });

@@ -4,13 +4,17 @@ import type { CallFactsStore } from './call-facts-store.ts';
 
 /** Rows of a step: some milliseconds, in which a booking may have to wait. */
 const stepRows = 200;
-/** A booked call is in lists after this time at the latest, unless the follower has a backlog. */
-const pauseMs = 500;
+/** After a booking it waits this long, so that it follows several batches at once. */
+const wakeMs = 300;
+/** Calls that other processes booked are followed after this time at the latest. */
+const idleMs = 10_000;
 /** A store that fails is asked less often. */
 const failurePauseMs = 5000;
 
 /** Writes the facts about calls in the background, in the order of booking. */
 export type CallFollower = {
+  /** Something was booked. Without this an idle process is woken rarely. */
+  readonly wake: () => void;
   /** Follows everything that is booked by now. For programs that read lists right after bookings. */
   readonly catchUp: () => Promise<void>;
   /** Waits for the step that is under way. */
@@ -34,15 +38,19 @@ export function startCallFollower({
   let timer: NodeJS.Timeout | undefined;
   let step: Promise<void> | undefined;
   let isClosed = false;
+  let isWoken = false;
+  let isWorking = false;
   let hasFailed = false;
 
   async function follow(): Promise<number> {
+    isWoken = false;
     const begunMs = clock.monotonicMs();
     try {
       const followed = await store.followCalls(stepRows, clock.nowMs());
       if (hasFailed) logger.info({}, 'facts about calls written again');
       hasFailed = false;
-      return followed === 'done' ? pauseMs : clock.monotonicMs() - begunMs;
+      if (followed === 'more') return clock.monotonicMs() - begunMs;
+      return isWoken ? wakeMs : idleMs;
     } catch (error) {
       if (!hasFailed) logger.warn({ err: error }, 'writing facts about calls failed');
       hasFailed = true;
@@ -53,12 +61,23 @@ export function startCallFollower({
   function plan(ms: number): void {
     if (isClosed) return;
     timer = setTimeout(() => {
-      step = follow().then(plan);
+      isWorking = true;
+      step = follow().then((nextMs) => {
+        isWorking = false;
+        plan(nextMs);
+      });
     }, ms).unref();
   }
 
   plan(0);
   return {
+    wake: () => {
+      if (isWoken || isClosed) return;
+      isWoken = true;
+      if (isWorking || hasFailed) return;
+      clearTimeout(timer);
+      plan(wakeMs);
+    },
     catchUp: async () => {
       while (!isClosed && (await store.followCalls(stepRows, clock.nowMs())) === 'more');
     },

@@ -67,9 +67,10 @@ export function createReceiptFinder({ store, journal, clock }: ReceiptParts): Re
 }
 
 /**
- * The rows of a call in order of creation; empty if its own row is missing. Rows that only look like parts are omitted.
+ * The rows of a call in order of creation; empty if its own row is missing. Rows that only look like parts are
+ * omitted.
  */
-function sortRows(callId: string, rows: readonly CallEntry[]): CallEntry[] {
+export function sortRows(callId: string, rows: readonly CallEntry[]): CallEntry[] {
   const order = new Map(rowIdsOf(callId).map((id, place) => [id, place]));
   const call = rows.find((row) => row.callId === callId && row.parentCallId === undefined);
   if (call === undefined) return [];

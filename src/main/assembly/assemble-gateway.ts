@@ -167,7 +167,13 @@ async function openBooks(
   const slot = worker?.journalSlot ?? firstSlot;
   const nodeId = readNodeId(environment.dataDirectory, slot);
   const store = storeOfNode(parts.store, nodeId);
-  const journal = await openJournal({ ...parts, slot, store });
+  const follower = opened.adopt(startCallFollower(parts), (following) => following.close());
+  const booking: typeof store.appendEncoded = async (entries, node) => {
+    const booked = await store.appendEncoded(entries, node);
+    follower.wake();
+    return booked;
+  };
+  const journal = await openJournal({ ...parts, slot, store: { ...store, appendEncoded: booking } });
   opened.defer(() => journal.close());
   const { desk, books } = await openCredits({ ...parts, nodeId, store, journal }, opened);
   return { nodeId, store, journal, credits: desk, books };
@@ -288,8 +294,6 @@ async function openWhatIsKept(
 ): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'pictures' | 'idempotency'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
   keepStatisticsDays(base.store, live.config().timeZone ?? 'UTC', base.logger);
-  const follower = startCallFollower(base);
-  opened.defer(() => follower.close());
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
   const idempotency = openIdempotency(base, opened);

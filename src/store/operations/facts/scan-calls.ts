@@ -22,7 +22,7 @@ const pageMax = 500;
 /** Rows of the index in the first window of a scan, and in the longest. */
 const firstWindow = 1000;
 const windowMax = 50_000;
-/** A window that takes longer is followed by a shorter one. */
+/** About as long as a window takes. */
 const windowMsMax = 15;
 
 /** After every call: no time is later. */
@@ -41,18 +41,18 @@ export async function scanCalls(database: Database, names: NameReader, scan: Cal
   const selection = await selectCallsOf(database, names, filter, scope);
   if (selection === undefined) return { calls: [], searchedToMs: startMs };
   const found: SqlRow[] = [];
-  const windows = eachWindow(database, selection, { from: firstPlace(filter.endMs, scan.after), startMs, workMs: scan.workMs });
-  for await (const window of windows) {
-    found.push(...(await readWindow(database, selection, window, limit - found.length)));
-    const last = found.at(-1);
-    if (found.length === limit && last !== undefined) {
-      return { calls: await describeCalls(database, names, found), next: placeOf(last), searchedToMs: readInteger(last, 'at_ms') };
-    }
-    if (window.isLast && window.to !== undefined) {
-      return { calls: await describeCalls(database, names, found), next: window.to, searchedToMs: window.to.atMs };
-    }
-  }
-  return { calls: await describeCalls(database, names, found), searchedToMs: startMs };
+  const from = firstPlace(filter.endMs, scan.after);
+  const reached = await readWindows(database, selection, { from, startMs, workMs: scan.workMs }, async (window) => {
+    for (const row of await readWindow(database, selection, window, limit - found.length)) found.push(row);
+    return found.length < limit;
+  });
+  const last = found.at(-1);
+  const next = found.length === limit && last !== undefined ? placeOf(last) : reached;
+  return {
+    calls: await describeCalls(database, names, found),
+    ...(next === undefined ? {} : { next }),
+    searchedToMs: next?.atMs ?? startMs,
+  };
 }
 
 function firstPlace(endMs: number | undefined, after: CallPlace | undefined): CallPlace {
@@ -66,26 +66,32 @@ const placeOf = (row: SqlRow): CallPlace => ({ atMs: readInteger(row, 'at_ms'), 
 /**
  * Cuts the list into windows that are read quickly, whatever the filter selects in them, until the time for work is
  * over.
+ * @param read reads a window, and says whether the next is wanted
+ * @returns the place that was reached; undefined at the end of the list
  */
-async function* eachWindow(
+async function readWindows(
   database: Database,
   { streams }: CallSelection,
   { from, startMs, workMs }: { readonly from: CallPlace; readonly startMs: number; readonly workMs: number },
-): AsyncGenerator<Window & { readonly isLast: boolean }, void, undefined> {
+  read: (window: Window) => Promise<boolean>,
+): Promise<CallPlace | undefined> {
   const begunMs = performance.now();
   let [place, rows] = [from, firstWindow];
   for (;;) {
     const windowMs = performance.now();
     const to = await findEnd(database, streams, { from: place, startMs, rows });
-    const isLast = windowMs - begunMs > workMs;
-    yield { from: place, to, startMs, isLast };
-    if (to === undefined || isLast) return;
+    const isWanted = await read({ from: place, to, startMs });
+    const endedMs = performance.now();
+    if (to === undefined || !isWanted || endedMs - begunMs >= workMs) return to;
     place = to;
-    rows = performance.now() - windowMs > windowMsMax ? Math.ceil(rows / 2) : Math.min(windowMax, rows * 2);
+    // The next window takes about as long as a window may, or as there is time.
+    const share = Math.min(windowMsMax, workMs - (endedMs - begunMs)) / Math.max(0.1, endedMs - windowMs);
+    rows = Math.ceil(Math.min(windowMax, Math.max(firstWindow, rows * Math.min(2, share))));
   }
 }
 
-const isBefore = '(at_ms, number) < (?, ?) and at_ms >= ?';
+// One bound on each side is for the index; the plus keeps the exact ones from taking its place.
+const isBefore = 'at_ms <= ? and at_ms >= ? and (+at_ms, number) < (?, ?)';
 
 /** The place that none of the streams reaches with fewer rows. Undefined if all end before. */
 async function findEnd(
@@ -96,7 +102,7 @@ async function findEnd(
   let end: CallPlace | undefined;
   for (const { sql, parameters } of streams) {
     const select = `select at_ms, number from call_facts where ${sql} and ${isBefore} order by at_ms desc, number desc limit 1 offset ?`;
-    const row = await database.first(select, ...parameters, from.atMs, from.number, startMs, rows - 1);
+    const row = await database.first(select, ...parameters, from.atMs, startMs, from.atMs, from.number, rows - 1);
     if (row === undefined) continue;
     const place = placeOf(row);
     if (end === undefined || place.atMs > end.atMs || (place.atMs === end.atMs && place.number > end.number)) end = place;
@@ -104,8 +110,11 @@ async function findEnd(
   return end;
 }
 
-const isInWindow = `${isBefore} and (at_ms, number) >= (?, ?)`;
-const boundsOf = ({ from, to, startMs }: Window): readonly number[] => [from.atMs, from.number, startMs, to?.atMs ?? -1, to?.number ?? -1];
+const isInWindow = `${isBefore} and (+at_ms, number) >= (?, ?)`;
+const boundsOf = ({ from, to, startMs }: Window): readonly number[] => {
+  const end = to ?? { atMs: -1, number: -1 };
+  return [from.atMs, Math.max(startMs, end.atMs), from.atMs, from.number, end.atMs, end.number];
+};
 
 async function readWindow(database: Database, { streams, rest }: CallSelection, window: Window, limit: number): Promise<readonly SqlRow[]> {
   const rows: SqlRow[] = [];
@@ -166,13 +175,8 @@ export async function countCallsByTime(database: Database, names: NameReader, co
   const selection = await selectCallsOf(database, names, filter, count.scope);
   if (selection === undefined) return { buckets: [], searchedToMs: filter.startMs };
   const buckets = new Map<number, Record<CallEnd, number>>();
-  let searchedToMs = filter.startMs;
-  const windows = eachWindow(database, selection, {
-    from: firstPlace(filter.endMs, undefined),
-    startMs: filter.startMs,
-    workMs: count.workMs,
-  });
-  for await (const window of windows) {
+  const from = firstPlace(filter.endMs, undefined);
+  const reached = await readWindows(database, selection, { from, startMs: filter.startMs, workMs: count.workMs }, async (window) => {
     for (const { sql, parameters } of selection.streams) {
       const select = `select at_ms / cast(? as bigint) as bucket, whole_end, count(*) as calls from call_facts
         where ${sql} and ${isInWindow} and ${selection.rest.sql} group by 1, 2`;
@@ -182,10 +186,10 @@ export async function countCallsByTime(database: Database, names: NameReader, co
         ends[endOfCode(readInteger(row, 'whole_end'))] += readInteger(row, 'calls');
       }
     }
-    if (window.isLast && window.to !== undefined) searchedToMs = window.to.atMs;
-  }
+    return true;
+  });
   const sorted = [...buckets].toSorted(([one], [other]) => one - other);
-  return { buckets: sorted.map(([startMs, ends]): CountedCalls => ({ startMs, ends })), searchedToMs };
+  return { buckets: sorted.map(([startMs, ends]): CountedCalls => ({ startMs, ends })), searchedToMs: reached?.atMs ?? filter.startMs };
 }
 
 function noCalls(): Record<CallEnd, number> {
