@@ -42,7 +42,8 @@ export function openBrowser(consoleUrl: string): ConsoleClient {
 
 async function readAnswer(response: Response): Promise<ApiAnswer> {
   const text = await response.text();
-  const parsed: unknown = /json/.test(response.headers.get('content-type') ?? '') && text.startsWith('{') ? JSON.parse(text) : {};
+  const parsed: unknown =
+    /application\/(?:problem\+)?json\b/.test(response.headers.get('content-type') ?? '') && text.startsWith('{') ? JSON.parse(text) : {};
   assert.ok(typeof parsed === 'object' && parsed !== null);
   return { status: response.status, headers: response.headers, body: { ...parsed }, text };
 }

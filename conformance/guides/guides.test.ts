@@ -5,6 +5,8 @@ import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
+import { permissions } from '../../src/accounts/people/permissions.ts';
+import { signInByLink } from '../admin/console-client.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
 import { checkConfiguration, type Program, runPrograms, writePrograms } from './check-examples.ts';
@@ -30,9 +32,11 @@ describe('pages that people read', () => {
   const programs: Program[] = [];
   let weir: ServedWeir;
   let commands: ServedCommands;
+  let adminToken = '';
 
   before(async () => {
-    weir = await serveWeir({ environment: { WEIR_METRICS_PORT: '0' } });
+    weir = await serveWeir({ environment: { WEIR_METRICS_PORT: '0', WEIR_CONSOLE_PORT: '0' } });
+    adminToken = await makeAdminToken(weir);
     commands = await serveCommands(base);
     await bookCall(weir);
   });
@@ -50,9 +54,11 @@ describe('pages that people read', () => {
       replacements: [
         ['http://127.0.0.1:8080', weir.gatewayUrl],
         ['http://127.0.0.1:8081', weir.monitorUrl],
+        ['http://127.0.0.1:8082', weir.consoleUrl],
         ['http://127.0.0.1:9464/metrics', weir.metricsUrl],
         ['sk-weir-…', weir.apiKey],
         ['bt-weir-…', weir.billingToken],
+        ['at-weir-…', adminToken],
         // A future day, whenever this runs.
         ['2030-01-01', `${nextYear}-01-01`],
       ],
@@ -85,6 +91,13 @@ describe('pages that people read', () => {
     await runPrograms(programs, { base, nodeModules: join(root, 'node_modules'), environment });
   });
 });
+
+/** An admin token for the pages about the admin API. */
+async function makeAdminToken({ consoleUrl, consoleLink }: ServedWeir): Promise<string> {
+  const operator = await signInByLink(consoleUrl, consoleLink);
+  const wanted = permissions.filter((permission) => permission !== 'content:read');
+  return String((await operator.send('POST', '/api/v1/admin_tokens', { name: 'guide', permissions: wanted })).body['secret']);
+}
 
 /** Makes a call and waits until the statistics have it: some pages show usage. */
 async function bookCall(weir: ServedWeir): Promise<void> {

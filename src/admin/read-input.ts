@@ -38,10 +38,21 @@ function refuseBody(value: unknown): undefined {
 function reader<Schema extends TSchema>(place: Place, schema: Schema): Read<Static<Schema>> {
   const fits = compileCheckLater(schema);
   return (value) => {
+    refuseNul(place, value, []);
     if (fits(value)) return value;
     const errors = describeProblems(schema, value, problemsMax).map((problem) => describeField(place, problem));
     throw new AdminProblem('invalid_request', errors.map(({ detail }) => detail).join(' '), { errors });
   };
+}
+
+/** Databases cannot keep the character U+0000, so no text may have it. @throws AdminProblem `invalid_request` */
+function refuseNul(place: Place, value: unknown, path: readonly (string | number)[]): void {
+  if (typeof value === 'string' && value.includes('\u0000')) {
+    const name = path.join('.') || 'body';
+    throw new AdminProblem('invalid_request', `The value of ${place} ${name} must not contain the character U+0000.`);
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) refuseNul(place, member, [...path, name]);
 }
 
 function describeField(place: Place, problem: SchemaProblem): FieldProblem {

@@ -15,7 +15,7 @@ import type { AdminOptions } from '../../admin/admin-options.ts';
 import { createCursors } from '../../admin/cursor.ts';
 import { unavailable } from '../../admin/problem.ts';
 import { type AdminServices, operations } from '../../admin/resources/registry.ts';
-import { createAdmin } from '../../admin/server/create-admin.ts';
+import { adminLimitsDefault, createAdmin } from '../../admin/server/create-admin.ts';
 import { configurationAuthor } from '../../audit/change-author.ts';
 import { createIdempotency } from '../../billing/idempotency/idempotency.ts';
 import { defaultIdempotencySettings } from '../../billing/idempotency/idempotency-settings.ts';
@@ -75,7 +75,7 @@ export function openAdminServices({ store, clock, environment, logger }: Omit<Co
     accounts: store,
   };
   const principals = createPrincipals({ sessions, store, clock, logger, settings: () => roles });
-  return { services, principals, publicUrl: config.console?.publicUrl };
+  return { services, principals, settings: config.console ?? {} };
 }
 
 /** Assembles the admin API and begins to serve. */
@@ -84,7 +84,7 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const { host, consolePort = 0 } = environment;
   let boundPort = consolePort;
   const localUrl = (): string => formatUrl(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, boundPort);
-  const { services, principals, publicUrl } = openAdminServices(parts, () => publicUrl ?? localUrl());
+  const { services, principals, settings } = openAdminServices(parts, () => settings.publicUrl ?? localUrl());
   const idempotency = createIdempotency({
     store,
     clock,
@@ -102,7 +102,8 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
     logger,
     authenticate: createAuthenticate(principals),
     versionOf: (subject) => store.subjectVersion(subject),
-    address: { host, port: () => boundPort, ...(publicUrl !== undefined && { publicUrl: new URL(publicUrl) }) },
+    address: { host, port: () => boundPort, ...(settings.publicUrl !== undefined && { publicUrl: new URL(settings.publicUrl) }) },
+    limits: { ...adminLimitsDefault, requestsPerMinute: settings.requestsPerMinute ?? adminLimitsDefault.requestsPerMinute },
     health: async () => {
       await waitFor(store.keysVersion(), healthMsMax);
       return [];

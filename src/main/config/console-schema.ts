@@ -10,6 +10,9 @@ export const consoleSchema = Type.Object(
           'The address under which people reach the console: that of the proxy with TLS in front of it. Requests for any other host are refused.',
       }),
     ),
+    requestsPerMinute: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000, default: 600, description: 'Requests that each session or admin token may make.' }),
+    ),
     ownersMakeKeys: Type.Optional(
       Type.Boolean({ default: false, description: 'Whether people with the role owner create, rotate and disable keys of their users.' }),
     ),
