@@ -77,6 +77,9 @@ const hostile: Readonly<Record<string, (model: string) => string>> = {
   'a long key': (model) => `{"model":"${model}","${fill('\\u0041', 28 * mebibyte)}":1}`,
   'a long number': (model) => `{"model":"${model}","n":${fill('9', 28 * mebibyte)}}`,
   'white space': (model) => `{"model":"${model}",${fill(' \n', 28 * mebibyte)}"n":1}`,
+  'a picture with a wrong character': (model) => JSON.stringify(words['anthropic-messages'].picture(model, `${picture}!`)),
+  'a text in the place of a picture': (model) =>
+    JSON.stringify(words['anthropic-messages'].picture(model, fill('hello, wörld ', 28 * mebibyte))),
   'invalid UTF-8': (model) => JSON.stringify({ model, text: fill('é ', 20 * mebibyte) + '\ud800' }).replace('\\ud800', '\u00ff'),
 };
 

@@ -17,9 +17,12 @@ export function isBase64(text: string): boolean {
   return true;
 }
 
-/** The same for a string of an index. A long one is not decoded as a whole: its memory would take most of the time. */
+/**
+ * The same for a string of an index, if that is certain: a long text is not decoded as a whole, because its memory
+ * takes most of the time. So a long text with escapes is not certain.
+ */
 export function isBase64At(index: JsonIndex, node: number): boolean {
-  if (index.hasEscapes(node) || !index.isAscii(node)) return isBase64(index.text(node) ?? '');
+  if (index.hasEscapes(node) || !index.isAscii(node)) return index.size(node) <= pieceCharacters && isBase64(index.text(node) ?? '');
   for (const piece of piecesAt(index, node)) if (!isPieceOfBase64(piece)) return false;
   return true;
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyUnit } from '../testing/any-unit.ts';
 import { indexJson } from './index-json.ts';
-import { lazyObject, lazyObjectInSlices, materialize, readAhead } from './lazy-object.ts';
+import { lazyObject, lazyObjectInSlices, materialize, readAhead, readingAhead } from './lazy-object.ts';
 import type { JsonObject } from './json-value.ts';
 
 const read = (text: string): JsonObject => lazyObject(indexJson(Buffer.from(text))) ?? assert.fail('no object');
@@ -95,4 +95,46 @@ test('members read ahead equal the parsed ones, and those that were read or chan
 test('small bodies, and objects that were not read from a text, need not be read ahead', () => {
   assert.equal(readAhead(read(text)), undefined);
   assert.equal(readAhead({ text: 'x'.repeat(1_000_000) }), undefined);
+});
+
+test('work that reads a large member is repeated after the members were read ahead, and other work is done once', async () => {
+  const large = read(JSON.stringify({ list: [{ text: 'é'.repeat(300_000) }], one: 'x' }));
+  let times = 0;
+  const count =
+    <Result>(read: () => Result) =>
+    () => {
+      times += 1;
+      return read();
+    };
+  assert.equal(
+    readingAhead(
+      large,
+      count(() => large.one),
+    ),
+    'x',
+  );
+  assert.throws(
+    () =>
+      readingAhead(
+        large,
+        count(() => assert.fail('wrong')),
+      ),
+    /wrong/,
+  );
+  assert.equal(times, 2);
+  assert.ok(!isRead(large, 'list'));
+  const done = readingAhead(
+    large,
+    count(() => large.list),
+  );
+  assert.ok(done instanceof Promise);
+  assert.deepEqual(await done, [{ text: 'é'.repeat(300_000) }]);
+  assert.equal(times, 4);
+  const rejected = read(JSON.stringify({ list: 'é'.repeat(300_000) }));
+  await assert.rejects(async () => await readingAhead(rejected, () => assert.fail(JSON.stringify(rejected.list).slice(0, 2))), /é/);
+  const small = read(text);
+  assert.deepEqual(
+    readingAhead(small, () => small.messages),
+    JSON.parse(text).messages,
+  );
 });

@@ -79,6 +79,29 @@ export function readAhead(
   return readMembersAhead(object, index, slicing);
 }
 
+/** The text whose members are not parsed at once at the moment: `readingAhead` does that. */
+let unread: JsonIndex | undefined;
+
+class UnreadMemberError extends Error {}
+
+/**
+ * The result of work that may read large members of an object. If it does, they are parsed in slices and the work is
+ * done again, so it must have no effect until it returns.
+ */
+export function readingAhead<Result>(object: JsonObject, work: () => Result): Result | Promise<Result> {
+  const index = indexOf(object);
+  if (index === undefined || index.bytes.length <= stepBytesUsual) return work();
+  unread = index;
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof UnreadMemberError)) throw error;
+  } finally {
+    unread = undefined;
+  }
+  return readMembersAhead(object, index).then(work);
+}
+
 async function readMembersAhead(
   object: JsonObject,
   index: JsonIndex,
@@ -106,6 +129,7 @@ function makeLazy(object: JsonObject, index: JsonIndex, key: number): void {
     enumerable: true,
     configurable: true,
     get: () => {
+      if (unread === index) throw new UnreadMemberError(name);
       const value = materialize(index, key + 1);
       define(object, name, value);
       return value;

@@ -87,7 +87,9 @@ test('long texts that must be base64 are judged as their pattern or refinement j
         const plain = (schema === schemas[2] ? 'abcz' : 'Abc+/z09').repeat(50_000).slice(0, length);
         const value = plain.slice(0, at) + changed + plain.slice(at + 1) + ending;
         const isValid = compileCheck(schema)(value);
-        assert.equal(compileIndexCheck(schema)(indexJson(Buffer.from(JSON.stringify(value))), 0), isValid);
+        const isSure = compileIndexCheck(schema)(indexJson(Buffer.from(JSON.stringify(value))), 0);
+        // A long text with escapes is not certain.
+        assert.equal(isSure, isValid && (changed !== '\n' || schema !== schemas[1] || value.length <= 65_536));
         if (isValid) valid++;
       },
     ),

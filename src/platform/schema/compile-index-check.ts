@@ -199,7 +199,8 @@ function compilePattern(pattern: RegExp): CompiledSchema {
   const takesBase64 = !looksAround && beginsWithBase64(pattern);
   return partly((index, node) => {
     if (isOpen && pattern.test(openingOf(index, node))) return true;
-    if (takesBase64 && index.size(node) > longTextCharacters && isLongBase64(pattern, index, node)) return true;
+    // If a long text is not certain, it is decoded in slices and then judged.
+    if (takesBase64 && index.size(node) > longTextCharacters) return isLongBase64(pattern, index, node);
     return pattern.test(index.text(node) ?? '');
   });
 }

@@ -7,6 +7,7 @@ import type { CallReport } from '../../telemetry/call-report.ts';
 import type { ChatServices } from './chat-services.ts';
 import { type IncomingCall, toWireRequest } from './incoming-call.ts';
 import type { WireRequest } from '../../../dialects/wire-request.ts';
+import { readingAhead } from '../../../platform/json/lazy-object.ts';
 import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import { type ReadRequest, readRequest } from '../../admission/read-request.ts';
 import { readBackground, takeCallbackUrl } from './background/background-request.ts';
@@ -74,7 +75,9 @@ export async function readChat(
   const raw = await readRequest(call.request, settings.limits, (held) => admission.holdBytes(held));
   const { request: received, callbackUrl } = takeCallbackUrl(callbacks, call, raw);
   admission.holdBytes(received.bytes.length);
-  call.dialect.validateRequest(toWireRequest(call, received.body), settings.validation);
+  const validate = (): void => call.dialect.validateRequest(toWireRequest(call, received.body), settings.validation);
+  const validating = readingAhead(received.body, validate);
+  if (validating instanceof Promise) await validating;
   const background = readBackground(call, received);
   const { bytes, body } = background ?? received;
   // Validation and encoding of a large body each take a while; other calls run between them.
