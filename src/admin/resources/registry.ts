@@ -2,11 +2,13 @@ import type { Operation } from '../operation.ts';
 import { adminTokenOperations, type AdminTokenServices } from './admin-tokens/admin-token-operations.ts';
 import { auditOperations, type AuditServices } from './audit/audit-operations.ts';
 import { billingTokenOperations, type BillingTokenServices } from './billing-tokens/billing-token-operations.ts';
+import { callOperations, type CallServices } from './calls/call-operations.ts';
 import { creditOperations, type CreditServices } from './credits/credit-operations.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
 import { receiptOperations, type ReceiptServices } from './receipts/receipt-operations.ts';
 import { teamOperations, type TeamServices } from './teams/team-operations.ts';
+import { usageOperations, type UsageServices } from './usage/usage-operations.ts';
 import { userOperations, type UserServices } from './users/user-operations.ts';
 import { sessionOperations, type SessionServices } from './session/session-operations.ts';
 
@@ -19,6 +21,8 @@ export type AdminServices = AuditServices &
   TeamServices &
   UserServices &
   KeyServices &
+  CallServices &
+  UsageServices &
   CreditServices &
   ReceiptServices;
 
@@ -31,6 +35,8 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...teamOperations,
   ...userOperations,
   ...keyOperations,
+  ...callOperations,
+  ...usageOperations,
   ...creditOperations,
   ...receiptOperations,
   ...auditOperations,

@@ -70,6 +70,8 @@ export function openAdminServices({ store, clock, environment, logger }: Omit<Co
     accountsBy: (author) => createAccounts({ store, clock, random: randomBytes, author }),
     random: randomBytes,
     audit: store,
+    calls: store,
+    usage: store,
     credits: store,
     ledger: store,
     accounts: store,

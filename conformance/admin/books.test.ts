@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
+import { type ApiAnswer, type ConsoleClient, signInByLink } from './console-client.ts';
+
+type Item = { readonly id: string; readonly user: string; readonly model: string; readonly amount: { readonly nano_usd: string } };
+
+describe('calls and usage of the admin API', () => {
+  let weir: ServedWeir;
+  let operator: ConsoleClient;
+  let owner: ConsoleClient;
+  const made: { id: string; user: string }[] = [];
+
+  before(async () => {
+    weir = await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' } });
+    operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
+    await operator.send('PUT', '/api/v1/session/password', { password: 'a long enough passphrase' });
+    const keys: Record<string, unknown> = {};
+    for (const user of ['ann', 'bob']) keys[user] = (await operator.send('POST', '/api/v1/keys', { user, name: 'ci' })).body['secret'];
+    const person = await operator.send('POST', '/api/v1/people', { name: 'Ann', role: 'owner', users: ['ann'] });
+    const link = await operator.send('POST', `/api/v1/people/${String(person.body['id'])}/link`);
+    owner = await signInByLink(weir.consoleUrl, String(link.body['url']));
+    for (const [user, model] of [
+      ['ann', 'claude-sonnet-4-5'],
+      ['bob', 'claude-sonnet-4-5'],
+      ['ann', 'claude-haiku-4-5'],
+    ] as const) {
+      const response = await fetch(`${weir.gatewayUrl}/v1/messages`, {
+        method: 'POST',
+        headers: { 'x-api-key': String(keys[user]), 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+        body: JSON.stringify({ model, max_tokens: 50, messages: [{ role: 'user', content: 'Hello' }] }),
+      });
+      assert.equal(response.status, 200, await response.text());
+      made.push({ id: response.headers.get('x-weir-request-id') ?? '', user });
+    }
+    // Calls are booked and get their facts within a second or so.
+    for (let tries = 0; tries < 200; tries += 1) {
+      if (((await operator.send('GET', '/api/v1/calls')).body['items'] as Item[]).length === made.length) return;
+      await delay(50);
+    }
+    assert.fail('the calls were never listed');
+  });
+  after(() => weir[Symbol.asyncDispose]());
+
+  test('calls are listed newest first, page by page, and filtered', async () => {
+    const ids: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page: ApiAnswer = await operator.send('GET', `/api/v1/calls?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      ids.push(...(page.body['items'] as Item[]).map(({ id }) => id));
+      cursor = page.body['next_cursor'] as string | null;
+    }
+    assert.deepEqual(ids, made.map(({ id }) => id).toReversed());
+    const filtered = await operator.send('GET', '/api/v1/calls?user=ann&model=claude-haiku-4-5&end=finished&amount_min_usd=0');
+    assert.deepEqual(
+      (filtered.body['items'] as Item[]).map(({ id }) => id),
+      [made[2]?.id],
+    );
+    assert.equal((await operator.send('GET', '/api/v1/calls?amount_min_usd=x')).status, 400);
+  });
+
+  test('a call has its receipt, by which it can be verified', async () => {
+    const id = made[0]?.id ?? '';
+    const { status, body, text } = await operator.send('GET', `/api/v1/calls/${id}`);
+    assert.equal(status, 200, text);
+    const receipt = await operator.send('GET', `/api/v1/calls/${id}/receipt`);
+    assert.deepEqual(body['receipt'], receipt.body);
+    assert.equal((await operator.send('POST', `/api/v1/calls/${id}/receipt/verify`)).body['is_right'], true);
+  });
+
+  test('usage adds up to the calls, and series to the totals', async () => {
+    const from = new Date(Date.now() - 3_600_000).toISOString();
+    const to = new Date(Date.now() + 3_600_000).toISOString();
+    const answer = await operator.send('POST', '/api/v1/usage/query', { from, to, group_by: ['user', 'model'], granularity: 'hour' });
+    assert.equal(answer.status, 200, answer.text);
+    const { totals, series } = answer.body as unknown as {
+      totals: { total: { calls: number; amount: { nano_usd: string } } };
+      series: { names: string[]; total: { calls: number; amount: { nano_usd: string } } }[];
+    };
+    const calls = (await operator.send('GET', '/api/v1/calls')).body['items'] as Item[];
+    const sum = (amounts: readonly string[]): bigint => amounts.reduce((total, amount) => total + BigInt(amount), 0n);
+    assert.equal(totals.total.calls, made.length);
+    assert.equal(BigInt(totals.total.amount.nano_usd), sum(calls.map(({ amount }) => amount.nano_usd)));
+    assert.equal(sum(series.map(({ total }) => total.amount.nano_usd)), BigInt(totals.total.amount.nano_usd));
+    const zone = await operator.send('POST', '/api/v1/usage/query', { from, to, time_zone: 'Mars/Olympus' });
+    assert.deepEqual([zone.status, zone.body['code']], [400, 'invalid_request']);
+  });
+
+  test('an owner sees calls and usage of its own users alone', async () => {
+    const calls = (await owner.send('GET', '/api/v1/calls')).body['items'] as Item[];
+    assert.deepEqual(new Set(calls.map(({ user }) => user)), new Set(['ann']));
+    assert.deepEqual(((await owner.send('GET', '/api/v1/calls?user=bob')).body['items'] as Item[]).length, 0);
+    const foreign = made.find(({ user }) => user === 'bob')?.id ?? '';
+    for (const path of [`/api/v1/calls/${foreign}`, `/api/v1/calls/${foreign}/receipt`])
+      assert.equal((await owner.send('GET', path)).status, 404);
+    const span = { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date(Date.now() + 3_600_000).toISOString() };
+    const usage = await owner.send('POST', '/api/v1/usage/query', { ...span, granularity: 'none' });
+    assert.equal((usage.body['totals'] as { total: { calls: number } }).total.calls, 2);
+    const csv = await owner.send('GET', '/api/v1/calls/export?format=csv');
+    assert.equal(csv.text.trim().split('\r\n').length, 3, csv.text);
+  });
+});

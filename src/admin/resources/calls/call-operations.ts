@@ -1,0 +1,154 @@
+import { type Static, Type } from 'typebox';
+
+import { callFlags, endCodes } from '../../../billing/calls/call-fact.ts';
+import type { CallFactsStore, CallSummary } from '../../../billing/calls/call-facts-store.ts';
+import { exportCalls } from '../../../billing/calls/export-calls.ts';
+import { findCall } from '../../../billing/calls/find-call.ts';
+import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
+import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
+import { formatMoney } from '../../../billing/receipts/exact-text.ts';
+import { instant, moneySchema, nullable, optionalInstant, pageQuery, pageRowsDefault, record } from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import type { AdminContext, Operation } from '../../operation.ts';
+import { notFound } from '../../problem.ts';
+import type { ListServices } from '../list-services.ts';
+import { readPosition } from '../read-position.ts';
+import { callFilterQuery, readCallFilter } from './call-filter.ts';
+
+export type CallServices = ListServices & {
+  readonly calls: CallFactsStore;
+  readonly ledger: Pick<LedgerStore, 'listCallRows' | 'findReplyOwner'>;
+};
+type Context = AdminContext<CallServices>;
+
+/** A page ends after this much work, so that every page is fast, also for a needle. */
+const workMs = 60;
+const callEnds = Object.keys(endCodes) as readonly CallEnd[];
+const flagNames = Object.keys(callFlags) as readonly (keyof typeof callFlags)[];
+
+const callSchema = record(
+  {
+    id: Type.String({ examples: ['req_01m81…'] }),
+    at: Type.String({ description: 'When it was accepted.' }),
+    user: Type.String(),
+    key_id: Type.String(),
+    key: Type.String(),
+    model: Type.String({ description: 'As the client asked for it.' }),
+    served_model: nullable(Type.String()),
+    upstream: nullable(Type.String()),
+    upstream_model: nullable(Type.String()),
+    interface: Type.String(),
+    end: Type.Enum(callEnds),
+    error_code: nullable(Type.String()),
+    status: nullable(Type.Integer()),
+    flags: Type.Array(Type.Enum(flagNames)),
+    prompt_tokens: Type.Integer(),
+    completion_tokens: Type.Integer(),
+    first_byte_ms: nullable(Type.Number()),
+    duration_ms: Type.Number(),
+    amount: moneySchema,
+  },
+  'A booked call. Amount and tokens include its parts.',
+);
+
+const encodeCall = (call: CallSummary): Static<typeof callSchema> => ({
+  id: call.callId,
+  at: instant(call.atMs),
+  user: call.userName,
+  key_id: call.keyId,
+  key: call.keyName,
+  model: call.model,
+  served_model: call.servedModel ?? null,
+  upstream: call.upstream ?? null,
+  upstream_model: call.upstreamModel ?? null,
+  interface: call.interface,
+  end: call.end,
+  error_code: call.errorCode ?? null,
+  status: call.status ?? null,
+  flags: [...call.flags],
+  prompt_tokens: call.promptTokens,
+  completion_tokens: call.completionTokens,
+  first_byte_ms: call.firstByteMs ?? null,
+  duration_ms: call.durationMs,
+  amount: formatMoney(call.amountNanoUsd),
+});
+
+const positionSchema = Type.Object({ atMs: Type.Number(), number: Type.Number() });
+
+const listCalls = operation({
+  id: 'calls.list',
+  method: 'GET',
+  path: '/calls',
+  summary: 'Booked calls, newest first; a page may end before its limit, and the cursor continues',
+  access: 'calls:read',
+  query: record({ ...callFilterQuery, ...pageQuery }),
+  reply: record({
+    items: Type.Array(callSchema),
+    next_cursor: nullable(Type.String()),
+    searched_to: Type.String({ description: 'All matching calls accepted since then are in this page or an earlier one.' }),
+    pending_calls: Type.Integer({ description: 'Booked calls that lists do not have yet.' }),
+    as_of: Type.String(),
+  }),
+  handle: async ({ query }, { services, principal, nowMs }: Context) => {
+    const { limit = pageRowsDefault, cursor, ...fields } = query;
+    const question = { list: 'calls', users: principal.users, ...fields };
+    const scan = {
+      filter: readCallFilter(fields),
+      scope: principal.users,
+      limit,
+      workMs,
+      ...(cursor !== undefined && { after: readPosition(positionSchema, services.cursors.read(question, cursor)) }),
+    };
+    const [{ calls, next, searchedToMs }, { waiting, old }] = await Promise.all([
+      services.calls.scanCalls(scan),
+      services.calls.followProgress(),
+    ]);
+    const next_cursor = next === undefined ? null : services.cursors.write(question, { atMs: next.atMs, number: next.number });
+    const searched_to = instant(Math.max(0, searchedToMs));
+    return { body: { items: calls.map(encodeCall), next_cursor, searched_to, pending_calls: waiting + old, as_of: instant(nowMs()) } };
+  },
+});
+
+const getCall = operation({
+  id: 'calls.get',
+  method: 'GET',
+  path: '/calls/{id}',
+  summary: 'Everything that the books know about a call, by any of its ids',
+  access: 'calls:read',
+  params: record({ id: Type.String({ maxLength: 200, description: 'The id of the call, or an id in its reply.' }) }),
+  reply: record({
+    receipt: Type.Object({}, { additionalProperties: true, description: 'As GET /v1/receipts/{id} of the gateway returns it.' }),
+    transactions: Type.Array(record({ id: Type.String(), posted_at: nullable(Type.String()), amount: moneySchema })),
+  }),
+  handle: async ({ params }, { services, principal }: Context) => {
+    const detail = await findCall(
+      { ...services.ledger, listCallTransactions: services.calls.listCallTransactions },
+      params.id,
+      principal.users,
+    );
+    if (detail === undefined) throw notFound('call of this id in the books');
+    const transactions = detail.transactions.map(({ transactionId, postedAtMs, amountNanoUsd }) => ({
+      id: transactionId,
+      posted_at: optionalInstant(postedAtMs),
+      amount: formatMoney(amountNanoUsd),
+    }));
+    return { body: { receipt: detail.receipt, transactions } };
+  },
+});
+
+const exportAll = operation({
+  id: 'calls.export',
+  method: 'GET',
+  path: '/calls/export',
+  summary: 'All calls that a filter selects, newest first, as CSV or JSON Lines',
+  access: 'calls:read',
+  query: record({ ...callFilterQuery, format: Type.Enum(['csv', 'jsonl']) }),
+  streams: ['text/csv', 'application/jsonl'],
+  handle: async ({ query }, { services, principal, signal }: Context) => {
+    const { format, ...fields } = query;
+    const stream = exportCalls(services.calls, { filter: readCallFilter(fields), scope: principal.users, format }, signal);
+    return { stream, contentType: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl', fileName: `calls.${format}` };
+  },
+});
+
+export const callOperations: readonly Operation<CallServices>[] = [listCalls, exportAll, getCall];

@@ -1,0 +1,202 @@
+import { type Static, Type } from 'typebox';
+
+import { percentileOf } from '../../../billing/calls/duration-histogram.ts';
+import { endCodes } from '../../../billing/calls/call-fact.ts';
+import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
+import { formatMoney } from '../../../billing/receipts/exact-text.ts';
+import { granularityNames } from '../../../billing/statistics/granularity.ts';
+import { queryUsage } from '../../../billing/usage/query-usage.ts';
+import { type UsageLine, type UsagePart, UsageRefusedError } from '../../../billing/usage/usage-question.ts';
+import type { UsageStore, UsageSums } from '../../../billing/usage/usage-store.ts';
+import { instant, instantQuery, moneySchema, nullable, optionalInstant, record, request } from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import type { AdminContext, Operation } from '../../operation.ts';
+import { AdminProblem } from '../../problem.ts';
+
+export type UsageServices = {
+  readonly usage: UsageStore;
+  /** The zone of statistics. */
+  readonly about: { readonly timeZone: string };
+};
+type Context = AdminContext<UsageServices>;
+
+const dimensions = ['user', 'key', 'model', 'upstream', 'upstream_model', 'interface', 'end'] as const;
+const ranks = {
+  amount: 'amount',
+  calls: 'calls',
+  tokens_in: 'tokensIn',
+  tokens_out: 'tokensOut',
+  use_time: 'useTime',
+  failed: 'failed',
+} as const;
+const granularities = ['auto', 'none', ...Object.values(granularityNames)] as const;
+const callEnds = Object.keys(endCodes) as readonly CallEnd[];
+const extras = { failed: 'failed', cut: 'cut', first_byte: 'firstByte', duration: 'duration' } as const;
+
+const names = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { minItems: 1, maxItems: 50, description }));
+
+const questionSchema = request({
+  from: instantQuery('Calls accepted at or after it count.'),
+  to: instantQuery('Calls accepted before it count.'),
+  time_zone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA name; the configured zone unless given.' })),
+  granularity: Type.Optional(Type.Enum(granularities, { description: 'auto: the finest with at most 400 buckets.' })),
+  extra: Type.Optional(
+    Type.Array(Type.Enum(['failed', 'cut', 'first_byte', 'duration']), {
+      maxItems: 4,
+      description: 'Sums beyond those of the statistics.',
+    }),
+  ),
+  group_by: Type.Optional(Type.Array(Type.Enum(dimensions), { maxItems: 2, uniqueItems: true })),
+  filters: Type.Optional(
+    request({
+      user: names('Users.'),
+      key_id: names('Keys, by their ids.'),
+      model: names('Models as clients asked for them.'),
+      upstream: names('Upstreams.'),
+      upstream_model: names('Names of models at upstreams.'),
+      interface: names('Interfaces that clients spoke.'),
+      end: Type.Optional(Type.Array(Type.Enum(callEnds), { minItems: 1, maxItems: callEnds.length })),
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 50, description: 'Groups with a series; the rest is `other`. 12 unless given.' }),
+  ),
+  rank_by: Type.Optional(Type.Enum(['amount', 'calls', 'tokens_in', 'tokens_out', 'use_time', 'failed'])),
+  compare: Type.Optional(Type.Enum(['previous', 'year'], { description: 'Also answers for the span before, or that of the year before.' })),
+});
+
+const optionalCount = nullable(Type.Integer());
+const sumsSchema = record({
+  amount: moneySchema,
+  calls: Type.Integer(),
+  tokens_in: Type.Integer(),
+  tokens_out: Type.Integer(),
+  cache_read: Type.Integer(),
+  cache_write: Type.Integer(),
+  use_time_ms: Type.Integer(),
+  failed: optionalCount,
+  cut: optionalCount,
+  first_byte_p50_ms: optionalCount,
+  first_byte_p95_ms: optionalCount,
+  duration_p95_ms: optionalCount,
+});
+const lineSchema = record({ total: sumsSchema, buckets: Type.Array(sumsSchema) });
+const partMembers = {
+  from: Type.String(),
+  to: Type.String(),
+  bucket_starts: Type.Array(Type.String(), { description: 'The first may begin before the span.' }),
+  totals: lineSchema,
+  series: Type.Array(
+    record({ names: Type.Array(Type.String(), { description: 'A key has two: its user and its name.' }), ...lineSchema.properties }),
+  ),
+  other: nullable(lineSchema),
+};
+
+function encodeSums(sums: UsageSums): Static<typeof sumsSchema> {
+  const share = (histogram: UsageSums['duration'], part: number): number | null =>
+    histogram === undefined ? null : (percentileOf(histogram, part) ?? null);
+  return {
+    amount: formatMoney(sums.amountNanoUsd),
+    calls: sums.calls,
+    tokens_in: sums.tokensIn,
+    tokens_out: sums.tokensOut,
+    cache_read: sums.cacheRead,
+    cache_write: sums.cacheWrite,
+    use_time_ms: Math.round(sums.useTimeMs),
+    failed: sums.failed ?? null,
+    cut: sums.cut ?? null,
+    first_byte_p50_ms: share(sums.firstByte, 0.5),
+    first_byte_p95_ms: share(sums.firstByte, 0.95),
+    duration_p95_ms: share(sums.duration, 0.95),
+  };
+}
+
+const encodeLine = ({ total, buckets }: UsageLine): Static<typeof lineSchema> => ({
+  total: encodeSums(total),
+  buckets: buckets.map(encodeSums),
+});
+
+function encodePart({ startSeconds, endSeconds, bucketStarts, totals, series, other }: UsagePart) {
+  return {
+    from: instant(startSeconds * 1000),
+    to: instant(endSeconds * 1000),
+    bucket_starts: bucketStarts.map((seconds) => instant(seconds * 1000)),
+    totals: encodeLine(totals),
+    series: series.map((line) => ({ names: [...line.names], ...encodeLine(line) })),
+    other: other === undefined ? null : encodeLine(other),
+  };
+}
+
+/** The filters of a question, without those that it does not set. */
+function readFilters(filters: Static<typeof questionSchema>['filters']) {
+  const { user, key_id, model, upstream, upstream_model, interface: spoken, end } = filters ?? {};
+  return {
+    ...(user !== undefined && { users: user.map((name) => name.normalize('NFC')) }),
+    ...(key_id !== undefined && { keys: key_id.map((keyId) => ({ keyId })) }),
+    ...(model !== undefined && { models: model }),
+    ...(upstream !== undefined && { upstreams: upstream }),
+    ...(upstream_model !== undefined && { upstreamModels: upstream_model }),
+    ...(spoken !== undefined && { interfaces: spoken }),
+    ...(end !== undefined && { ends: end }),
+  };
+}
+
+/** A refusal of the question as a problem; other errors as they are. */
+function refuse(error: unknown): never {
+  if (error instanceof UsageRefusedError)
+    throw new AdminProblem(error.code === 'grouping_too_wide' ? 'grouping_too_wide' : 'invalid_request', error.message, { cause: error });
+  if (error instanceof RangeError)
+    throw new AdminProblem('invalid_request', `The field time_zone must be an IANA name such as Europe/Berlin: ${error.message}`, {
+      cause: error,
+    });
+  throw error;
+}
+
+const query = operation({
+  id: 'usage.query',
+  method: 'POST',
+  path: '/usage/query',
+  summary: 'Sums of usage in buckets of time and groups; series and other add up to the totals',
+  access: 'usage:read',
+  body: questionSchema,
+  reply: record({
+    time_zone: Type.String(),
+    granularity: Type.String(),
+    ...partMembers,
+    comparison: nullable(record(partMembers)),
+    pending_calls: Type.Integer({ description: 'Booked calls that are not counted yet.' }),
+    complete_until: nullable(Type.String({ description: 'Null: as complete as the books.' })),
+    as_of: Type.String(),
+  }),
+  handle: async ({ body }, { services, principal, nowMs }: Context) => {
+    const atMs = nowMs();
+    const question = {
+      startSeconds: Math.floor(Date.parse(body.from) / 1000),
+      endSeconds: Math.ceil(Date.parse(body.to) / 1000),
+      timeZone: body.time_zone ?? services.about.timeZone,
+      granularity: body.granularity ?? 'auto',
+      extra: (body.extra ?? []).map((name) => extras[name]),
+      groupBy: (body.group_by ?? []).map((name) => (name === 'upstream_model' ? 'upstreamModel' : name)),
+      filter: readFilters(body.filters),
+      scope: principal.users,
+      limit: body.limit ?? 12,
+      rankBy: ranks[body.rank_by ?? 'amount'],
+      ...(body.compare !== undefined && { compare: body.compare }),
+    } as const;
+    const answer = await queryUsage(services.usage, question, atMs).catch(refuse);
+    return {
+      body: {
+        time_zone: answer.timeZone,
+        granularity: answer.granularity,
+        ...encodePart(answer),
+        comparison: answer.comparison === undefined ? null : encodePart(answer.comparison),
+        pending_calls: (answer.progress?.waiting ?? 0) + (answer.progress?.old ?? 0),
+        complete_until: optionalInstant(answer.progress?.completeUntilMs),
+        as_of: instant(atMs),
+      },
+    };
+  },
+});
+
+export const usageOperations: readonly Operation<UsageServices>[] = [query];
