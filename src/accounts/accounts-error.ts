@@ -1,8 +1,9 @@
 /**
  * `invalid_name`, `invalid_secret`, `invalid_limit`, `invalid_expiry`, `invalid_overlap`, `invalid_tags`: the value
- * breaks a rule that the message states. `duplicate_name`: the name is in use. `unknown_name`: there is no such user or
- * team. `team_in_use`: users are in the team. `secret_in_use`: the secret belongs to another key or token. `conflict`:
- * other processes change the same key at this moment, and a retry can succeed.
+ * breaks a rule that the message states. `no_secret`: tokens of an issuer open the key, so it has no secret.
+ * `duplicate_name`: the name is in use. `unknown_name`: there is no such user or team. `team_in_use`: users are in the
+ * team. `secret_in_use`: the secret belongs to another key or token. `conflict`: other processes change the same key at
+ * this moment, and a retry can succeed.
  */
 export type AccountsErrorCode =
   | 'invalid_name'
@@ -11,6 +12,7 @@ export type AccountsErrorCode =
   | 'invalid_expiry'
   | 'invalid_overlap'
   | 'invalid_tags'
+  | 'no_secret'
   | 'duplicate_name'
   | 'unknown_name'
   | 'team_in_use'

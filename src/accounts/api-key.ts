@@ -14,8 +14,10 @@ export type ApiKey = {
   readonly userName: string;
   /** Unique among the owner's keys: the contract's `tokenName`. */
   readonly name: string;
-  /** The last characters of the secret, to recognise a key in a list. */
+  /** The last characters of the secret, to recognise a key in a list; `jwt` if it has none. */
   readonly hint: string;
+  /** The name of the issuer whose tokens are this key. Such a key has no secret. */
+  readonly issuer?: string;
   readonly createdAtMs: number;
   readonly disabledAtMs?: number;
   /**

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import { waitFor } from '../platform/wait-for.ts';
 import { parseSecret } from './api-key-format.ts';
-import type { ApiKey } from './api-key.ts';
+import { type ApiKey, type StoredApiKey, withoutHashes } from './api-key.ts';
 import { createKeyLookUp } from './key-look-up.ts';
 import type { LookUpResult } from './key-look-up.ts';
 import { createKeySnapshot } from './key-snapshot.ts';
@@ -26,6 +26,15 @@ export type KeyDirectory = {
    * only with the reason of the signal.
    */
   readonly resolve: (secret: string, signal: AbortSignal) => Promise<ApiKey | undefined | 'unavailable'>;
+  /** The key with this hash in memory, also a disabled one. For keys that are opened by other means than a secret. */
+  readonly stored: (hash: string) => ApiKey | undefined;
+  /** The number of keys in memory whose hash begins with a text. Reads all of them. */
+  readonly countStored: (hashPrefix: string) => number;
+  /**
+   * Adds a key that `load` found or created, so that it is in memory before the next refresh. Rejects with the error of
+   * `load`.
+   */
+  readonly learn: (load: () => Promise<StoredApiKey | undefined>) => Promise<ApiKey | undefined>;
   /** Loads changes from the store now, without waiting for the next refresh. */
   readonly refresh: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -89,6 +98,15 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
       const found = await waitFor(lookUp.ask(hash), 2 * storeTimeoutMs, signal);
       if (found === 'exhausted') return answerAfterRefresh(hash, signal);
       return found === 'unavailable' ? found : enabled(found);
+    },
+    stored: snapshot.get,
+    countStored: snapshot.count,
+    learn: async (load) => {
+      const generation = snapshot.generation();
+      const key = await load();
+      if (key === undefined) return undefined;
+      snapshot.remember(key, generation);
+      return snapshot.get(key.hash) ?? withoutHashes(key);
     },
     refresh: refreshes.now,
     close: refreshes.close,

@@ -17,6 +17,8 @@ export type KeySnapshot = {
   readonly refresh: () => Promise<void>;
   /** Whether the last refresh succeeded. Only then does a missing hash mean that there is no such key. */
   readonly healthy: () => boolean;
+  /** The number of keys whose hash begins with a text. */
+  readonly count: (hashPrefix: string) => number;
   /** The number of loads. */
   readonly generation: () => number;
   /**
@@ -79,6 +81,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
       }
     },
     healthy: () => healthy === true,
+    count: (hashPrefix) => keys.keys().reduce((sum, hash) => (hash.startsWith(hashPrefix) ? sum + 1 : sum), 0),
     generation: () => generation,
     remember: (key, asOf) => {
       if (asOf !== generation) return;

@@ -43,7 +43,7 @@ export type KeyManagement = {
    * Replaces the secret of a key. The present secret opens it for another `overlapMs`, at most `overlapMsMax`, so that
    * clients can be changed one after the other; the one before it ends at once. The new secret opens the key in every
    * process at once, and the old one ends exactly at its time. Undefined if there is no such key. Rejects with
-   * `invalid_overlap`.
+   * `invalid_overlap` or `no_secret`.
    */
   readonly rotateApiKey: (keyId: string, overlapMs: number) => Promise<{ readonly key: ApiKey; readonly secret: string } | undefined>;
   /**
@@ -110,6 +110,9 @@ async function rotateApiKey(
 ): Promise<{ readonly key: ApiKey; readonly secret: string } | undefined> {
   if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > overlapMsMax)
     throw new AccountsError('invalid_overlap', `The old secret may stay valid for 0 to ${overlapMsMax / dayMs} days; got ${overlapMs} ms.`);
+  const [existing] = await store.queryApiKeys({ users: 'all', ids: [keyId], order: 'oldest', limit: 1 });
+  if (existing?.issuer !== undefined)
+    throw new AccountsError('no_secret', `The key ${existing.name} has no secret: tokens of the issuer ${existing.issuer} open it.`);
   const { secret } = generateSecret('sk-weir', random, keyId.length === idLength ? keyId : undefined);
   const atMs = clock.nowMs();
   const hash = hashSecret(await store.pepper(), secret);

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { createSpendingReader } from '../../billing/credits/spending-overview.ts';
 import { startCallFollower } from '../../billing/calls/call-follower.ts';
 import { createReceiptFinder } from '../../billing/receipts/find-receipt.ts';
-import { createKeyDirectory } from '../../accounts/key-directory.ts';
-import { createKeyUses } from '../../accounts/key-uses.ts';
 import { createJournal } from '../../billing/journal/create-journal.ts';
 import type { CreditDesk } from '../../billing/credits/credit-desk.ts';
 import type { Journal } from '../../billing/journal/journal.ts';
@@ -13,7 +11,6 @@ import { createLostCallSettler, type LostCallSettler } from '../../billing/journ
 import type { Gateway } from '../../gateway/endpoints/gateway.ts';
 import { createHealth } from '../../gateway/attempts/health/create-health.ts';
 import { defaultMediaBytesMax } from '../../gateway/settings/limits.ts';
-import type { CallerDirectory } from '../../gateway/admission/authenticate.ts';
 import type { DrainPlan } from '../../gateway/server/drain.ts';
 import { createLimiter, type SharedLimiter } from '../../gateway/admission/limits/limiter.ts';
 import { createGatekeeper, type Gatekeeper } from '../../gateway/admission/overload/gatekeeper.ts';
@@ -44,6 +41,7 @@ import { formatUrl, listenError } from '../programs/listen.ts';
 import { watchRefusals } from '../../alerts/watch-refusals.ts';
 import type { BookVerifier } from '../../billing/credits/book-verifier.ts';
 import { openAlerts } from './alerts/open-alerts.ts';
+import { openCallers } from './open-callers.ts';
 import { openCallbacks } from './open-callbacks.ts';
 import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
 import { openIdempotency } from './open-idempotency.ts';
@@ -57,7 +55,6 @@ import { loadStoreKey } from './load-store-key.ts';
 import { openMedia } from './open-media.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import type { openVideos } from './open-videos.ts';
-import { rememberKeys } from './remember-keys.ts';
 import { type Simulated, startSimulatedUpstreams } from '../programs/start-simulated-upstreams.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
@@ -100,7 +97,6 @@ export type WorkerParts = {
 };
 
 const configPollMs = 1000;
-const keysRefreshMs = 1000;
 /** Also the longest time that a starting worker waits for recovered calls. */
 const shipMsMax = 5000;
 /** The limit for fetching one file whose URL is in a request. */
@@ -138,16 +134,6 @@ async function openJournal(options: {
   // does not prevent the start.
   await shipJournal(journal).catch((error: unknown) => logger.warn({ err: error }, 'shipping recovered calls failed'));
   return journal;
-}
-
-type Opened = { readonly environment: Environment; readonly store: Store; readonly clock: Clock; readonly logger: Logger };
-
-async function openKeys({ environment, store, clock, logger }: Opened, opened: AsyncDisposableStack): Promise<CallerDirectory> {
-  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger, ...rememberKeys(environment, logger) });
-  await keys.start();
-  opened.defer(() => keys.close());
-  const uses = opened.adopt(createKeyUses({ store, clock, logger }), (noted) => noted.close());
-  return { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)), noteUse: uses.note };
 }
 
 /** Opens the journal and the credit desk. From then on the store is written under the name of the journal's node. */
@@ -227,7 +213,7 @@ export async function assembleGateway(options: {
   const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
   const { nodeId, store, journal, credits, books } = await openBooks({ ...options, live, registry });
   const refusals = watchRefusals(credits);
-  const callers = await openKeys({ environment, store, clock, logger }, opened);
+  const callers = await openCallers({ environment, store, clock, logger, config: live.config }, opened);
   const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
   const mediaMeter = createMediaMeter();

@@ -7,6 +7,7 @@ import { dialectIds } from '../../dialects/registry.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from './default-drain-times.ts';
 import { alertsSchema } from './alerts-schema.ts';
+import { callersSchema } from './callers-schema.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { databaseSchema } from './database-schema.ts';
 import { imagesSchema } from './images-schema.ts';
@@ -308,6 +309,7 @@ export const configSchema = Type.Object(
         { additionalProperties: false, description: 'Moderation of content at /v1/moderations.' },
       ),
     ),
+    callers: Type.Optional(callersSchema),
     credits: Type.Optional(creditsSchema),
     disconnect: Type.Optional(disconnectSchema),
     structuredOutput: structuredOutputSchema('all models without a setting of their own'),

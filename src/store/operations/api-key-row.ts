@@ -37,6 +37,7 @@ export function decodeApiKey(row: SqlRow): StoredApiKey {
     userName: readText(row, 'user_name'),
     name: readText(row, 'name'),
     hint: readText(row, 'hint'),
+    ...issuerOf(readText(row, 'hash')),
     createdAtMs: readInteger(row, 'created_at_ms'),
     ...(disabledAtMs === undefined ? {} : { disabledAtMs }),
     strictTranslation: readInteger(row, 'strict_translation') !== 0,
@@ -71,6 +72,12 @@ function decodeKeyTeam(row: SqlRow): StoredApiKey['team'] {
   if (id === undefined) return undefined;
   const limits = decodeLimits(row, 'team_limits');
   return { id, name: readText(row, 'team_name'), ...(limits === undefined ? {} : { limits }) };
+}
+
+/** A key of an issuer's tokens has `jwt:<issuer>:<digest>` in the place of a secret's hash, which has no colon. */
+function issuerOf(hash: string): { readonly issuer?: string } {
+  const [kind, issuer] = hash.split(':', 2);
+  return kind === 'jwt' && issuer !== undefined ? { issuer } : {};
 }
 
 function decodePolicy(row: SqlRow): KeyDisconnectPolicy | undefined {
