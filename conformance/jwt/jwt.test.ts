@@ -110,7 +110,7 @@ describe('signed tokens are credentials', () => {
     assert.equal(both.status, 401);
   });
 
-  test('a wrong token is answered in the words of an unknown key, in each dialect', async () => {
+  test('a wrong token gets the answer of an unknown key, in each dialect', async () => {
     const stranger = await serveIssuer();
     const payload = (await ci.sign(acme)).split('.')[1] ?? '';
     const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;

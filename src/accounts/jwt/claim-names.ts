@@ -72,7 +72,7 @@ function isName(text: string): boolean {
   }
 }
 
-/** Whether a token has all demanded claims: a text or one entry of a list equals an allowed value, which may end in `*`. */
+/** Whether a token has all demanded claims: a text, or one entry of a list, matches a value, which may end in `*`. */
 export function hasClaims(claims: Claims, demanded: Readonly<Record<string, readonly string[]>>): boolean {
   return Object.entries(demanded).every(([path, allowed]) => {
     const value = readClaim(claims, path);

@@ -277,7 +277,7 @@ test('a user without a team joins the one of the claim, which is created; a team
   assert.equal(await name(await issuer.sign()), undefined, 'the claim is missing');
   assert.equal(await name(await issuer.sign({ department: 'research' })), 'alice/ci');
   await accounts.createApiKey({ userName: 'bob', name: 'laptop' });
-  await accounts.createTeam('sales');
+  await accounts.createTeam({ name: 'sales' });
   await accounts.setUserTeam('bob', 'sales');
   assert.equal(await name(await issuer.sign({ sub: 'bob', department: 'research' })), 'bob/ci');
   const teams = Object.fromEntries((await accounts.listUsers()).map((user) => [user.name, user.team]));

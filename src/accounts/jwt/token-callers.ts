@@ -182,14 +182,14 @@ function remember<Value>(map: Map<string, Value>, most: number, name: string, va
   map.set(name, value);
 }
 
-/** What is read before the signature is checked: it only chooses the issuer and the key. */
+/** The members that are read before the signature is checked. They only choose the issuer and the key. */
 function parseToken(token: string): { issuer: string; algorithm: string; kid: string | undefined } | undefined {
   try {
     const { alg, kid } = decodeProtectedHeader(token);
     const { iss } = decodeJwt(token);
     return typeof iss === 'string' && typeof alg === 'string' ? { issuer: iss, algorithm: alg, kid } : undefined;
   } catch {
-    // Whatever cannot be parsed is no token.
+    // Text that cannot be parsed is not a token.
     return undefined;
   }
 }

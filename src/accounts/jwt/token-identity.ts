@@ -53,7 +53,8 @@ export async function ensureTokenKey(
   const author: ChangeAuthor = { actor: `issuer:${issuer.name}`, via: 'gateway' };
   const change = { ...author, atMs: nowMs };
   const user = await store.ensureUser({ id: generateId(userIdLength, random), name: identity.userName, createdAtMs: nowMs }, change);
-  if (identity.teamName !== undefined && user.team === undefined) await joinTeam({ store, random, nowMs }, user.name, identity.teamName, change);
+  if (identity.teamName !== undefined && user.team === undefined)
+    await joinTeam({ store, random, nowMs }, user.name, identity.teamName, change);
   const key: StoredApiKey = {
     id: generateId(idLength, random),
     userId: user.id,
@@ -66,7 +67,7 @@ export async function ensureTokenKey(
     hash: identity.hash,
   };
   await store.insertApiKey(key, change);
-  // What is stored has the limits of team and organization too, and may be the row of another process.
+  // The stored row has the limits of team and organization too, and another process may have made it.
   return await store.findApiKeyByHash(identity.hash);
 }
 

@@ -10,7 +10,7 @@ export type TokenIssuer = {
   readonly name: string;
   /** The claim `iss` of its tokens, compared exactly. */
   readonly issuer: string;
-  /** One of these must be in the claim `aud`. */
+  /** The claim `aud` must name at least one audience of this list. */
   readonly audiences: readonly string[];
   /** The address of its public keys. Undefined: the one that its discovery document names. */
   readonly jwksUrl: string | undefined;
