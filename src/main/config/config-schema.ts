@@ -19,6 +19,7 @@ import { idempotencySchema } from './idempotency-schema.ts';
 import { pricesSchema } from './prices-schema.ts';
 import { creditsSchema, disconnectSchema } from './credits-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
+import { responsesSchema } from './responses-schema.ts';
 import { rateLimitFields } from './rate-limit-fields.ts';
 import { balanceSchema, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
@@ -313,22 +314,7 @@ export const configSchema = Type.Object(
     credits: Type.Optional(creditsSchema),
     disconnect: Type.Optional(disconnectSchema),
     structuredOutput: structuredOutputSchema('all models without a setting of their own'),
-    responses: Type.Optional(
-      Type.Object(
-        {
-          retentionDays: Type.Optional(
-            Type.Integer({
-              minimum: 0,
-              maximum: 36_500,
-              default: 30,
-              description:
-                'Days for which responses are stored, and conversations after their last change. 0: nothing is stored. A key may have a setting of its own.',
-            }),
-          ),
-        },
-        { additionalProperties: false, description: 'Responses that are stored so that a later request can continue them.' },
-      ),
-    ),
+    responses: Type.Optional(responsesSchema),
     overload: Type.Optional(
       Type.Object(
         {

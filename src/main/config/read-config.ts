@@ -156,11 +156,7 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
 
 /** Checks beyond the schema: upstreams fit their vendors, targets name known upstreams, the time zone exists. */
 function findBrokenReferences(config: Config): readonly Problem[] {
-  const found: Problem[] = [
-    ...findSearchProblems(config),
-    ...findAlertProblems(config),
-    ...findIssuerProblems(config.callers?.issuers),
-  ];
+  const found: Problem[] = [...findSearchProblems(config), ...findAlertProblems(config), ...findIssuerProblems(config.callers?.issuers)];
   const names = Object.keys(config.upstreams ?? {});
   for (const [name, upstream] of Object.entries(config.upstreams ?? {}))
     found.push(...findUpstreamProblems(name, upstream), ...findCredentialProblems(name, upstream));
