@@ -13,6 +13,7 @@ export const describedFolders = [
   'admin',
   'accounts',
   'alerts',
+  'audit',
   'billing',
   'conversations',
   'gateway',

@@ -2,6 +2,7 @@ import { describe } from 'node:test';
 
 import { accountsSuite } from './accounts-suite.ts';
 import { alertSuite } from './alert-suite.ts';
+import { auditSinkSuite } from './audit-sink-suite.ts';
 import { auditSuite } from './audit-suite.ts';
 import { callFactsSuite } from './call-facts-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
@@ -30,6 +31,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('teams and tags of keys', () => teamSuite(open));
     describe('alerts', () => alertSuite(open));
     describe('audit log', () => auditSuite(open));
+    describe('sinks of the audit log', () => auditSinkSuite(open));
     describe('people', () => peopleSuite(open));
     describe('ledger', () => ledgerSuite(open));
     describe('facts about calls', () => callFactsSuite(open));

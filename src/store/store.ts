@@ -2,6 +2,7 @@ import type { AccountsStore } from '../accounts/accounts-store.ts';
 import type { PeopleStores } from '../accounts/people/people-stores.ts';
 import type { AlertStore } from '../alerts/alert-store.ts';
 import type { AuditStore } from '../audit/audit-entry.ts';
+import type { AuditSinkStore } from '../audit/sinks/audit-sink.ts';
 import type { CallFactsStore } from '../billing/calls/call-facts-store.ts';
 import type { CreditBooks } from '../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../billing/credits/credit-store.ts';
@@ -40,6 +41,7 @@ export type Store = AccountsStore &
   ImageStore &
   CallbackStore &
   AlertStore &
+  AuditSinkStore &
   IdempotencyStore & {
     /**
      * Sixteen hexadecimal digits that no other database has. They separate its files in shared storage from those of

@@ -42,6 +42,7 @@ import { watchRefusals } from '../../alerts/watch-refusals.ts';
 import type { BookVerifier } from '../../billing/credits/book-verifier.ts';
 import { openAlerts } from './alerts/open-alerts.ts';
 import { openCallers } from './open-callers.ts';
+import { openAuditSinks } from './audit/open-audit-sinks.ts';
 import { openCallbacks } from './open-callbacks.ts';
 import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
 import { openIdempotency } from './open-idempotency.ts';
@@ -251,6 +252,7 @@ export async function assembleGateway(options: {
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
   if (registry !== undefined) addGatewayGauges(registry, gateway);
+  openAuditSinks({ store, config: live.config, clock, logger }, opened);
   openAlerts({ ...options, nodeId, store, journal, books, refusals, health: gateway.health, live, config: live.config, registry }, opened);
   return {
     url,

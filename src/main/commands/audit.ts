@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import type { AuditEntry, AuditFilter } from '../../audit/audit-entry.ts';
+import { describeEntry } from '../../audit/describe-entry.ts';
 import { readAuditLog, verifyAudit } from '../../audit/verify-audit.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { inert } from './usage/terminal-text.ts';
@@ -73,10 +74,4 @@ function readFilter({ actor, action, subject, since, limit }: ListOptions): Audi
 
 function cells({ sequence, atMs, actor, via, action, subject, note }: AuditEntry): string[] {
   return [String(sequence), new Date(atMs).toISOString(), inert(actor), via, action, inert(subject), inert(note ?? '')];
-}
-
-/** A row with its texts of before and after as JSON values. */
-function describeEntry({ atMs, before, after, ...entry }: AuditEntry): object {
-  const read = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
-  return { ...entry, at: new Date(atMs).toISOString(), before: read(before), after: read(after) };
 }

@@ -8,6 +8,7 @@ import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from './default-drain-times.ts';
 import { alertsSchema } from './alerts-schema.ts';
 import { callersSchema } from './callers-schema.ts';
+import { auditSchema } from './audit-schema.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { databaseSchema } from './database-schema.ts';
 import { imagesSchema } from './images-schema.ts';
@@ -30,7 +31,6 @@ import { videosSchema } from './videos-schema.ts';
 const presetNames = Object.values(upstreamVendors).flatMap(({ presets }) => Object.keys(presets ?? {}));
 
 const decimal = (meaning: string) => Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?$', description: `${meaning}, as a decimal string` });
-
 const price = (meaning: string) => decimal(`USD per million ${meaning}`);
 
 const amount = Type.Optional(decimal(''));
@@ -294,6 +294,7 @@ export const configSchema = Type.Object(
     mediaStorage: Type.Optional(mediaStorageSchema),
     callbacks: Type.Optional(callbacksSchema),
     alerts: Type.Optional(alertsSchema),
+    audit: Type.Optional(auditSchema),
     files: Type.Optional(filesSchema),
     videos: Type.Optional(videosSchema),
     images: Type.Optional(imagesSchema),
@@ -383,6 +384,5 @@ export const configSchema = Type.Object(
 );
 
 export type Config = Static<typeof configSchema>;
-
 /** An upstream of the file, of the environment or of the simulator. */
 export type ConfiguredUpstream = NonNullable<Config['upstreams']>[string];

@@ -8,6 +8,7 @@ import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
+import { findAuditProblems } from './audit-schema.ts';
 import { findAlertProblems } from './alert-settings.ts';
 import { findIssuerProblems } from './token-issuers.ts';
 import { findSearchProblems } from './find-search-provider.ts';
@@ -156,7 +157,12 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
 
 /** Checks beyond the schema: upstreams fit their vendors, targets name known upstreams, the time zone exists. */
 function findBrokenReferences(config: Config): readonly Problem[] {
-  const found: Problem[] = [...findSearchProblems(config), ...findAlertProblems(config), ...findIssuerProblems(config.callers?.issuers)];
+  const found: Problem[] = [
+    ...findSearchProblems(config),
+    ...findAlertProblems(config),
+    ...findIssuerProblems(config.callers?.issuers),
+    ...findAuditProblems(config),
+  ];
   const names = Object.keys(config.upstreams ?? {});
   for (const [name, upstream] of Object.entries(config.upstreams ?? {}))
     found.push(...findUpstreamProblems(name, upstream), ...findCredentialProblems(name, upstream));

@@ -23,6 +23,7 @@ import { people } from './0021-people.ts';
 import { callFacts } from './0022-call-facts.ts';
 import { teams } from './0023-teams.ts';
 import { alerts } from './0024-alerts.ts';
+import { auditSinks } from './0025-audit-sinks.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -50,6 +51,7 @@ export const migrations: readonly Migration[] = [
   callFacts,
   teams,
   alerts,
+  auditSinks,
 ];
 
 /** The schema version that this program needs. */

@@ -3,6 +3,7 @@ import { createAccountsOperations } from './accounts-operations.ts';
 import { createAdminTokenOperations } from './admin-token-operations.ts';
 import { createAlertOperations } from './alert-operations.ts';
 import { createAuditOperations } from './audit-operations.ts';
+import { createAuditSinkOperations } from './audit-sink-operations.ts';
 import { createBookOperations } from './book-operations.ts';
 import { createCallFactsOperations } from './facts/call-facts-operations.ts';
 import { createBilledCallOperations } from './billed-call-operations.ts';
@@ -43,6 +44,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createImageOperations(database),
     ...createCallbackOperations(database),
     ...createAlertOperations(database),
+    ...createAuditSinkOperations(database),
     ...createIdempotencyOperations(database),
     ...createPriceBookOperations(database),
     databaseId: () => readDatabaseId(database),

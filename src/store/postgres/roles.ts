@@ -92,6 +92,7 @@ const rights: Readonly<Record<string, Rights>> = {
   // The console and commands list what a gateway has found.
   alerts: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'read' },
   alert_node_reports: gatewayOnly,
+  audit_sinks: gatewayOnly,
   alert_notices: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'read' },
   // Rows are only ever added; the head is the sequence and hash of the last one.
   audit_log: { gateway: 'add', monitor: 'nothing', operator: 'add', console: 'add' },

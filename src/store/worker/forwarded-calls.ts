@@ -191,6 +191,8 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   recordNotice: 1,
   listNotices: 1,
   sweepAlerts: 1,
+  claimAuditSink: 1,
+  advanceAuditSink: 1,
 };
 
 export const forwardedNames = Object.keys(forwardedCalls) as readonly ForwardedName[];

@@ -19,6 +19,7 @@ import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { PackedRows } from '../operations/packed-rows.ts';
 import { StoreError } from '../store-error.ts';
 import type { AuditStore } from '../../audit/audit-entry.ts';
+import type { AuditSinkStore } from '../../audit/sinks/audit-sink.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
 /** The methods of a store as they run in the worker. Most are those of the store itself. */
@@ -61,6 +62,7 @@ export type StoreOperations = AccountsStoreOperations &
   ImageStore &
   CallbackStoreOperations &
   AlertStore &
+  AuditSinkStore &
   IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { AuditStore } from '../audit-entry.ts';
+import type { AuditSink, AuditSinkStore } from './audit-sink.ts';
+
+const pageRows = 200;
+const defaults = { everyMs: 5000, timeoutMs: 15_000, backoffMaxMs: 300_000 };
+const leaseMarginMs = 60_000;
+
+export type AuditForwarderOptions = {
+  readonly store: Pick<AuditStore, 'readAudit'> & AuditSinkStore;
+  /** The sinks of the configuration in force. */
+  readonly sinks: () => readonly AuditSink[];
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  /** Time between two looks for new rows. */
+  readonly everyMs?: number;
+  /** Limit of sending one page. */
+  readonly timeoutMs?: number;
+};
+
+export type AuditForwarder = {
+  /** Sends all rows that are due, to all sinks at the same time. Never rejects. */
+  readonly round: () => Promise<void>;
+  readonly start: () => void;
+  readonly close: () => Promise<void>;
+};
+
+type Failure = { count: number; nextMs: number };
+
+/**
+ * Sends the rows of the audit log to sinks: in order and at least once. How far a sink has come is in the store, and
+ * gateways take turns by leases. A sink that fails is retried after growing pauses, and delays no other sink and no
+ * change.
+ */
+export function createAuditForwarder(options: AuditForwarderOptions): AuditForwarder {
+  const { store, sinks, clock, logger } = options;
+  const { everyMs, timeoutMs, backoffMaxMs } = { ...defaults, ...options };
+  const owner = randomUUID();
+  const end = new AbortController();
+  const failures = new Map<string, Failure>();
+  const isDue = ({ name }: AuditSink): boolean => clock.nowMs() >= (failures.get(name)?.nextMs ?? 0);
+
+  /** Sends one page. False if there is nothing more to send now. */
+  const sendPage = async ({ name, send }: AuditSink): Promise<boolean> => {
+    const nowMs = clock.nowMs();
+    const after = await store.claimAuditSink({ name, owner, nowMs, leaseUntilMs: nowMs + timeoutMs + leaseMarginMs });
+    if (after === undefined) return false;
+    const page = await store.readAudit(after, pageRows);
+    const last = page.at(-1);
+    if (last === undefined) return false;
+    await send(page, AbortSignal.any([end.signal, AbortSignal.timeout(timeoutMs)]));
+    // False means that the lease has expired: another process sends these rows again.
+    return await store.advanceAuditSink({ name, owner, sequence: last.sequence });
+  };
+  const sendAll = async (sink: AuditSink): Promise<void> => {
+    const { name } = sink;
+    try {
+      while (!end.signal.aborted && (await sendPage(sink)));
+      if (failures.delete(name)) logger.info({ sink: name }, 'audit sink works again');
+    } catch (error) {
+      if (end.signal.aborted) return;
+      const count = (failures.get(name)?.count ?? 0) + 1;
+      failures.set(name, { count, nextMs: clock.nowMs() + Math.min(backoffMaxMs, everyMs * 2 ** Math.min(count - 1, 16)) });
+      if (count === 1) logger.warn({ sink: name, err: error }, 'sending the audit log to a sink failed');
+    }
+  };
+  const round = async (): Promise<void> => {
+    await Promise.all(sinks().filter(isDue).map(sendAll));
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  const schedule = (): void => {
+    timer = setTimeout(() => {
+      running = round().then(() => {
+        if (!end.signal.aborted) schedule();
+      });
+    }, everyMs).unref();
+  };
+  return {
+    round,
+    start: schedule,
+    close: async () => {
+      end.abort(new Error('the forwarder was closed'));
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
