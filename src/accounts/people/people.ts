@@ -30,7 +30,7 @@ export type People = {
    */
   readonly create: (person: NewPerson, author: ChangeAuthor, makerId?: string) => Promise<Person>;
   /**
-   * Makes a person of an OIDC identity. If the name is taken, it gets a number. Users need not exist yet. Undefined if
+   * Makes a person of an OIDC identity. If the name is taken, it gets a number. Undefined if
    * somebody has the identity already.
    */
   readonly createOfIdentity: (person: NewPerson & { readonly identity: OidcIdentity }, author: ChangeAuthor) => Promise<Person | undefined>;
@@ -38,6 +38,8 @@ export type People = {
   readonly change: (expected: Expected, edit: PersonEdit, author: ChangeAuthor) => Promise<Person | undefined>;
   /** Removes a person, its sessions and the admin tokens it made. Undefined if there is no such person. */
   readonly remove: (expected: Expected, author: ChangeAuthor) => Promise<Person | undefined>;
+  /** Those of some names that are names of users. */
+  readonly knownUsers: (names: readonly string[]) => Promise<readonly string[]>;
   /** The oldest enabled operator; if there is none, makes one named `operator`. */
   readonly ensureOperator: (author: ChangeAuthor) => Promise<Person>;
 };
@@ -76,8 +78,17 @@ export function createPeople(dependencies: PeopleDependencies): People {
       return outcomeOf(await store.changePerson(expected, checked, { ...author, atMs: clock.nowMs() }), name);
     },
     remove: async (expected, author) => outcomeOf(await store.deletePerson(expected, { ...author, atMs: clock.nowMs() })),
+    knownUsers: async (names) => {
+      const wanted = new Set(names.map((name) => name.normalize('NFC')));
+      return (await store.listUsers()).map(({ name }) => name).filter((name) => wanted.has(name));
+    },
     ensureOperator: (author) => ensureOperator(dependencies, author),
   };
+}
+
+/** A person by its id or its name, as commands name it. */
+export async function findByIdOrName(people: Pick<People, 'find'>, reference: string): Promise<Person | undefined> {
+  return (await people.find({ id: reference })) ?? (await people.find({ name: reference }));
 }
 
 type CheckedPerson = NewPerson & { readonly users: readonly string[]; readonly identity?: OidcIdentity };
