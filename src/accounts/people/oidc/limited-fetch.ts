@@ -5,8 +5,8 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 const bodyBytesMax = 1024 * 1024;
 
 /**
- * Limits each request of `send` to `timeoutMs`, its body included, and to a body of 1 MiB. Redirects are not followed: a
- * client secret must not go elsewhere.
+ * Limits each request of `send` to `timeoutMs`, its body included, and to a body of 1 MiB. Redirects are not followed:
+ * a client secret must not go elsewhere.
  */
 export function limitFetch(send: Fetch, timeoutMs: number, signal: AbortSignal): Fetch {
   return async (url, init) => {

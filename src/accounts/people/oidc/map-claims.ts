@@ -4,7 +4,7 @@ import type { OidcSettings } from './oidc-settings.ts';
 /** The claims of a person by name, as the provider sends them. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** What the settings make of a person's claims. */
+/** A person's role and users by the settings. */
 export type MappedClaims = {
   readonly role: Role;
   /** Undefined if the settings do not map users. */

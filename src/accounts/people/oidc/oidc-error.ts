@@ -1,7 +1,7 @@
 /**
- * `unavailable`: the provider does not answer, or not as the specification says. `expired`: the sign-in took longer than
- * ten minutes, or was begun in another browser. `denied`: the person or the provider refused it. `invalid`: the answer is
- * not one that this provider signed for this sign-in.
+ * `unavailable`: the provider does not answer, or not as the specification says. `expired`: the sign-in took longer
+ * than ten minutes, or was begun in another browser. `denied`: the person or the provider refused it. `invalid`: the
+ * answer is not one that this provider signed for this sign-in.
  */
 export type OidcErrorCode = 'unavailable' | 'expired' | 'denied' | 'invalid';
 

@@ -17,8 +17,8 @@ export type OidcSettings = {
    */
   readonly roles: { readonly claim: string; readonly map: Readonly<Record<string, Role>> };
   /**
-   * The claim that names the users that a person owns. With a map, only its values count and name the users. Absent: users
-   * of people are set by hand.
+   * The claim that names the users that a person owns. With a map, only its values count and name the users. Absent:
+   * users of people are set by hand.
    */
   readonly users?: { readonly claim: string; readonly map?: Readonly<Record<string, string>> };
 };
