@@ -44,10 +44,18 @@ async function createProgram(environment: Environment, name: string | undefined)
     .command('monitor')
     .description('the monitor service alone, reading the same data directory')
     .action(() => serve(environment, { gateway: false, monitor: true, simulator: false, console: false }));
-  program
+  const adminConsole = program
     .command('console')
     .description('the admin API alone, on the same database')
     .action(() => serve(environment, { gateway: false, monitor: false, simulator: false, console: true }));
+  adminConsole
+    .command('link')
+    .description('prints a link that signs a person in, once, within 15 minutes; also the way back after a forgotten password')
+    .option('--person <person>', 'id or name; default: the oldest operator, who is made if there is none')
+    .action(async (options: { readonly person?: string }) => {
+      const { printConsoleLink } = await import('./commands/console-link.ts');
+      await printConsoleLink(withConfigPath(environment), options);
+    });
   await addCommands(program, environment, name);
   program
     .command('config')

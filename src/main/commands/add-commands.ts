@@ -14,6 +14,8 @@ const commands: Readonly<Record<string, AddCommand>> = {
   alerts: async (...to) => (await import('./alerts.ts')).addAlertCommands(...to),
   audit: async (...to) => (await import('./audit.ts')).addAuditCommands(...to),
   tokens: async (...to) => (await import('./tokens.ts')).addTokenCommands(...to),
+  people: async (...to) => (await import('./people.ts')).addPeopleCommands(...to),
+  'admin-tokens': async (...to) => (await import('./admin-tokens.ts')).addAdminTokenCommands(...to),
   usage: async (program, environment) => (await import('./usage.ts')).addUsageCommand(program, () => withConfigPath(environment)),
   reconcile: async (program, environment) =>
     (await import('./reconcile.ts')).addReconcileCommand(program, () => withConfigPath(environment)),
