@@ -15,7 +15,7 @@ const open = async (secret: string) => {
   return principal === 'unavailable' ? assert.fail('unavailable') : principal;
 };
 
-/** What a signed-in person may give to a token. */
+/** The rights that a signed-in person may give to a token. */
 async function makerOf(person: Person): Promise<TokenMaker> {
   const { token } = await signInByLink(parts(), person.id);
   const found = await parts().principals.ofSession(token, {}, signal);

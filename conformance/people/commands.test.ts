@@ -26,8 +26,14 @@ test('a link makes the first operator, and further ones are for the same person'
   assert.match(first.stdout, /^http:\/\/127\.0\.0\.1:8082\/#in=[0-9A-Za-z]{43}\n$/);
   assert.match(first.stderr, /^signs operator \(operator\) in, once, until 20/);
   await succeed('console link --person operator', { WEIR_HOST: '0.0.0.0', WEIR_CONSOLE_PORT: '9000' });
-  assert.deepEqual((await people()).map(({ name, role }) => [name, role]), [['operator', 'operator']]);
-  for (const [port, reason] of [['off', 'is off'], ['0', 'is 0']] as const)
+  assert.deepEqual(
+    (await people()).map(({ name, role }) => [name, role]),
+    [['operator', 'operator']],
+  );
+  for (const [port, reason] of [
+    ['off', 'is off'],
+    ['0', 'is 0'],
+  ] as const)
     assert.match((await weir('console link', { WEIR_CONSOLE_PORT: port })).stderr, new RegExp(`WEIR_CONSOLE_PORT ${reason}`));
   const unknown = await weir('console link --person nobody');
   assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
@@ -78,12 +84,17 @@ test('mistakes are one sentence without a stack', async () => {
 });
 
 test('an admin token is made, listed without its secret, rotated and deleted', async () => {
-  const created = (await succeed('admin-tokens create --name ci --permission usage:read people:write --user dan --expires 1h')).stdout.trim();
+  const created = (
+    await succeed('admin-tokens create --name ci --permission usage:read people:write --user dan --expires 1h')
+  ).stdout.trim();
   assert.match(created, /^at-weir-[0-9A-Za-z]{10}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
   const listed = (await succeed('admin-tokens list --json')).stdout;
   assert.ok(!listed.includes(created.slice(19, 62)));
   const [token] = JSON.parse(listed);
-  assert.deepEqual([token.name, token.permissions, token.users, token.hint], ['ci', ['usage:read', 'people:write'], ['dan'], created.slice(-4)]);
+  assert.deepEqual(
+    [token.name, token.permissions, token.users, token.hint],
+    ['ci', ['usage:read', 'people:write'], ['dan'], created.slice(-4)],
+  );
   assert.equal(token.expiresAtMs - token.createdAtMs, 3_600_000);
   const rotated = await succeed('admin-tokens rotate ci --overlap 1h');
   assert.notEqual(rotated.stdout.trim(), created);

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 
-/** What the provider does wrong, or says about the person, with the next sign-in. */
-export type ProviderBehaviour = {
+/** The claims of the person, and the faults of the provider, at the next sign-in. */
+type ProviderBehaviour = {
   /** Claims of the person. */
   claims: JWTPayload;
   /** Changes the ID token's claims before it is signed. */

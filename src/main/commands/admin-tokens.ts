@@ -24,7 +24,7 @@ export function addAdminTokenCommands(program: Command, environment: Environment
     .command('create')
     .description('creates a token and prints its secret, once')
     .requiredOption('--name <name>', 'its name')
-    .option('--permission <name...>', 'what it may do: usage:read, keys:write; without this option all that needs no recent sign-in')
+    .option('--permission <name...>', 'its permissions: usage:read, keys:write; without this option all that need no recent sign-in')
     .option('--user <name...>', 'only the data of these users; without this option of all')
     .option('--expires <time>', 'how long it is valid: 12h, 90d', '90d')
     .action(async ({ name, permission, user, expires }: CreateOptions) => {

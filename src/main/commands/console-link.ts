@@ -14,7 +14,8 @@ export async function printConsoleLink(environment: Environment, { person: refer
   await withPeople(environment, async (each) => {
     const person = reference === undefined ? await each.people.ensureOperator(commandAuthor()) : await findPerson(each, reference);
     const code = await each.signIns.createCode(person.id, commandAuthor());
-    if (code === undefined) throw new StartError(`${inert(person.name)} is disabled; weir people update ${person.id} --enable lets it in again`);
+    if (code === undefined)
+      throw new StartError(`${inert(person.name)} is disabled; weir people update ${person.id} --enable lets it in again`);
     console.log(`${address}/#in=${code.code}`);
     console.error(`signs ${inert(person.name)} (${person.role}) in, once, until ${new Date(code.expiresAtMs).toISOString()}`);
   });

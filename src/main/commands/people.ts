@@ -116,5 +116,6 @@ function describe({ name, role, users, disabledAtMs }: Person): string {
 function cells(person: Person): readonly string[] {
   const { id, name, role, users, hasPassword, identity, createdAtMs, disabledAtMs } = person;
   const ways = identity === undefined ? (hasPassword ? 'password, link' : 'link') : `${identity.issuer}, link`;
-  return [id, inert(name), role, users.map(inert).join(', ') || '-', inert(ways), showTime(createdAtMs), disabledAtMs === undefined ? 'active' : 'disabled'];
+  const state = disabledAtMs === undefined ? 'active' : 'disabled';
+  return [id, inert(name), role, users.map(inert).join(', ') || '-', inert(ways), showTime(createdAtMs), state];
 }

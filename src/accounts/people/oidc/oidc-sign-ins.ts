@@ -13,8 +13,8 @@ import { type Claims, mapClaims, type MappedClaims } from './map-claims.ts';
 import type { BegunSignIn, OidcProvider, OidcPurpose, ProvenPerson } from './oidc-provider.ts';
 import type { OidcSettings } from './oidc-settings.ts';
 
-/** What the browser brings back from the provider: the query of its address, and the content of its cookie. */
-export type WayBack = { readonly search: string; readonly kept: string };
+/** The query of the address to which the provider sent the browser, and the content of its cookie. */
+type WayBack = { readonly search: string; readonly kept: string };
 
 /**
  * Signs people in by a provider of OpenID Connect. A person is found by issuer and subject, or made. At each sign-in it
