@@ -24,6 +24,7 @@ function makeBundle() {
 }
 
 function explain(reason) {
+  // eslint-disable-next-line no-console -- an installation has no logger
   console.error(
     `weir: no bundle was made, so the sources run, which takes longer to start: ${String(reason).replace(/\s+/g, ' ').slice(0, 300)}`,
   );

@@ -15,9 +15,10 @@ export type ServedIssuer = FakeIssuer & {
 export async function serveIssuer(algorithm = 'RS256'): Promise<ServedIssuer> {
   const requests: string[] = [];
   let isAway = false;
-  let issuer: FakeIssuer | undefined;
+  const made: { issuer?: FakeIssuer } = {};
   const server: Server = createServer((request, response) => {
     requests.push(request.url ?? '');
+    const { issuer } = made;
     if (isAway || issuer === undefined) {
       response.writeHead(500).end('away');
       return;
@@ -27,7 +28,8 @@ export async function serveIssuer(algorithm = 'RS256'): Promise<ServedIssuer> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  issuer = await createFakeIssuer(`http://127.0.0.1:${port}`, Date.now, algorithm);
+  const issuer = await createFakeIssuer(`http://127.0.0.1:${port}`, Date.now, algorithm);
+  made.issuer = issuer;
   return {
     ...issuer,
     requests,

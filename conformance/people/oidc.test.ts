@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { after, before, beforeEach, test } from 'node:test';
 
 import { createOidcProvider } from '../../src/accounts/people/oidc/oidc-provider.ts';
@@ -33,7 +34,12 @@ function assemble({ users, timeoutMs = 20_000, ...changes }: Partial<OidcSetting
     ...(users === undefined ? {} : { users }),
     ...changes,
   };
-  const signIns = createOidcSignIns({ ...parts(), settings, clock, provider: createOidcProvider({ settings, clock, timeoutMs }) });
+  const signIns = createOidcSignIns({
+    ...parts(),
+    settings,
+    clock,
+    provider: createOidcProvider({ settings, clock, timeoutMs, send: fetch }),
+  });
   return {
     signIns,
     pass: (ms: number) => {
@@ -237,11 +243,11 @@ test('a provider that is silent, fails, or answers without end is unavailable wi
   for (const path of [discovery, '/token', '/keys']) {
     for (const [name, answer] of Object.entries({
       silent: () => {},
-      'silent after its head': (reply: import('node:http').ServerResponse) => reply.writeHead(200, json).write('{'),
-      error: (reply: import('node:http').ServerResponse) => reply.writeHead(500).end('no'),
-      redirect: (reply: import('node:http').ServerResponse) => reply.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
-      'no JSON': (reply: import('node:http').ServerResponse) => reply.writeHead(200, json).end('<html>'),
-      endless: (reply: import('node:http').ServerResponse) => reply.writeHead(200, json).end(`{"a":"${'x'.repeat(2_000_000)}"}`),
+      'silent after its head': (reply: ServerResponse) => reply.writeHead(200, json).write('{'),
+      error: (reply: ServerResponse) => reply.writeHead(500).end('no'),
+      redirect: (reply: ServerResponse) => reply.writeHead(302, { location: 'http://127.0.0.1:9/' }).end(),
+      'no JSON': (reply: ServerResponse) => reply.writeHead(200, json).end('<html>'),
+      endless: (reply: ServerResponse) => reply.writeHead(200, json).end(`{"a":"${'x'.repeat(2_000_000)}"}`),
     })) {
       provider.behaviour.answer = { [path]: answer };
       await assert.rejects(assemble({ timeoutMs: 200 }).signIn(), { name: 'OidcError' }, `${path} ${name}`);

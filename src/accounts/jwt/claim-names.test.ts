@@ -36,7 +36,7 @@ test('claims become names: as they are if they are names, else readable with a h
 
 test('a claim that is missing, empty, too long or no text makes no name', () => {
   for (const value of [undefined, null, '', 'x'.repeat(1025), true, 1.5, ['a'], { a: 'b' }])
-    assert.equal(nameFromClaims('{sub}', { sub: value }), undefined, String(value));
+    assert.equal(nameFromClaims('{sub}', { sub: value }), undefined, JSON.stringify(value));
   assert.equal(nameFromClaims('{__proto__/x}', { sub: 'a' }), undefined);
   assert.equal(nameFromClaims('{constructor}', { sub: 'a' }), undefined);
   assert.equal(nameFromClaims('{a/b}', { a: ['x'] }), undefined);

@@ -64,36 +64,63 @@ export function looksLikeToken(secret: string): boolean {
 }
 
 export function createTokenCallers(options: TokenCallersOptions): TokenCallers {
-  const { directory, clock, logger } = options;
-  let configured: readonly TokenIssuer[] | undefined;
-  let states = new Map<string, IssuerState>();
-  const verified = new Map<string, Verified>();
-  const refusedUntilMs = new Map<string, number>();
-  const resolving = new Map<string, Promise<ApiKey | undefined | 'unavailable'>>();
+  const table = new TokenTable(options);
+  return { find: (token) => table.find(token), resolve: (token, signal) => table.resolve(token, signal) };
+}
 
-  /** After a change of the configuration every token is verified again. */
-  function issuers(): ReadonlyMap<string, IssuerState> {
-    const now = options.issuers();
-    if (now !== configured) {
-      const before = states;
-      states = new Map(now.map((issuer) => [issuer.issuer, stateOf(issuer, before.get(issuer.issuer))]));
-      configured = now;
-      verified.clear();
-      refusedUntilMs.clear();
-    }
-    return states;
+/** Verified tokens and refused ones, in memory. */
+class TokenTable {
+  readonly #options: TokenCallersOptions;
+  #configured: readonly TokenIssuer[] | undefined;
+  #states = new Map<string, IssuerState>();
+  readonly #verified = new Map<string, Verified>();
+  readonly #refusedUntilMs = new Map<string, number>();
+  readonly #resolving = new Map<string, Promise<ApiKey | undefined | 'unavailable'>>();
+
+  constructor(options: TokenCallersOptions) {
+    this.#options = options;
   }
 
-  function stateOf(issuer: TokenIssuer, before: IssuerState | undefined): IssuerState {
+  find(token: string): ApiKey | undefined {
+    if (token.length > tokenCharactersMax || this.#issuers().size === 0) return undefined;
+    const digest = digestOf(token);
+    const entry = this.#verified.get(digest);
+    if (entry === undefined) return undefined;
+    entry.state.keys.refreshIfDue();
+    return this.#callerOf(digest, entry);
+  }
+
+  async resolve(token: string, signal: AbortSignal): Promise<ApiKey | undefined | 'unavailable'> {
+    signal.throwIfAborted();
+    if (token.length > tokenCharactersMax || this.#issuers().size === 0) return undefined;
+    const digest = digestOf(token);
+    if (this.#options.clock.monotonicMs() < (this.#refusedUntilMs.get(digest) ?? -Infinity)) return undefined;
+    return await (this.#resolving.get(digest) ?? this.#resolveOnce(token, digest, signal));
+  }
+
+  /** After a change of the configuration every token is verified again. */
+  #issuers(): ReadonlyMap<string, IssuerState> {
+    const now = this.#options.issuers();
+    if (now !== this.#configured) {
+      const before = this.#states;
+      this.#states = new Map(now.map((issuer) => [issuer.issuer, this.#stateOf(issuer, before.get(issuer.issuer))]));
+      this.#configured = now;
+      this.#verified.clear();
+      this.#refusedUntilMs.clear();
+    }
+    return this.#states;
+  }
+
+  #stateOf(issuer: TokenIssuer, before: IssuerState | undefined): IssuerState {
     const isKept = before !== undefined && before.issuer.jwksUrl === issuer.jwksUrl && before.issuer.name === issuer.name;
-    return { issuer, keys: isKept ? before.keys : createIssuerKeys({ issuer, ...options }) };
+    return { issuer, keys: isKept ? before.keys : createIssuerKeys({ issuer, ...this.#options }) };
   }
 
   /** The caller of an entry, unless its key was disabled or deleted, or the issuer's keys have changed. */
-  function callerOf(digest: string, entry: Verified): ApiKey | undefined {
-    const key = directory.stored(entry.identity.hash);
-    if (key === undefined || clock.nowMs() >= entry.endsAtMs || entry.generation !== entry.state.keys.generation()) {
-      verified.delete(digest);
+  #callerOf(digest: string, entry: Verified): ApiKey | undefined {
+    const key = this.#options.directory.stored(entry.identity.hash);
+    if (key === undefined || this.#options.clock.nowMs() >= entry.endsAtMs || entry.generation !== entry.state.keys.generation()) {
+      this.#verified.delete(digest);
       return undefined;
     }
     if (key !== entry.key) {
@@ -103,75 +130,57 @@ export function createTokenCallers(options: TokenCallersOptions): TokenCallers {
     return key.disabledAtMs === undefined ? entry.caller : undefined;
   }
 
-  async function verify(token: string, digest: string, signal: AbortSignal): Promise<ApiKey | undefined | 'unavailable'> {
+  async #verify(token: string, digest: string, signal: AbortSignal): Promise<ApiKey | undefined | 'unavailable'> {
     const parsed = parseToken(token);
-    const state = parsed === undefined ? undefined : issuers().get(parsed.issuer);
+    const state = parsed === undefined ? undefined : this.#issuers().get(parsed.issuer);
     if (parsed === undefined || state === undefined || !state.issuer.algorithms.some((algorithm) => algorithm === parsed.algorithm))
       return undefined;
     const keys = await state.keys.forToken(parsed.kid, signal);
     if (keys === 'unavailable') return keys;
     const generation = state.keys.generation();
-    const checked = await checkToken(token, state.issuer, keys.resolve, clock.nowMs());
+    const checked = await checkToken(token, state.issuer, keys.resolve, this.#options.clock.nowMs());
     if (checked === undefined) return undefined;
     const identity = identityOf(state.issuer, checked.claims);
     if (identity === undefined) return undefined;
-    const key = checked.isExpired ? directory.stored(identity.hash) : await keyOf(state.issuer, identity);
+    const key = checked.isExpired ? this.#options.directory.stored(identity.hash) : await this.#keyOf(state.issuer, identity);
     if (key === undefined || key === 'unavailable') return key;
     const caller = withLimits(key, state.issuer, checked.endsAtMs);
     if (!checked.isExpired)
-      remember(verified, verifiedMax, digest, { state, identity, endsAtMs: checked.endsAtMs, generation, key, caller });
+      remember(this.#verified, verifiedMax, digest, { state, identity, endsAtMs: checked.endsAtMs, generation, key, caller });
     return key.disabledAtMs === undefined ? caller : undefined;
   }
 
-  async function keyOf(issuer: TokenIssuer, identity: TokenIdentity): Promise<ApiKey | undefined | 'unavailable'> {
-    const known = directory.stored(identity.hash);
+  async #keyOf(issuer: TokenIssuer, identity: TokenIdentity): Promise<ApiKey | undefined | 'unavailable'> {
+    const known = this.#options.directory.stored(identity.hash);
     if (known !== undefined) return known;
-    if (directory.countStored(hashPrefixOf(issuer)) >= issuer.keysMax) {
-      logger.warn({ issuer: issuer.name }, 'token refused because its issuer has too many keys');
+    if (this.#options.directory.countStored(hashPrefixOf(issuer)) >= issuer.keysMax) {
+      this.#options.logger.warn({ issuer: issuer.name }, 'token refused because its issuer has too many keys');
       return undefined;
     }
     try {
-      const parts = { ...options, nowMs: clock.nowMs() };
-      const key = await directory.learn(() => waitFor(ensureTokenKey(parts, issuer, identity), storeTimeoutMs));
+      const parts = { ...this.#options, nowMs: this.#options.clock.nowMs() };
+      const key = await this.#options.directory.learn(() => waitFor(ensureTokenKey(parts, issuer, identity), storeTimeoutMs));
       if (key === undefined)
-        logger.warn({ issuer: issuer.name, user: identity.userName }, 'token refused because the name of its key is in use');
+        this.#options.logger.warn({ issuer: issuer.name, user: identity.userName }, 'token refused because the name of its key is in use');
       return key;
     } catch (error) {
-      logger.warn({ issuer: issuer.name, err: error }, 'creating the key of a token failed');
+      this.#options.logger.warn({ issuer: issuer.name, err: error }, 'creating the key of a token failed');
       return 'unavailable';
     }
   }
 
-  async function resolveOnce(token: string, digest: string, signal: AbortSignal): Promise<ApiKey | undefined | 'unavailable'> {
-    if (resolving.size >= verificationsMax) return 'unavailable';
-    const work = verify(token, digest, signal);
-    resolving.set(digest, work);
+  async #resolveOnce(token: string, digest: string, signal: AbortSignal): Promise<ApiKey | undefined | 'unavailable'> {
+    if (this.#resolving.size >= verificationsMax) return 'unavailable';
+    const work = this.#verify(token, digest, signal);
+    this.#resolving.set(digest, work);
     try {
       const found = await work;
-      if (found === undefined) remember(refusedUntilMs, refusedMax, digest, clock.monotonicMs() + refusedMs);
+      if (found === undefined) remember(this.#refusedUntilMs, refusedMax, digest, this.#options.clock.monotonicMs() + refusedMs);
       return found;
     } finally {
-      resolving.delete(digest);
+      this.#resolving.delete(digest);
     }
   }
-
-  return {
-    find: (token) => {
-      if (token.length > tokenCharactersMax || issuers().size === 0) return undefined;
-      const digest = digestOf(token);
-      const entry = verified.get(digest);
-      if (entry === undefined) return undefined;
-      entry.state.keys.refreshIfDue();
-      return callerOf(digest, entry);
-    },
-    resolve: async (token, signal) => {
-      signal.throwIfAborted();
-      if (token.length > tokenCharactersMax || issuers().size === 0) return undefined;
-      const digest = digestOf(token);
-      if (clock.monotonicMs() < (refusedUntilMs.get(digest) ?? -Infinity)) return undefined;
-      return await (resolving.get(digest) ?? resolveOnce(token, digest, signal));
-    },
-  };
 }
 
 const digestOf = (token: string): string => hash('sha256', token, 'base64url');

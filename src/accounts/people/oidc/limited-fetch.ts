@@ -14,7 +14,8 @@ export function limitFetch(send: Fetch, timeoutMs: number, signal: AbortSignal):
     const answer = await send(url, { ...init, redirect: 'manual', signal: limited });
     const pieces: Uint8Array[] = [];
     let bytes = 0;
-    for await (const piece of answer.body ?? []) {
+    const parts: AsyncIterable<Uint8Array> | readonly Uint8Array[] = answer.body ?? [];
+    for await (const piece of parts) {
       bytes += piece.byteLength;
       if (bytes > bodyBytesMax) throw new RangeError(`The answer of ${new URL(url).host} has more than ${bodyBytesMax} bytes.`);
       pieces.push(piece);

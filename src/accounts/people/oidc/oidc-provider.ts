@@ -35,8 +35,8 @@ export type OidcProvider = {
 export type OidcProviderOptions = {
   readonly settings: OidcSettings;
   readonly clock: Clock;
-  /** Default: the global `fetch`. A proxy is the matter of this function. */
-  readonly send?: Fetch;
+  /** Sends requests as the global `fetch` does, by a proxy if there is one. */
+  readonly send: Fetch;
   /** The limit of each request to the provider. Default 10 s. */
   readonly timeoutMs?: number;
 };
@@ -58,7 +58,7 @@ type Kept = {
   readonly purpose: OidcPurpose;
 };
 
-export function createOidcProvider({ settings, clock, send = fetch, timeoutMs = 10_000 }: OidcProviderOptions): OidcProvider {
+export function createOidcProvider({ settings, clock, send, timeoutMs = 10_000 }: OidcProviderOptions): OidcProvider {
   let known: { readonly metadata: OpenIdClient.ServerMetadata; readonly untilMs: number } | undefined;
 
   /** A configuration of its own for each use, so that keys are read again: a provider may have rotated them. */
