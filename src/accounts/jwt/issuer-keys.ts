@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/log.ts';
 import type { TokenIssuer } from './token-issuer.ts';
 
 /** The public keys of an issuer, and the names of the keys. */
-export type IssuerKeySet = { readonly resolve: LocalJWKSet; readonly kids: ReadonlySet<string> };
+type IssuerKeySet = { readonly resolve: LocalJWKSet; readonly kids: ReadonlySet<string> };
 
 /** Keeps the public keys of one issuer. */
 export type IssuerKeys = {

@@ -2,7 +2,7 @@ import type { AccessLimits, RateLimits } from '../access-limits.ts';
 
 /** The algorithms of signatures that can be allowed: all have a public key. */
 export const tokenAlgorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const;
-export type TokenAlgorithm = (typeof tokenAlgorithms)[number];
+type TokenAlgorithm = (typeof tokenAlgorithms)[number];
 
 /** A service whose signed tokens are credentials of calls. */
 export type TokenIssuer = {
