@@ -62,7 +62,7 @@ describe('pages that people read', () => {
         // A future day, whenever this runs.
         ['2030-01-01', `${nextYear}-01-01`],
       ],
-      environment: { WEIR_DATA_DIR: weir.dataDirectory, WEIR_LOG_LEVEL: 'warn' },
+      environment: { WEIR_DATA_DIR: weir.dataDirectory, WEIR_CONSOLE_PORT: '8082', WEIR_LOG_LEVEL: 'warn' },
       prelude: commands.shellFunction,
     };
   }

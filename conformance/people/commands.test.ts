@@ -11,7 +11,7 @@ const directory = mkdtempSync(join(tmpdir(), 'weir-people-commands-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 const weir = (words: string, environment: Readonly<Record<string, string>> = {}) =>
-  runCommand(words.split(' '), { WEIR_DATA_DIR: directory, ...environment });
+  runCommand(words.split(' '), { WEIR_DATA_DIR: directory, WEIR_CONSOLE_PORT: '8082', ...environment });
 
 async function succeed(words: string, environment: Readonly<Record<string, string>> = {}) {
   const finished = await weir(words, environment);
