@@ -12,7 +12,7 @@ import { openLedger } from '../support/read-ledger.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { type ServedIssuer, serveIssuer } from './serve-issuer.ts';
 
-/** Tokens of two issuers on the loopback, through the official SDKs and as plain requests, as docs/guide/jwt.md has one. */
+/** Tokens of two issuers on the loopback, by official SDKs and plain requests, as docs/guide/jwt.md has one. */
 describe('signed tokens are credentials', () => {
   let running: SimulatedWeir;
   let ci: ServedIssuer;
