@@ -13,8 +13,11 @@ const fileUrl = /new URL\('([^':]+)', import\.meta\.url\)/g;
 /** The one file that must know where the bundle is. */
 const knowsBundle = 'src/platform/built-positions.ts';
 
-/** Libraries that are loaded by address, in pieces, or seldom. */
-const external = ['pyodide', 'unpdf', 'mammoth', 'linkedom', '@mozilla/readability', 'mediabunny', 'pg-native'];
+/**
+ * Libraries that are loaded by address, in pieces, or seldom. undici is loaded seldom, and needs the whole of `node:http`,
+ * of which a bundle has a part.
+ */
+const external = ['pyodide', 'unpdf', 'mammoth', 'linkedom', '@mozilla/readability', 'mediabunny', 'pg-native', 'undici'];
 
 /**
  * Bundles the program into `folder`: one file for the command line and for the main file of each thread and process,
