@@ -17,8 +17,8 @@ import type { HealthReport } from './watch-health.ts';
 
 const healthMsMax = 50;
 /**
- * The goal is 50 ms. Twenty bodies of items that are compared with each other hold the loop for 90 to 112 ms since their
- * members are read ahead in slices: a regression that is known and open.
+ * The goal is 50 ms. Twenty bodies of items that are compared with each other hold the loop for 90 to 112 ms since
+ * their members are read ahead in slices: a regression that is known and open.
  */
 const busiestMsMax = 150;
 const callsAtOnce = 20;
