@@ -1,18 +1,8 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 
-import manifest from '../../../package.json' with { type: 'json' };
-import { createAccounts } from '../../accounts/create-accounts.ts';
-import { createAdminTokens } from '../../accounts/people/admin-tokens.ts';
-import { createPasswords } from '../../accounts/people/passwords.ts';
-import { createPeople } from '../../accounts/people/people.ts';
-import { type RoleSettings, roleSettingsDefault } from '../../accounts/people/permissions-of.ts';
 import { createPrincipals, type Principals } from '../../accounts/people/principals.ts';
-import { createSessions } from '../../accounts/people/sessions.ts';
-import { createSignInLimits } from '../../accounts/people/sign-in-limits.ts';
-import { createSignIns } from '../../accounts/people/sign-ins.ts';
 import type { AdminOptions } from '../../admin/admin-options.ts';
-import { createCursors } from '../../admin/cursor.ts';
 import { unavailable } from '../../admin/problem.ts';
 import { type AdminServices, operations } from '../../admin/resources/registry.ts';
 import { adminLimitsDefault, createAdmin } from '../../admin/server/create-admin.ts';
@@ -21,15 +11,13 @@ import { createIdempotency } from '../../billing/idempotency/idempotency.ts';
 import { defaultIdempotencySettings } from '../../billing/idempotency/idempotency-settings.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { closeGracefully } from '../../platform/http/close-gracefully.ts';
-import { createIds } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/log.ts';
-import { deriveKey } from '../../platform/seal/sealer.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import type { Store } from '../../store/store.ts';
-import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
 import { formatUrl, listenError } from '../programs/listen.ts';
 import { loadStoreKey } from './load-store-key.ts';
+import { openAdminServices } from './open-admin-services.ts';
 
 export type ConsoleParts = {
   readonly environment: Environment;
@@ -50,43 +38,14 @@ const closeGraceMs = 5000;
 const healthMsMax = 1500;
 const linkMsMax = 5000;
 
-/** The people, tokens and books as the operations of the admin API use them. */
-export function openAdminServices({ store, clock, environment, logger }: Omit<ConsoleParts, 'opened'>, consoleUrl: () => string) {
-  const { config } = loadConfig(environment.configPath, environment.variable);
-  const ids = createIds(clock);
-  const own = { store, clock, random: randomBytes, ids };
-  const sessions = createSessions(own);
-  const people = createPeople(own);
-  const signIns = createSignIns({ ...own, sessions, passwords: createPasswords(randomBytes), limits: createSignInLimits(clock) });
-  const roles: RoleSettings = { ...roleSettingsDefault, ...config.console };
-  const services: AdminServices = {
-    people,
-    sessions,
-    signIns,
-    consoleUrl,
-    adminTokens: createAdminTokens(own),
-    about: { timeZone: config.timeZone ?? 'UTC', version: manifest.version },
-    cursors: createCursors(deriveKey(loadStoreKey(environment), 'admin cursors')),
-    accountsBy: (author) => createAccounts({ store, clock, random: randomBytes, author }),
-    random: randomBytes,
-    audit: store,
-    calls: store,
-    usage: store,
-    credits: store,
-    ledger: store,
-    accounts: store,
-  };
-  const principals = createPrincipals({ sessions, store, clock, logger, settings: () => roles });
-  return { services, principals, settings: config.console ?? {} };
-}
-
 /** Assembles the admin API and begins to serve. */
 export async function assembleConsole(parts: ConsoleParts): Promise<RunningConsole> {
   const { environment, logger, store, clock, opened } = parts;
   const { host, consolePort = 0 } = environment;
   let boundPort = consolePort;
   const localUrl = (): string => formatUrl(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, boundPort);
-  const { services, principals, settings } = openAdminServices(parts, () => settings.publicUrl ?? localUrl());
+  const { services, roles, settings } = openAdminServices(parts, () => settings.publicUrl ?? localUrl());
+  const principals = createPrincipals({ sessions: services.sessions, store, clock, logger, settings: () => roles });
   const idempotency = createIdempotency({
     store,
     clock,

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+
+import manifest from '../../../package.json' with { type: 'json' };
+import { createAccounts } from '../../accounts/create-accounts.ts';
+import { createAdminTokens } from '../../accounts/people/admin-tokens.ts';
+import { createPasswords } from '../../accounts/people/passwords.ts';
+import { createPeople } from '../../accounts/people/people.ts';
+import { type RoleSettings, roleSettingsDefault } from '../../accounts/people/permissions-of.ts';
+import { createSessions } from '../../accounts/people/sessions.ts';
+import { createSignInLimits } from '../../accounts/people/sign-in-limits.ts';
+import { createSignIns } from '../../accounts/people/sign-ins.ts';
+import { createCursors } from '../../admin/cursor.ts';
+import type { AdminServices } from '../../admin/resources/registry.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { createIds } from '../../platform/ids.ts';
+import { deriveKey } from '../../platform/seal/sealer.ts';
+import type { Store } from '../../store/store.ts';
+import { loadConfig } from '../config/load-config.ts';
+import type { Environment } from '../environment.ts';
+import { loadStoreKey } from './load-store-key.ts';
+
+export type AdminServiceParts = { readonly environment: Environment; readonly store: Store; readonly clock: Clock };
+
+/** The people, tokens and books as the operations of the admin API use them: in the console, and in a local command. */
+export function openAdminServices({ store, clock, environment }: AdminServiceParts, consoleUrl: () => string) {
+  const { config } = loadConfig(environment.configPath, environment.variable);
+  const ids = createIds(clock);
+  const own = { store, clock, random: randomBytes, ids };
+  const sessions = createSessions(own);
+  const people = createPeople(own);
+  const signIns = createSignIns({ ...own, sessions, passwords: createPasswords(randomBytes), limits: createSignInLimits(clock) });
+  const roles: RoleSettings = { ...roleSettingsDefault, ...config.console };
+  const services: AdminServices = {
+    people,
+    sessions,
+    signIns,
+    consoleUrl,
+    adminTokens: createAdminTokens(own),
+    about: { timeZone: config.timeZone ?? 'UTC', version: manifest.version },
+    cursors: createCursors(deriveKey(loadStoreKey(environment), 'admin cursors')),
+    accountsBy: (author) => createAccounts({ store, clock, random: randomBytes, author }),
+    random: randomBytes,
+    audit: store,
+    calls: store,
+    usage: store,
+    credits: store,
+    ledger: store,
+    accounts: store,
+  };
+  return { services: { ...services, sessions }, roles, settings: config.console ?? {} };
+}
