@@ -16,11 +16,6 @@ import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import type { HealthReport } from './watch-health.ts';
 
 const healthMsMax = 50;
-/**
- * The goal is 50 ms. Twenty bodies of items that are compared with each other hold the loop for 90 to 112 ms since
- * their members are read ahead in slices: a regression that is known and open.
- */
-const busiestMsMax = 150;
 const callsAtOnce = 20;
 
 const almost = `${'a'.repeat(60)}!`;
@@ -153,7 +148,7 @@ describe('schemas of clients', () => {
         },
         ({ healthMs, busiestMs }) => healthMs < healthMsMax && busiestMs < healthMsMax,
       );
-      assert.ok(worst.busiestMs < busiestMsMax, `the event loop was busy for ${Math.round(worst.busiestMs)} ms without a pause`);
+      assert.ok(worst.busiestMs < healthMsMax, `the event loop was busy for ${Math.round(worst.busiestMs)} ms without a pause`);
       assert.ok(worst.healthMs < healthMsMax, `/health/live took ${Math.round(worst.healthMs)} ms`);
     });
   }

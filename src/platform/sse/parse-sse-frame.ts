@@ -1,7 +1,6 @@
 import { Frame } from '../frames.ts';
+import { findLineEnd } from './find-line-end.ts';
 
-const LF = 0x0a;
-const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
@@ -29,14 +28,6 @@ export function parseSseFrame(bytes: Buffer, isFirst: boolean): Frame {
   }
   // An empty event name means the default, as if the field were absent.
   return new Frame(bytes, event === '' ? undefined : event, data ?? '');
-}
-
-function findLineEnd(bytes: Buffer, start: number): number {
-  for (let at = start; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === LF || byte === CR) return at;
-  }
-  return bytes.length;
 }
 
 function isField(bytes: Buffer, start: number, end: number, name: string): boolean {

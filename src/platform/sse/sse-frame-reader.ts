@@ -1,4 +1,5 @@
 import type { Frame, FrameReader } from '../frames.ts';
+import { findLineEnd } from './find-line-end.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { parseSseFrame } from './parse-sse-frame.ts';
 
@@ -49,6 +50,7 @@ class LineSplitter {
       const byte = chunk[at];
       if (byte !== LF && byte !== CR) {
         isLineEmpty = false;
+        at = findLineEnd(chunk, at + 1) - 1;
         continue;
       }
       if (byte === CR) {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
+import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import { createFakeExchange, type FakeExchangeOptions } from './testing/fake-exchange.ts';
 import { StreamReply } from './stream-reply.ts';
 
@@ -51,6 +53,26 @@ describe('a stream that completes is passed on', () => {
     }
   });
 
+  test('a large event waits for a later turn if this turn has worked for long; all bytes arrive in order, once', async () => {
+    const body = opening + delta('first') + delta('x'.repeat(2 * largeBodyBytes)) + stopReason + closing;
+    const stream = start();
+    // Begins the time of this turn, and uses it up.
+    assert.equal(yieldIfLong(), undefined);
+    for (const until = performance.now() + 5; performance.now() < until;);
+    stream.send(body.slice(0, body.length / 2));
+    stream.send(body.slice(body.length / 2));
+    stream.reply.end();
+    assert.equal(Buffer.concat(stream.response.chunks).toString().includes('first'), true);
+    assert.deepEqual(stream.outcomes, []);
+    await setImmediate();
+    await setImmediate();
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), body);
+    assert.deepEqual(
+      stream.outcomes.map(({ end, complete }) => [end, complete]),
+      [['finished', true]],
+    );
+  });
+
   test('the call is settled before the last bytes are passed on', () => {
     const stream = start();
     stream.send(opening + delta('hi'));
@@ -71,7 +93,7 @@ describe('a stream that completes is passed on', () => {
     stream.send('\n');
     assert.equal(stream.response.status, 200);
     assert.deepEqual(stream.response.headers, headers);
-    assert.equal(stream.response.text(), opening + first);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), opening + first);
   });
 
   test('an unterminated last event counts if it is the dialect’s end', () => {
@@ -79,7 +101,7 @@ describe('a stream that completes is passed on', () => {
     stream.send(opening + delta('hi') + stopReason + closing.slice(0, -2));
     stream.reply.end();
     assert.equal(stream.outcomes[0]?.end, 'finished');
-    assert.equal(stream.response.text(), opening + delta('hi') + stopReason + closing);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), opening + delta('hi') + stopReason + closing);
   });
 
   test('an unterminated last event that is not the end is dropped, and the stream is cut', () => {
@@ -90,15 +112,15 @@ describe('a stream that completes is passed on', () => {
       stream.outcomes.map(({ end, complete, error }) => ({ end, complete, code: error?.code })),
       [{ end: 'cut', complete: false, code: 'upstream_connection_error' }],
     );
-    assert.doesNotMatch(stream.response.text(), /half/);
-    assert.match(stream.response.text(), /\n\nevent: error\ndata: .*terminated early.*\n\n$/);
+    assert.doesNotMatch(Buffer.concat(stream.response.chunks).toString(), /half/);
+    assert.match(Buffer.concat(stream.response.chunks).toString(), /\n\nevent: error\ndata: .*terminated early.*\n\n$/);
   });
 
   test('blank bytes after the end also pass', () => {
     const stream = start();
     stream.send(`${opening}${delta('hi')}${stopReason}${closing}\r`);
     stream.reply.end();
-    assert.equal(stream.response.text(), `${opening}${delta('hi')}${stopReason}${closing}\r`);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), `${opening}${delta('hi')}${stopReason}${closing}\r`);
     assert.equal(stream.outcomes[0]?.end, 'finished');
   });
 
@@ -107,7 +129,7 @@ describe('a stream that completes is passed on', () => {
     const whole = opening + delta('hi') + stopReason + closing;
     stream.send(whole);
     stream.reply.fail(broken);
-    assert.equal(stream.response.text(), whole);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), whole);
     assert.equal(stream.response.writableEnded, true);
     assert.deepEqual(
       stream.outcomes.map(({ end, error }) => ({ end, error })),
@@ -136,8 +158,13 @@ describe('a stream that fails ends with an error', () => {
     assert.equal(outcome.complete, false);
     assert.equal(outcome.error, broken);
     assert.equal(outcome.report?.outputCharacters, 5);
-    assert.equal(stream.response.text().slice(0, (opening + delta('hello')).length), opening + delta('hello'));
-    assert.match(stream.response.text(), /\n\nevent: error\ndata: \{"type":"error".*it broke.*\}\n\n$/);
+    assert.equal(
+      Buffer.concat(stream.response.chunks)
+        .toString()
+        .slice(0, (opening + delta('hello')).length),
+      opening + delta('hello'),
+    );
+    assert.match(Buffer.concat(stream.response.chunks).toString(), /\n\nevent: error\ndata: \{"type":"error".*it broke.*\}\n\n$/);
     assert.deepEqual(stream.happened.slice(-3), ['settled cut', 'bytes', 'end']);
   });
 
@@ -156,7 +183,7 @@ describe('a stream that fails ends with an error', () => {
     stream.send(opening + delta('hi'));
     stream.send(error);
     stream.reply.end();
-    assert.equal(stream.response.text(), opening + delta('hi') + error);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), opening + delta('hi') + error);
     assert.deepEqual(
       stream.outcomes.map(({ end, error: { code, message } = broken }) => [end, code, message]),
       [['cut', 'upstream_overloaded', 'the model service answered with an error: Overloaded']],
@@ -170,7 +197,7 @@ describe('a stream that fails ends with an error', () => {
     assert.equal(stream.controller.aborted, true);
     assert.equal(stream.outcomes[0]?.end, 'cut');
     assert.equal(stream.outcomes[0].error?.code, 'upstream_reply_too_large');
-    assert.match(stream.response.text(), /larger than 256 bytes.*terminated/);
+    assert.match(Buffer.concat(stream.response.chunks).toString(), /larger than 256 bytes.*terminated/);
     assert.equal(stream.response.writableEnded, true);
   });
 
@@ -194,7 +221,7 @@ describe('a stream that fails ends with an error', () => {
     assert.equal(stream.logged.length, 1);
     assert.match(JSON.stringify(stream.logged), /"malformedFrames":2/);
     assert.doesNotMatch(JSON.stringify(stream.logged), /secret/);
-    assert.match(stream.response.text(), /data: \{secret/);
+    assert.match(Buffer.concat(stream.response.chunks).toString(), /data: \{secret/);
   });
 });
 
@@ -225,7 +252,7 @@ describe('a stream waits for its client', () => {
     stream.send(opening + delta('hi'));
     stream.check(5000);
     assert.equal(stream.outcomes.length, 0);
-    assert.equal(stream.response.text(), opening + delta('hi'));
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), opening + delta('hi'));
     stream.response.drain();
     stream.check(99);
     assert.equal(stream.outcomes.length, 0, 'the wait begins anew when the upstream may send again');
@@ -254,7 +281,7 @@ describe('a stream waits for its client', () => {
     stream.check(1);
     assert.equal(stream.controller.aborted, true);
     assert.equal(stream.outcomes[0]?.end, 'cut');
-    assert.match(stream.response.text(), /no event of the stream within 2 s \(timeout\)/);
+    assert.match(Buffer.concat(stream.response.chunks).toString(), /no event of the stream within 2 s \(timeout\)/);
   });
 
   test('a stream that is silent before its first event sends its head with the heartbeat', () => {
@@ -263,7 +290,7 @@ describe('a stream waits for its client', () => {
     assert.equal(stream.response.headersSent, false);
     stream.check(1);
     assert.equal(stream.response.status, 200);
-    assert.equal(stream.response.text(), 'event: ping\ndata: {"type": "ping"}\n\n');
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), 'event: ping\ndata: {"type": "ping"}\n\n');
     stream.check(99);
     assert.equal(stream.response.chunks.length, 1, 'one for each silence');
     stream.check(1);
@@ -275,7 +302,7 @@ describe('a stream waits for its client', () => {
     stream.check(100);
     stream.reply.fail(broken);
     assert.equal(stream.response.status, 200);
-    assert.match(stream.response.text(), /event: error/);
+    assert.match(Buffer.concat(stream.response.chunks).toString(), /event: error/);
     assert.equal(stream.outcomes[0]?.end, 'failed');
   });
 
@@ -286,13 +313,13 @@ describe('a stream waits for its client', () => {
     stream.check(60);
     stream.send(text);
     stream.check(60);
-    assert.equal(stream.response.text(), text);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), text);
     stream.send(usage);
     stream.check(40);
-    assert.equal(stream.response.text(), `${text}: keep-alive\n\n`);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), `${text}: keep-alive\n\n`);
     stream.send('data: [DONE]\n\n');
     stream.check(500);
-    assert.equal(stream.response.text(), `${text}: keep-alive\n\ndata: [DONE]\n\n`);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), `${text}: keep-alive\n\ndata: [DONE]\n\n`);
   });
 
   test('the heartbeat of an array is white space, at any position', () => {
@@ -303,7 +330,7 @@ describe('a stream waits for its client', () => {
     stream.check(100);
     stream.send(`,\r\n${chunk('b', ',"finishReason":"STOP"')}\n]`);
     stream.reply.end();
-    assert.equal((JSON.parse(stream.response.text()) as unknown[]).length, 2);
+    assert.equal((JSON.parse(Buffer.concat(stream.response.chunks).toString()) as unknown[]).length, 2);
     assert.equal(stream.outcomes[0]?.end, 'finished');
   });
 
@@ -327,7 +354,7 @@ describe('the tap decides which events pass', () => {
     const stream = start({ dialect: chat, body: { stream: true } });
     stream.send(`${text}${usage}data: [DONE]\n\n`);
     stream.reply.end();
-    assert.equal(stream.response.text(), `${text}data: [DONE]\n\n`);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), `${text}data: [DONE]\n\n`);
     assert.deepEqual(stream.outcomes[0]?.report?.usageReport?.usage, { inputTokens: 5, outputTokens: 2 });
   });
 
@@ -335,7 +362,7 @@ describe('the tap decides which events pass', () => {
     const stream = start({ dialect: chat, body: { stream: true, stream_options: { include_usage: true } } });
     stream.send(`${text}${usage}data: [DONE]\n\n`);
     stream.reply.end();
-    assert.equal(stream.response.text(), `${text}${usage}data: [DONE]\n\n`);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), `${text}${usage}data: [DONE]\n\n`);
   });
 
   test('a chunk of only hidden events writes nothing, not even the head', () => {
@@ -363,7 +390,7 @@ describe('the tap decides which events pass', () => {
     stream.send(last);
     stream.check(500);
     stream.reply.end();
-    assert.equal(stream.response.text(), last);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), last);
   });
 
   test('a dialect without an end mark that fails after its finish has delivered the reply', () => {
@@ -371,7 +398,7 @@ describe('the tap decides which events pass', () => {
     const whole = 'data: {"candidates":[{"index":0,"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}]}\r\n\r\n';
     stream.send(whole);
     stream.reply.fail(broken);
-    assert.equal(stream.response.text(), whole);
+    assert.equal(Buffer.concat(stream.response.chunks).toString(), whole);
     assert.equal(stream.outcomes[0]?.end, 'finished');
   });
 
@@ -380,7 +407,7 @@ describe('the tap decides which events pass', () => {
     stream.send('[{"candidates":[{"index":0,"content":{"parts":[{"text":"hi"}]}}]}');
     stream.send(',\n{"candidates":[{"ind');
     stream.reply.fail(broken);
-    const array = JSON.parse(stream.response.text()) as { error?: { message: string } }[];
+    const array = JSON.parse(Buffer.concat(stream.response.chunks).toString()) as { error?: { message: string } }[];
     assert.equal(array.length, 2);
     assert.equal(array[1]?.error?.message, 'it broke');
     assert.equal(stream.outcomes[0]?.end, 'cut');

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { type Frame, type FrameReader, FrameTooLargeError, type StreamFraming } from '../../../platform/frames.ts';
+import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import type { BudgetVerdict } from '../books/stream-budget.ts';
 import type { ExchangeContext, ReplyIntake, UpstreamFlow } from './exchange-context.ts';
 import type { StreamRelay } from './reply-relay.ts';
@@ -23,8 +24,8 @@ import { describeErrorInReply, streamCut, upstreamTimeout } from './upstream-fai
  * content (`passing`), after the hold time (`opened`), or with a failure (`offered`).
  * - `opened`: the client has the head and the opening.
  * - `passing`: pieces of the reply itself go to the client.
- * - `waiting`: the store is extending the hold. Later frames and the end of the stream wait; then the stream returns to
- * its state `before`, or is cut.
+ * - `waiting`: the store extends the hold, or a large frame waits for its turn of the event loop. Later frames and the
+ * end of the stream wait; then the stream returns to its state `before`, or is cut.
  * - `offered`: the call was offered to another attempt, which settles it.
  * - `draining`: the client has disconnected, and the stream is read for its usage.
  * - `settled`: the books are closed. Later pieces are still passed on.
@@ -104,6 +105,11 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     let read = 0;
     let verdict: BudgetVerdict | Promise<BudgetVerdict> = 'go';
     for (const frame of frames) {
+      const turn = frame.bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
+      if (turn !== undefined) {
+        verdict = turn.then(() => 'go');
+        break;
+      }
       read += 1;
       for (const piece of this.#stream.read(frame)) pieces.push(piece);
       verdict = this.#lookAt(frame);

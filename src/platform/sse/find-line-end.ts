@@ -1,0 +1,26 @@
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Bytes of a line that are read one by one. A native search costs more for short lines. */
+const shortLineBytes = 64;
+
+/** Bytes that one native search covers, so that many short lines cannot make each search long. */
+const windowBytes = 4096;
+
+/** The position of the first CR or LF from `start` on; the length of `bytes` if there is none. */
+export function findLineEnd(bytes: Buffer, start: number): number {
+  const { length } = bytes;
+  const searchFrom = Math.min(start + shortLineBytes, length);
+  for (let at = start; at < searchFrom; at++) {
+    const byte = bytes[at];
+    if (byte === LF || byte === CR) return at;
+  }
+  for (let at = searchFrom; at < length; at += windowBytes) {
+    const window = bytes.subarray(at, at + windowBytes);
+    const lf = window.indexOf(LF);
+    const cr = (lf === -1 ? window : window.subarray(0, lf)).indexOf(CR);
+    if (cr !== -1) return at + cr;
+    if (lf !== -1) return at + lf;
+  }
+  return length;
+}
