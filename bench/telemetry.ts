@@ -60,7 +60,7 @@ function tell(telemetry: Telemetry): void {
     request,
     response: response as unknown as ServerResponse,
   });
-  report.caller = { userName: 'alice', name: 'laptop' };
+  report.caller = { id: 'key_1', userName: 'alice', name: 'laptop' };
   report.facts = entry;
   report.exchanging();
   telemetry.chunkGaps(entry);

@@ -10,6 +10,7 @@ import { createMetricFamilies } from '../src/gateway/telemetry/metric-families.t
 import { addGatewayGauges } from '../src/gateway/server/gateway-gauges.ts';
 import { addProcessMetrics } from '../src/main/assembly/telemetry/process-metrics.ts';
 import { addAlertMetrics } from '../src/main/assembly/alerts/open-alerts.ts';
+import { addRefusalMetrics } from '../src/main/assembly/telemetry/open-refusals.ts';
 import { addSpanMetrics } from '../src/main/assembly/telemetry/assemble-telemetry.ts';
 import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';
 import { errorMeanings, errorSections } from './error-meanings.ts';
@@ -142,6 +143,7 @@ function metricsPage(): string {
     health: { report: () => [] },
     gatekeeper: { state: () => idleGate },
   });
+  addRefusalMetrics(registry, () => 0);
   addSpanMetrics(registry, () => ({ sent: 0, dropped: 0 }));
   addAlertMetrics(
     registry,

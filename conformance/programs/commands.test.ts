@@ -54,6 +54,7 @@ describe('commands', { concurrency: 3 }, () => {
   const lines: readonly (readonly [words: readonly string[], code: number])[] = [
     [['keys', 'list'], 0],
     [['users', 'list', '--json'], 0],
+    [['refusals', '--json'], 0],
     [['tokens', 'list'], 0],
     [['alerts', 'list'], 0],
     [['alerts', 'messages', '--json'], 0],

@@ -16,6 +16,7 @@ import { peopleSuite } from './people-suite.ts';
 import { priceBookSuite } from './price-book-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { answerReadingSuite } from './answer-reading-suite.ts';
+import { refusalSuite } from './refusal-suite.ts';
 import { statisticsDaysSuite } from './statistics-days-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
 import { taskSuite } from './task-suite.ts';
@@ -32,6 +33,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('alerts', () => alertSuite(open));
     describe('audit log', () => auditSuite(open));
     describe('sinks of the audit log', () => auditSinkSuite(open));
+    describe('refused requests', () => refusalSuite(open));
     describe('people', () => peopleSuite(open));
     describe('ledger', () => ledgerSuite(open));
     describe('facts about calls', () => callFactsSuite(open));

@@ -2,6 +2,7 @@ import type { AccountsStore } from '../accounts/accounts-store.ts';
 import type { PeopleStores } from '../accounts/people/people-stores.ts';
 import type { AlertStore } from '../alerts/alert-store.ts';
 import type { AuditStore } from '../audit/audit-entry.ts';
+import type { RefusalStore } from '../audit/refusals/refusal.ts';
 import type { AuditSinkStore } from '../audit/sinks/audit-sink.ts';
 import type { CallFactsStore } from '../billing/calls/call-facts-store.ts';
 import type { CreditBooks } from '../billing/credits/credit-books.ts';
@@ -25,6 +26,7 @@ import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 export type Store = AccountsStore &
   PeopleStores &
   AuditStore &
+  RefusalStore &
   LedgerStore &
   LeaseStore &
   CreditBooks &

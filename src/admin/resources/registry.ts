@@ -10,6 +10,7 @@ import { receiptOperations, type ReceiptServices } from './receipts/receipt-oper
 import { teamOperations, type TeamServices } from './teams/team-operations.ts';
 import { usageOperations, type UsageServices } from './usage/usage-operations.ts';
 import { userOperations, type UserServices } from './users/user-operations.ts';
+import { refusalOperations, type RefusalServices } from './refusals/refusal-operations.ts';
 import { sessionOperations, type SessionServices } from './session/session-operations.ts';
 
 /** What the operations need, as the sum of what each resource needs. */
@@ -24,7 +25,8 @@ export type AdminServices = AuditServices &
   CallServices &
   UsageServices &
   CreditServices &
-  ReceiptServices;
+  ReceiptServices &
+  RefusalServices;
 
 /** All operations: one line for each resource. */
 export const operations: readonly Operation<AdminServices>[] = [
@@ -39,5 +41,6 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...usageOperations,
   ...creditOperations,
   ...receiptOperations,
+  ...refusalOperations,
   ...auditOperations,
 ];

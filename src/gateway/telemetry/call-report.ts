@@ -41,6 +41,7 @@ export class CallReport {
   readonly dialect: CallLabel;
   readonly operation: Operation | undefined;
   #response: ClientReply;
+  readonly request: IncomingMessage;
   readonly acceptedAtMs: number;
   /** Monotonic. */
   readonly startedMs: number;
@@ -48,7 +49,7 @@ export class CallReport {
   readonly agent: string | undefined;
   readonly trace: CallTrace | undefined;
   /** Set when the key is found. */
-  caller: { readonly userName: string; readonly name: string } | undefined;
+  caller: { readonly id: string; readonly userName: string; readonly name: string } | undefined;
   /** Set when the request is read. */
   facts: { readonly requestedModel: string; readonly stream: boolean } | undefined;
   /** Milliseconds that the call waited for a place, if it had to. */
@@ -74,6 +75,7 @@ export class CallReport {
     this.dialect = dialect;
     this.operation = operation;
     this.#response = response;
+    this.request = request;
     this.acceptedAtMs = began.acceptedAtMs;
     this.startedMs = began.startedMs;
     this.trace = began.trace;
@@ -135,6 +137,8 @@ export class CallReport {
   /** The call is refused, and its client receives the error. */
   refused(error: GatewayError): void {
     this.error = error;
+    // Node forgets the address of a connection that has ended, unless it was asked for it before.
+    void this.request.socket.remoteAddress;
     this.#isExchanging = false;
     this.#endIfOver();
   }

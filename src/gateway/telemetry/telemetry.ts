@@ -33,6 +33,7 @@ export type TelemetryOptions = {
   readonly logger: Pick<Logger, 'error'>;
   readonly log?: CallSink | undefined;
   readonly metrics?: CallMetrics | undefined;
+  readonly refusals?: CallSink | undefined;
   readonly traces?: { readonly sink: CallSink; readonly sampling: Sampling } | undefined;
 };
 
@@ -40,8 +41,8 @@ export type TelemetryOptions = {
  * Connects the sinks. Calls are reported at the end of their last turn of the event loop: their clients have the
  * replies by then, and the lines of a turn are written together.
  */
-export function createTelemetry({ clock, logger, log, metrics, traces }: TelemetryOptions): Telemetry {
-  const sinks: readonly CallSink[] = [log, metrics, traces?.sink].filter((sink) => sink !== undefined);
+export function createTelemetry({ clock, logger, log, metrics, refusals, traces }: TelemetryOptions): Telemetry {
+  const sinks: readonly CallSink[] = [log, metrics, refusals, traces?.sink].filter((sink) => sink !== undefined);
   let ended: EndedCall[] = [];
   let isScheduled = false;
   const flush = (): void => {

@@ -211,7 +211,7 @@ export async function assembleGateway(options: {
   const { environment, logger, clock, worker, opened } = options;
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
   const live = openLiveSettings(options, simulated, await openPrices(options, opened));
-  const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
+  const { telemetry, registry } = assembleTelemetry({ ...options, settings: live.settings, callers: () => gateway.callers });
   const { nodeId, store, journal, credits, books } = await openBooks({ ...options, live, registry });
   const refusals = watchRefusals(credits);
   const callers = await openCallers({ environment, store, clock, logger, config: live.config }, opened);

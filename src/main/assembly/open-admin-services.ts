@@ -41,6 +41,7 @@ export function openAdminServices({ store, clock, environment }: AdminServicePar
     accountsBy: (author) => createAccounts({ store, clock, random: randomBytes, author }),
     random: randomBytes,
     audit: store,
+    refusals: store,
     calls: store,
     usage: store,
     credits: store,

@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   organization: async (...to) => (await import('./teams.ts')).addOrganizationCommands(...to),
   alerts: async (...to) => (await import('./alerts.ts')).addAlertCommands(...to),
   audit: async (...to) => (await import('./audit.ts')).addAuditCommands(...to),
+  refusals: async (...to) => (await import('./refusals.ts')).addRefusalsCommand(...to),
   tokens: async (...to) => (await import('./tokens.ts')).addTokenCommands(...to),
   people: async (...to) => (await import('./people.ts')).addPeopleCommands(...to),
   'admin-tokens': async (...to) => (await import('./admin-tokens.ts')).addAdminTokenCommands(...to),

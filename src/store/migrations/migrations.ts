@@ -24,6 +24,7 @@ import { callFacts } from './0022-call-facts.ts';
 import { teams } from './0023-teams.ts';
 import { alerts } from './0024-alerts.ts';
 import { auditSinks } from './0025-audit-sinks.ts';
+import { refusals } from './0026-refusals.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -52,6 +53,7 @@ export const migrations: readonly Migration[] = [
   teams,
   alerts,
   auditSinks,
+  refusals,
 ];
 
 /** The schema version that this program needs. */

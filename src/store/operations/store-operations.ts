@@ -19,6 +19,7 @@ import { createPeopleOperations } from './people-operations.ts';
 import { createPriceBookOperations } from './price-book-operations.ts';
 import { createProofOperations } from './proof-operations.ts';
 import { readDatabaseId } from './read-database-id.ts';
+import { createRefusalOperations } from './refusal-operations.ts';
 import { createSessionOperations } from './session-operations.ts';
 import { createStatisticsOperations } from './statistics-operations.ts';
 import { createVideoTaskOperations } from './video-task-operations.ts';
@@ -31,6 +32,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createSessionOperations(database),
     ...createAdminTokenOperations(database),
     ...createAuditOperations(database),
+    ...createRefusalOperations(database),
     ...createLedgerOperations(database),
     ...createLeaseOperations(database),
     ...createBookOperations(database),

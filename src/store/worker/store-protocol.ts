@@ -19,6 +19,7 @@ import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { PackedRows } from '../operations/packed-rows.ts';
 import { StoreError } from '../store-error.ts';
 import type { AuditStore } from '../../audit/audit-entry.ts';
+import type { RefusalStore } from '../../audit/refusals/refusal.ts';
 import type { AuditSinkStore } from '../../audit/sinks/audit-sink.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
@@ -47,6 +48,7 @@ export type CallbackStoreOperations = CallbackStore;
 export type StoreOperations = AccountsStoreOperations &
   PeopleStores &
   AuditStore &
+  RefusalStore &
   LedgerStoreOperations &
   LeaseStore &
   CreditBooks &

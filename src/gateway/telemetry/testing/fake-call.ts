@@ -58,7 +58,7 @@ export function beginFakeCall(
     callId: 'req_1',
     dialect: 'openai-chat',
     operation: 'generate',
-    request: { headers } as unknown as IncomingMessage,
+    request: { headers, url: '/v1/chat/completions', socket: { remoteAddress: '192.0.2.7' } } as unknown as IncomingMessage,
     response: reply as unknown as ServerResponse,
     ...start,
   });
@@ -68,7 +68,7 @@ export function beginFakeCall(
 /** Runs a call completely, to the end that its entry describes. */
 export function tellFakeCall(telemetry: Telemetry, entry: CallEntry, status: number | undefined = 200): void {
   const { report, reply } = beginFakeCall(telemetry);
-  report.caller = { userName: entry.userName, name: entry.keyName };
+  report.caller = { id: entry.keyId, userName: entry.userName, name: entry.keyName };
   report.facts = entry;
   report.exchanging();
   telemetry.attempt(report, { path: '/', method: 'POST', headers: {}, body: undefined });

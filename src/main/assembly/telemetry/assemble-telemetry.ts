@@ -2,12 +2,14 @@ import { createCallLog, type CallLogLevel } from '../../../gateway/telemetry/cal
 import { createCallMetrics } from '../../../gateway/telemetry/call-metrics.ts';
 import { createCallSpans } from '../../../gateway/telemetry/call-spans.ts';
 import { createTelemetry, type Telemetry, type TelemetryOptions } from '../../../gateway/telemetry/telemetry.ts';
+import type { CallSettings } from '../../../gateway/settings/call-settings.ts';
 import type { RoutingTable } from '../../../gateway/attempts/routing/routing-table.ts';
 import { contractModel } from '../../../gateway/endpoints/videos/create/rank-video-targets.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { LogDestination, Logger } from '../../../platform/log.ts';
 import { createMetricRegistry, type MetricRegistry } from '../../../platform/metrics/metric-registry.ts';
 import type { Environment } from '../../environment.ts';
+import { openRefusals, type RefusalParts } from './open-refusals.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 import type { Tracing } from './read-tracing.ts';
 import { SpanExporter } from './span-exporter.ts';
@@ -69,12 +71,14 @@ export function assembleTelemetry(options: {
   readonly logger: Logger;
   readonly logDestination: LogDestination;
   readonly clock: Clock;
-  readonly routing: () => RoutingTable;
+  readonly settings: () => Pick<CallSettings, 'isProxy'> & { readonly routing: RoutingTable };
+  readonly store: RefusalParts['store'];
+  readonly callers: RefusalParts['callers'];
   readonly opened: AsyncDisposableStack;
 }): { readonly telemetry: Telemetry; readonly registry: MetricRegistry | undefined } {
-  const { environment, logger, logDestination, clock, routing, opened } = options;
+  const { environment, logger, logDestination, clock, settings, opened } = options;
   const { metrics, tracing } = environment;
-  const isListed = createListing(routing);
+  const isListed = createListing(() => settings().routing);
   const registry = metrics === undefined ? undefined : createMetricRegistry();
   if (registry !== undefined) opened.defer(addProcessMetrics(registry));
   const level = callLogLevel(environment.logLevel);
@@ -86,6 +90,7 @@ export function assembleTelemetry(options: {
         ? undefined
         : createCallLog({ write: (lines) => logDestination.write(lines), level, forTerminal: process.stderr.isTTY, clock }),
     metrics: registry === undefined ? undefined : createCallMetrics({ registry, isListed, monotonicMs: clock.monotonicMs }),
+    refusals: openRefusals({ ...options, isListed, isProxy: () => settings().isProxy, registry }),
     traces: tracing === undefined ? undefined : openTraces(tracing, isListed, { logger, clock, registry, opened }),
   });
   opened.defer(() => telemetry.flush());
