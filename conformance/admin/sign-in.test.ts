@@ -26,7 +26,7 @@ describe('signing in to the admin API', () => {
     assert.ok(!weir.output().includes(new URL(weir.consoleLink).hash), 'the code is not in the log');
   });
 
-  test('a password signs in, and a second person can be made after it is set', async () => {
+  test('an operator sets a password, signs in with it, and can make other people from then on', async () => {
     const early = await operator.send('POST', '/api/v1/people', { name: 'Fay', role: 'finance' });
     assert.equal(early.status, 409, early.text);
     assert.equal((await operator.send('PUT', '/api/v1/session/password', { password: 'short' })).status, 400);

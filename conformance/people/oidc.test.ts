@@ -11,6 +11,7 @@ import { author, hourMs, usePeople } from './people-parts.ts';
 
 const parts = usePeople();
 const signal = AbortSignal.timeout(60_000);
+const redirectUrl = 'https://console.example/oidc/callback';
 let provider: LoopbackProvider;
 
 before(async () => {
@@ -20,7 +21,7 @@ beforeEach(() => correctBehaviour(provider));
 after(() => provider.close());
 
 /** Sign-ins of a new process. The provider's tokens have times of the real clock. */
-function assemble({ users, timeoutMs = 20_000, ...changes }: Partial<OidcSettings> & { readonly timeoutMs?: number } = {}) {
+function assemble({ users, teams, timeoutMs = 20_000, ...changes }: Partial<OidcSettings> & { readonly timeoutMs?: number } = {}) {
   let aheadMs = 0;
   const clock = { nowMs: () => systemClock.nowMs() + aheadMs, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
   const { issuer, clientId, clientSecret } = provider;
@@ -29,9 +30,9 @@ function assemble({ users, timeoutMs = 20_000, ...changes }: Partial<OidcSetting
     clientId,
     clientSecret,
     scopes: ['profile', 'email'],
-    redirectUrl: 'https://console.example/oidc/callback',
     roles: { claim: 'groups', map: { admins: 'operator', teams: 'owner', readers: 'viewer' } },
     ...(users === undefined ? {} : { users }),
+    ...(teams === undefined ? {} : { teams }),
     ...changes,
   };
   const signIns = createOidcSignIns({
@@ -46,8 +47,8 @@ function assemble({ users, timeoutMs = 20_000, ...changes }: Partial<OidcSetting
       aheadMs += ms;
     },
     signIn: async () => {
-      const { url, kept } = await signIns.begin('sign-in', signal);
-      return await signIns.finish({ search: provider.agree(url), kept }, { address: '10.0.0.3' }, signal);
+      const { url, kept } = await signIns.begin({ redirectUrl }, signal);
+      return await signIns.finish({ search: provider.agree(url), kept, redirectUrl }, { address: '10.0.0.3' }, signal);
     },
   };
 }
@@ -56,7 +57,7 @@ const rejected = (code: string) => ({ name: 'OidcError', code });
 
 test('a person is made at its first sign-in, and is found by issuer and subject afterwards', async () => {
   const { signIn, signIns } = assemble();
-  const { url } = await signIns.begin('sign-in', signal);
+  const { url } = await signIns.begin({ redirectUrl }, signal);
   const asked = new URL(url).searchParams;
   assert.deepEqual(
     [asked.get('scope'), asked.get('redirect_uri'), asked.get('code_challenge_method')],
@@ -127,6 +128,18 @@ test('a new role and new teams at the provider are in force with the next sign-i
   assert.deepEqual([third.person.role, third.person.users], ['viewer', []]);
 });
 
+test('an owner whose claims name a team owns the users of the team', async () => {
+  const { store } = parts();
+  const change = { ...author, atMs: 1 };
+  for (const name of ['gamma', 'delta']) await store.ensureUser({ id: `user-${name}`, name, createdAtMs: 1 }, change);
+  await store.insertTeam({ id: 'team-blue', name: 'blue', createdAtMs: 1, limits: {} }, change);
+  await store.setUserTeam('gamma', 'blue', change);
+  provider.behaviour.claims = { sub: 'lead', groups: ['teams'], department: 'Blue Dept' };
+  const opened = await assemble({ teams: { claim: 'department', map: { 'Blue Dept': 'blue' } } }).signIn();
+  assert.ok(opened !== 'refused');
+  assert.deepEqual([opened.person.role, opened.person.users], ['owner', ['gamma']]);
+});
+
 test('groups that only the answer about the person has are used', async () => {
   provider.behaviour.claims = { sub: 'info' };
   provider.behaviour.userInfo = { sub: 'info', groups: ['readers'], name: 'Ina Fo' };
@@ -178,8 +191,8 @@ test('a way back with another state or issuer, a repeated code, or a refusal ope
   const { signIns } = assemble();
   const finish = async (change: (parameters: URLSearchParams) => void): Promise<unknown> => {
     provider.behaviour.wayBack = change;
-    const { url, kept } = await signIns.begin('sign-in', signal);
-    return await signIns.finish({ search: provider.agree(url), kept }, {}, signal);
+    const { url, kept } = await signIns.begin({ redirectUrl }, signal);
+    return await signIns.finish({ search: provider.agree(url), kept, redirectUrl }, {}, signal);
   };
   await assert.rejects(
     finish((back) => back.set('state', 'x')),
@@ -205,23 +218,23 @@ test('a way back with another state or issuer, a repeated code, or a refusal ope
     rejected('denied'),
   );
   correctBehaviour(provider);
-  const { url, kept } = await signIns.begin('sign-in', signal);
+  const { url, kept } = await signIns.begin({ redirectUrl }, signal);
   const search = provider.agree(url);
-  assert.ok((await signIns.finish({ search, kept }, {}, signal)) !== 'refused');
-  await assert.rejects(signIns.finish({ search, kept }, {}, signal), { name: 'OidcError' });
-  const other = await signIns.begin('sign-in', signal);
-  await assert.rejects(signIns.finish({ search: provider.agree(url), kept: other.kept }, {}, signal), rejected('invalid'));
+  assert.ok((await signIns.finish({ search, kept, redirectUrl }, {}, signal)) !== 'refused');
+  await assert.rejects(signIns.finish({ search, kept, redirectUrl }, {}, signal), { name: 'OidcError' });
+  const other = await signIns.begin({ redirectUrl }, signal);
+  await assert.rejects(signIns.finish({ search: provider.agree(url), kept: other.kept, redirectUrl }, {}, signal), rejected('invalid'));
 });
 
 test('a sign-in that took ten minutes, or came without its cookie, is refused', async () => {
   const { signIns, pass } = assemble();
-  const { url, kept } = await signIns.begin('sign-in', signal);
+  const { url, kept } = await signIns.begin({ redirectUrl }, signal);
   assert.match(kept, /^[A-Za-z0-9_-]+$/);
   const search = provider.agree(url);
   for (const garbage of ['', 'x', Buffer.from('{"state":1}').toString('base64url'), 'a'.repeat(5000)])
-    await assert.rejects(signIns.finish({ search, kept: garbage }, {}, signal), rejected('expired'));
+    await assert.rejects(signIns.finish({ search, kept: garbage, redirectUrl }, {}, signal), rejected('expired'));
   pass(10 * 60_000);
-  await assert.rejects(signIns.finish({ search, kept }, {}, signal), rejected('expired'));
+  await assert.rejects(signIns.finish({ search, kept, redirectUrl }, {}, signal), rejected('expired'));
 });
 
 test('keys that the provider has rotated a moment ago are used at once, and the old ones are not', async () => {
@@ -255,7 +268,7 @@ test('a provider that is silent, fails, or answers without end is unavailable wi
   }
   provider.behaviour.answer = { [discovery]: () => {} };
   const stopped = new AbortController();
-  const begun = assemble().signIns.begin('sign-in', stopped.signal);
+  const begun = assemble().signIns.begin({ redirectUrl }, stopped.signal);
   stopped.abort(new Error('the client has gone'));
   await assert.rejects(begun, /the client has gone/);
 });
@@ -264,19 +277,20 @@ test('a confirmation asks for a new sign-in at the provider, of the same person'
   const { signIn, signIns } = assemble();
   const opened = await signIn();
   assert.ok(opened !== 'refused');
-  const confirm = async (purpose: 'sign-in' | 'confirm' = 'confirm') => {
-    const { url, kept } = await signIns.begin(purpose, signal);
-    if (purpose === 'confirm')
-      assert.deepEqual([new URL(url).searchParams.get('prompt'), new URL(url).searchParams.get('max_age')], ['login', '300']);
-    return await signIns.confirm({ search: provider.agree(url), kept }, opened.session, author, signal);
+  const confirm = async (sessionId = opened.session.id) => {
+    const { url, kept } = await signIns.begin({ redirectUrl, confirms: sessionId }, signal);
+    assert.deepEqual([new URL(url).searchParams.get('prompt'), new URL(url).searchParams.get('max_age')], ['login', '300']);
+    return await signIns.finish({ search: provider.agree(url), kept, redirectUrl }, {}, signal);
   };
-  assert.equal(await confirm('sign-in'), 'refused');
   provider.behaviour.claims = { ...provider.behaviour.claims, auth_time: Math.floor(systemClock.nowMs() / 1000) - 3600 };
   await assert.rejects(confirm(), rejected('invalid'));
   correctBehaviour(provider);
   const confirmed = await confirm();
-  assert.ok(confirmed !== 'refused' && 'token' in confirmed);
+  assert.ok(confirmed !== 'refused');
+  assert.equal(confirmed.session.id, opened.session.id, 'the same session');
   assert.ok(await parts().principals.ofSession(confirmed.token, {}, signal));
+  assert.equal(await parts().principals.ofSession(opened.token, {}, signal), undefined, 'its old token has ended');
+  assert.equal(await confirm('ses_of_nobody'), 'refused');
   provider.behaviour.claims = { sub: 'somebody else', groups: ['admins'] };
   assert.equal(await confirm(), 'refused');
 });

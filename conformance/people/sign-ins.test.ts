@@ -114,7 +114,7 @@ test('a person who signs in at a provider gets no password', async () => {
   assert.equal(await people.createOfIdentity({ name: 'x', role: 'viewer', identity }, author), undefined);
 });
 
-test('a second person can be made only by somebody who has a password or a provider', async () => {
+test('an operator makes other people only after it has set a password or signed in at a provider', async () => {
   const { people, signIns } = parts();
   const maker = await people.create({ name: 'Ida', role: 'operator' }, author);
   const second = { name: 'Jan', role: 'viewer', email: 'jan@example.com' } as const;

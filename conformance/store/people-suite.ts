@@ -325,7 +325,7 @@ export function peopleSuite(open: () => Promise<StoreUnderTest>): void {
     assert.doesNotMatch(JSON.stringify(rows), /"rotated"|hash-life/);
   });
 
-  test('the tokens of a person who is deleted are deleted with it, each with its row', async () => {
+  test('deleting a person also deletes the admin tokens of the person, with a row for each', async () => {
     const maker = await insert('leaver');
     await store().insertAdminToken(newToken('left', { makerId: maker.id }), changeAt(5));
     await store().insertAdminToken(newToken('local'), changeAt(5));

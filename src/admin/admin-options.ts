@@ -1,3 +1,4 @@
+import type { OidcSignIns } from '../accounts/people/oidc/oidc-sign-ins.ts';
 import type { Principal } from '../accounts/people/principal.ts';
 import type { Idempotency } from '../billing/idempotency/idempotency.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -20,6 +21,8 @@ export type AdminLimits = {
   readonly requestsPerMinute: number;
   /** Wrong credentials from one address; as many may arrive at once. */
   readonly wrongCredentialsPerMinute: number;
+  /** Requests from one address for a sign-in at a provider: two for each sign-in. */
+  readonly oidcRequestsPerMinute: number;
 };
 
 export type AdminOptions<Services> = {
@@ -33,6 +36,8 @@ export type AdminOptions<Services> = {
     credential: Credential,
     request: { readonly address: string; readonly requestId: string; readonly signal: AbortSignal },
   ) => Promise<{ readonly principal: Principal; readonly newToken?: string | undefined } | undefined>;
+  /** Sign-in at a provider of OpenID Connect, if one is configured. */
+  readonly oidc?: OidcSignIns | undefined;
   readonly idempotency: Pick<Idempotency, 'begin'>;
   /** The number of the last change of a subject of the audit log; 0 if there was none. */
   readonly versionOf: (subject: string) => Promise<number>;

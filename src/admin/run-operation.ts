@@ -18,7 +18,7 @@ export function assertMayRun(operation: Operation<never>, principal: Principal, 
   if (nowMs - (principal.signedInAtMs ?? -Infinity) <= recentMs) return;
   throw new AdminProblem(
     'recent_sign_in_required',
-    'This needs a sign-in of the last 15 minutes: confirm it with your password (POST /api/v1/session/confirm) or a new link.',
+    'This needs a sign-in of the last 15 minutes: confirm it with your password or a new link (POST /api/v1/session/confirm), or at your provider (/oidc/start?confirm=true).',
   );
 }
 

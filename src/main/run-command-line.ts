@@ -51,7 +51,7 @@ async function createProgram(environment: Environment, name: string | undefined)
   adminConsole
     .command('link')
     .description('prints a link that signs a person in, once, within 15 minutes; also the way back after a forgotten password')
-    .option('--person <person>', 'id or name; default: the oldest operator, who is made if there is none')
+    .option('--person <person>', 'id or name; default: the oldest operator, or a new one if there is no operator')
     .action(async (options: { readonly person?: string }) => {
       const { printConsoleLink } = await import('./commands/console-link.ts');
       await printConsoleLink(withConfigPath(environment), options);

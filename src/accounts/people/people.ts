@@ -26,21 +26,25 @@ export type People = {
   readonly find: (reference: PersonReference) => Promise<Person | undefined>;
   /**
    * Makes a person, who signs in by a link at first.
-   * @param makerId the person who makes it; needs a password or an OIDC identity first. Undefined for a local command.
+   * @param makerId the person who makes it, who needs a password or an OIDC identity first, unless passwords are off;
+   *   undefined for a local command
    */
   readonly create: (person: NewPerson, author: ChangeAuthor, makerId?: string) => Promise<Person>;
   /**
-   * Makes a person of an OIDC identity. If the name is taken, it gets a number. Undefined if
-   * somebody has the identity already.
+   * Makes a person with an OIDC identity. If another person has the name, it gets a number. Undefined if another person
+   * has the identity.
    */
   readonly createOfIdentity: (person: NewPerson & { readonly identity: OidcIdentity }, author: ChangeAuthor) => Promise<Person | undefined>;
   /** Undefined if there is no such person. A new role, and disabling, end the person's sessions in every process. */
   readonly change: (expected: Expected, edit: PersonEdit, author: ChangeAuthor) => Promise<Person | undefined>;
-  /** Removes a person, its sessions and the admin tokens it made. Undefined if there is no such person. */
+  /** Removes a person, and the sessions and admin tokens of the person. Undefined if there is no such person. */
   readonly remove: (expected: Expected, author: ChangeAuthor) => Promise<Person | undefined>;
-  /** Those of some names that are names of users. */
-  readonly knownUsers: (names: readonly string[]) => Promise<readonly string[]>;
-  /** The oldest enabled operator; if there is none, makes one named `operator`. */
+  /** The users with some names, and those that are in teams with some names. Unknown names are left out. */
+  readonly claimedUsers: (claimed: {
+    readonly users?: readonly string[];
+    readonly teams?: readonly string[];
+  }) => Promise<readonly string[]>;
+  /** The oldest enabled operator. Makes one named `operator` if no enabled operator exists. */
   readonly ensureOperator: (author: ChangeAuthor) => Promise<Person>;
 };
 
@@ -49,6 +53,8 @@ export type PeopleDependencies = {
   readonly clock: Clock;
   /** Makes ids with a prefix, as createIds does. */
   readonly ids: (prefix: string) => string;
+  /** Whether people may have passwords. Default true. */
+  readonly passwords?: boolean;
 };
 
 const emailLengthMax = 254;
@@ -58,12 +64,12 @@ const usersMax = 1000;
 const attemptsMax = 100;
 
 export function createPeople(dependencies: PeopleDependencies): People {
-  const { store, clock } = dependencies;
+  const { store, clock, passwords = true } = dependencies;
   return {
     list: () => store.listPeople(),
     find: (reference) => store.findPerson(reference),
     create: async (person, author, makerId) => {
-      if (makerId !== undefined) await requireWayIn(store, makerId);
+      if (makerId !== undefined && passwords) await requireWayIn(store, makerId);
       const checked = await checkPerson(store, person);
       const inserted = await insert(dependencies, checked, author);
       if (typeof inserted === 'string') throw duplicateName(checked.name);
@@ -78,9 +84,11 @@ export function createPeople(dependencies: PeopleDependencies): People {
       return outcomeOf(await store.changePerson(expected, checked, { ...author, atMs: clock.nowMs() }), name);
     },
     remove: async (expected, author) => outcomeOf(await store.deletePerson(expected, { ...author, atMs: clock.nowMs() })),
-    knownUsers: async (names) => {
-      const wanted = new Set(names.map((name) => name.normalize('NFC')));
-      return (await store.listUsers()).map(({ name }) => name).filter((name) => wanted.has(name));
+    claimedUsers: async ({ users = [], teams = [] }) => {
+      const wanted = new Set(users.map((name) => name.normalize('NFC')));
+      const wantedTeams = new Set(teams.map((name) => name.normalize('NFC')));
+      const found = (await store.listUsers()).filter(({ name, team }) => wanted.has(name) || (team !== undefined && wantedTeams.has(team)));
+      return found.map(({ name }) => name).slice(0, usersMax);
     },
     ensureOperator: (author) => ensureOperator(dependencies, author),
   };

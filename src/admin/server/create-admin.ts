@@ -9,6 +9,7 @@ import { apiPath } from './api-path.ts';
 import { createCallers } from './callers.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { parseJsonBody } from './json-body.ts';
+import { addOidcRoutes } from './oidc-routes.ts';
 import { readOrigin } from './origin.ts';
 import { addProblemPages } from './problem-pages.ts';
 import { createErrorHandler, refuseBadUrl, refuseMalformed, refuseUnknownRoute } from './refuse.ts';
@@ -22,6 +23,7 @@ export const adminLimitsDefault: AdminLimits = {
   idleMsMax: 60_000,
   requestsPerMinute: 600,
   wrongCredentialsPerMinute: 30,
+  oidcRequestsPerMinute: 60,
 };
 
 /**
@@ -68,6 +70,7 @@ export async function createAdmin<Services>(options: AdminOptions<Services>): Pr
   app.get(`${apiPath}/openapi.json`, async (_request, reply) =>
     reply.type(jsonType).send((description ??= JSON.stringify(adminOpenApi(options.operations)))),
   );
+  if (options.oidc !== undefined) addOidcRoutes(app, { ...options, oidc: options.oidc, limits });
   addProblemPages(app);
   addHealthRoutes(app, options);
   return app;

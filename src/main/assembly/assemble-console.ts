@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 
+import { createOidcProvider } from '../../accounts/people/oidc/oidc-provider.ts';
+import { createOidcSignIns, type OidcSignIns } from '../../accounts/people/oidc/oidc-sign-ins.ts';
 import { createPrincipals, type Principals } from '../../accounts/people/principals.ts';
 import type { AdminOptions } from '../../admin/admin-options.ts';
 import { unavailable } from '../../admin/problem.ts';
@@ -14,6 +16,9 @@ import { closeGracefully } from '../../platform/http/close-gracefully.ts';
 import type { Logger } from '../../platform/log.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import type { Store } from '../../store/store.ts';
+import type { Config } from '../config/config-schema.ts';
+import { buildOidcSettings } from '../config/oidc-settings.ts';
+import { createFetch } from '../egress/create-fetch.ts';
 import type { Environment } from '../environment.ts';
 import { formatUrl, listenError } from '../programs/listen.ts';
 import { loadStoreKey } from './load-store-key.ts';
@@ -44,7 +49,8 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const { host, consolePort = 0 } = environment;
   let boundPort = consolePort;
   const localUrl = (): string => formatUrl(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, boundPort);
-  const { services, roles, settings } = openAdminServices(parts, () => settings.publicUrl ?? localUrl());
+  const { services, roles, config } = openAdminServices(parts, () => settings.publicUrl ?? localUrl());
+  const settings = config.console ?? {};
   const principals = createPrincipals({ sessions: services.sessions, store, clock, logger, settings: () => roles });
   const idempotency = createIdempotency({
     store,
@@ -62,6 +68,7 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
     clock,
     logger,
     authenticate: createAuthenticate(principals),
+    oidc: openOidc(parts, services, config),
     versionOf: (subject) => store.subjectVersion(subject),
     address: { host, port: () => boundPort, ...(settings.publicUrl !== undefined && { publicUrl: new URL(settings.publicUrl) }) },
     limits: { ...adminLimitsDefault, requestsPerMinute: settings.requestsPerMinute ?? adminLimitsDefault.requestsPerMinute },
@@ -78,6 +85,18 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   return { url: localUrl(), link: await makeLink(services, logger) };
 }
 
+/** Sign-in at the provider of the configuration, if it names one. */
+function openOidc(
+  { environment, store, clock }: ConsoleParts,
+  services: ReturnType<typeof openAdminServices>['services'],
+  config: Config,
+): OidcSignIns | undefined {
+  const settings = buildOidcSettings(config);
+  if (settings === undefined) return undefined;
+  const provider = createOidcProvider({ settings, clock, send: createFetch(environment.proxies) });
+  return createOidcSignIns({ ...services, provider, settings, store, clock });
+}
+
 function createAuthenticate(principals: Principals): AdminOptions<AdminServices>['authenticate'] {
   return async ({ kind, secret }, { address, requestId, signal }) => {
     const origin = { address, requestId };
@@ -89,7 +108,7 @@ function createAuthenticate(principals: Principals): AdminOptions<AdminServices>
   };
 }
 
-/** A person who can start the program is an operator: the link is the way in, also after a forgotten password. */
+/** A person who can start the program is an operator: the link lets one in, also after a forgotten password. */
 async function makeLink({ people, signIns, consoleUrl }: AdminServices, logger: Logger): Promise<string | undefined> {
   const make = async (): Promise<string | undefined> => {
     const operator = await people.ensureOperator(configurationAuthor);

@@ -27,7 +27,8 @@ export function openAdminServices({ store, clock, environment }: AdminServicePar
   const ids = createIds(clock);
   const own = { store, clock, random: randomBytes, ids };
   const sessions = createSessions(own);
-  const people = createPeople(own);
+  const { passwords = true, oidc } = config.console ?? {};
+  const people = createPeople({ ...own, passwords });
   const signIns = createSignIns({ ...own, sessions, passwords: createPasswords(randomBytes), limits: createSignInLimits(clock) });
   const roles: RoleSettings = { ...roleSettingsDefault, ...config.console };
   const services: AdminServices = {
@@ -35,6 +36,7 @@ export function openAdminServices({ store, clock, environment }: AdminServicePar
     sessions,
     signIns,
     consoleUrl,
+    ways: { passwords, ...(oidc === undefined ? {} : { provider: oidc.issuer }) },
     adminTokens: createAdminTokens(own),
     about: { timeZone: config.timeZone ?? 'UTC', version: manifest.version },
     cursors: createCursors(deriveKey(loadStoreKey(environment), 'admin cursors')),
@@ -48,5 +50,5 @@ export function openAdminServices({ store, clock, environment }: AdminServicePar
     ledger: store,
     accounts: store,
   };
-  return { services: { ...services, sessions }, roles, settings: config.console ?? {} };
+  return { services: { ...services, sessions }, roles, config };
 }

@@ -6,8 +6,8 @@ import { inert } from './usage/terminal-text.ts';
 import { findPerson, withPeople } from './with-people.ts';
 
 /**
- * Prints a link that signs a person in, once. Without a person it is for the oldest operator, who is made if there is
- * none: a person with access to the data directory is an operator.
+ * Prints a link that signs a person in, once. Without a person it is for the oldest operator, or for a new one
+ * if there is no operator: a person with access to the data directory is an operator.
  */
 export async function printConsoleLink(environment: Environment, { person: reference }: { readonly person?: string }): Promise<void> {
   const address = addressOf(environment);

@@ -1,5 +1,54 @@
 import Type from 'typebox';
 
+import { roles } from '../../accounts/people/permissions.ts';
+
+const claim = (description: string) => Type.String({ minLength: 1, maxLength: 256, description });
+const claimedNames = (what: string, rule: string) =>
+  Type.Object(
+    {
+      claim: claim(`The claim that names ${what}.`),
+      map: Type.Optional(
+        Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), {
+          description: 'The name here for each value of the claim. Without a map the values are the names.',
+        }),
+      ),
+    },
+    { additionalProperties: false, description: rule },
+  );
+
+const oidcSchema = Type.Object(
+  {
+    issuer: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'The provider, exactly as its tokens have it in `iss`. https, or http on this machine.',
+    }),
+    clientId: Type.String({ minLength: 1, maxLength: 1024, description: 'The name under which the provider knows this console.' }),
+    clientSecret: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 4096, description: 'The secret of the client. Absent for a public client.' }),
+    ),
+    scopes: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$' }), {
+        maxItems: 20,
+        default: ['profile', 'email'],
+        description: 'Scopes to request beside `openid`.',
+      }),
+    ),
+    roles: Type.Object(
+      {
+        claim: claim('The claim that decides about roles, such as `groups` or `realm_access.roles`.'),
+        map: Type.Record(Type.String({ minLength: 1 }), Type.Enum([...roles]), {
+          description: 'The role for each value of the claim. The strongest one counts: operator, finance, owner, viewer.',
+        }),
+      },
+      { additionalProperties: false, description: 'Roles of people. Without a role here nobody gets in.' },
+    ),
+    users: Type.Optional(claimedNames('users', 'The users that a person owns. Without `users` and `teams` they are set by hand.')),
+    teams: Type.Optional(claimedNames('teams', 'Teams: a person owns the users that are in them when it signs in.')),
+  },
+  { additionalProperties: false, description: 'Sign-in at a provider of OpenID Connect.' },
+);
+
 /** The `console` section: the admin API and the people who use it. */
 export const consoleSchema = Type.Object(
   {
@@ -21,6 +70,10 @@ export const consoleSchema = Type.Object(
         default: false,
         description: 'Whether operators may read what users have stored. Each reading is a row of the audit log.',
       }),
+    ),
+    oidc: Type.Optional(oidcSchema),
+    passwords: Type.Optional(
+      Type.Boolean({ default: true, description: 'Whether people may sign in with a password. `false` leaves OIDC and links.' }),
     ),
     financePublishes: Type.Optional(Type.Boolean({ default: false, description: 'Whether the role finance may publish prices.' })),
   },

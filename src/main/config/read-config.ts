@@ -11,6 +11,7 @@ import { type Config, configSchema, type ConfiguredUpstream } from './config-sch
 import { findAuditProblems } from './audit-schema.ts';
 import { findAlertProblems } from './alert-settings.ts';
 import { findIssuerProblems } from './token-issuers.ts';
+import { findOidcProblems } from './oidc-settings.ts';
 import { findSearchProblems } from './find-search-provider.ts';
 import { findCredentialProblems, findRoutingProblems } from './find-routing-problems.ts';
 import { noProxy } from '../egress/choose-proxy.ts';
@@ -162,6 +163,7 @@ function findBrokenReferences(config: Config): readonly Problem[] {
     ...findAlertProblems(config),
     ...findIssuerProblems(config.callers?.issuers),
     ...findAuditProblems(config),
+    ...findOidcProblems(config),
   ];
   const names = Object.keys(config.upstreams ?? {});
   for (const [name, upstream] of Object.entries(config.upstreams ?? {}))

@@ -1,32 +1,43 @@
 import type { Role } from '../permissions.ts';
-import type { OidcSettings } from './oidc-settings.ts';
+import type { ClaimedNames, OidcSettings } from './oidc-settings.ts';
 
 /** The claims of a person by name, as the provider sends them. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A person's role and users by the settings. */
+/** A person's role, users and teams by the settings. */
 export type MappedClaims = {
   readonly role: Role;
   /** Undefined if the settings do not map users. */
   readonly users?: readonly string[];
+  /** Undefined if the settings do not map teams. */
+  readonly teams?: readonly string[];
 };
 
 /** If several values of the claim have roles, the first of these counts. */
 const strongestFirst: readonly Role[] = ['operator', 'finance', 'owner', 'viewer'];
 
-/** The role and the users of a person; undefined without a mapped role. */
-export function mapClaims(claims: Claims, { roles, users }: Pick<OidcSettings, 'roles' | 'users'>): MappedClaims | undefined {
+/** The role, the users and the teams of a person; undefined without a mapped role. */
+export function mapClaims(
+  claims: Claims,
+  { roles, users, teams }: Pick<OidcSettings, 'roles' | 'users' | 'teams'>,
+): MappedClaims | undefined {
   const given = valuesOf(claims, roles.claim).flatMap((value) => (Object.hasOwn(roles.map, value) ? [roles.map[value]] : []));
   const role = strongestFirst.find((each) => given.includes(each));
   if (role === undefined) return undefined;
-  if (users === undefined) return { role };
-  const { claim, map } = users;
+  return {
+    role,
+    ...(users !== undefined && { users: namesOf(claims, users) }),
+    ...(teams !== undefined && { teams: namesOf(claims, teams) }),
+  };
+}
+
+function namesOf(claims: Claims, { claim, map }: ClaimedNames): readonly string[] {
   const names = valuesOf(claims, claim).flatMap((value) => {
     if (map === undefined) return [value];
     const name = Object.hasOwn(map, value) ? map[value] : undefined;
     return name === undefined ? [] : [name];
   });
-  return { role, users: [...new Set(names)] };
+  return [...new Set(names)];
 }
 
 /** Whether the claims have a member, at its full name or along its path. */

@@ -7,8 +7,23 @@ import { type Claims, hasClaim } from './map-claims.ts';
 import { OidcError } from './oidc-error.ts';
 import type { OidcSettings } from './oidc-settings.ts';
 
-/** Why somebody goes to the provider: to sign in, or to prove again who they are. */
-export type OidcPurpose = 'sign-in' | 'confirm';
+/** A sign-in to begin. */
+export type SignInRequest = {
+  /** The address of this console to which the provider sends the browser back. */
+  readonly redirectUrl: string;
+  /** The session whose person proves again who it is; undefined to sign in. */
+  readonly confirms?: string;
+};
+
+/** A way back from the provider. */
+export type WayBack = {
+  /** The query of the address to which the provider sent the browser. */
+  readonly search: string;
+  /** Of `begin`, from the cookie. */
+  readonly kept: string;
+  /** That of `begin`. */
+  readonly redirectUrl: string;
+};
 
 /** A sign-in that has begun. */
 export type BegunSignIn = {
@@ -19,17 +34,20 @@ export type BegunSignIn = {
 };
 
 /** A person whom the provider knows. */
-export type ProvenPerson = { readonly identity: OidcIdentity; readonly claims: Claims; readonly purpose: OidcPurpose };
+export type ProvenPerson = {
+  readonly identity: OidcIdentity;
+  readonly claims: Claims;
+  /** The session that is confirmed, as the browser says; undefined for a sign-in. */
+  readonly confirms?: string;
+};
 
 /** A provider of OpenID Connect: the authorization code flow with PKCE, state and nonce. Rejects with OidcError. */
 export type OidcProvider = {
-  readonly begin: (purpose: OidcPurpose, signal: AbortSignal) => Promise<BegunSignIn>;
+  readonly begin: (request: SignInRequest, signal: AbortSignal) => Promise<BegunSignIn>;
   /**
    * Reads the way back: exchanges the code, and checks signature, issuer, audience, nonce and times of the ID token.
-   * @param search the query of the address to which the provider sent the browser
-   * @param kept of `begin`, from the cookie
    */
-  readonly finish: (back: { readonly search: string; readonly kept: string }, signal: AbortSignal) => Promise<ProvenPerson>;
+  readonly finish: (back: WayBack, signal: AbortSignal) => Promise<ProvenPerson>;
 };
 
 export type OidcProviderOptions = {
@@ -55,7 +73,7 @@ type Kept = {
   readonly nonce: string;
   readonly verifier: string;
   readonly beganAtMs: number;
-  readonly purpose: OidcPurpose;
+  readonly confirms?: string;
 };
 
 export function createOidcProvider({ settings, clock, send, timeoutMs = 10_000 }: OidcProviderOptions): OidcProvider {
@@ -83,28 +101,28 @@ export function createOidcProvider({ settings, clock, send, timeoutMs = 10_000 }
   }
 
   return {
-    begin: async (purpose, signal) => {
+    begin: async ({ redirectUrl, confirms }, signal) => {
       const client = await import('openid-client');
       const kept = {
         state: client.randomState(),
         nonce: client.randomNonce(),
         verifier: client.randomPKCECodeVerifier(),
         beganAtMs: clock.nowMs(),
-        purpose,
+        ...(confirms === undefined ? {} : { confirms }),
       };
       const configuration = await asOidc(configure(client, signal), signal);
       const url = client.buildAuthorizationUrl(configuration, {
-        redirect_uri: settings.redirectUrl,
+        redirect_uri: redirectUrl,
         scope: ['openid', ...settings.scopes].join(' '),
         state: kept.state,
         nonce: kept.nonce,
         code_challenge: await client.calculatePKCECodeChallenge(kept.verifier),
         code_challenge_method: 'S256',
-        ...(purpose === 'confirm' ? { prompt: 'login', max_age: String(confirmSeconds) } : {}),
+        ...(confirms === undefined ? {} : { prompt: 'login', max_age: String(confirmSeconds) }),
       });
       return { url: url.href, kept: encodeKept(kept) };
     },
-    finish: async ({ search, kept: text }, signal) => {
+    finish: async ({ search, kept: text, redirectUrl }, signal) => {
       const kept = decodeKept(text);
       const ageMs = kept === undefined ? Infinity : clock.nowMs() - kept.beganAtMs;
       if (kept === undefined || ageMs >= signInMs || ageMs < 0)
@@ -112,10 +130,10 @@ export function createOidcProvider({ settings, clock, send, timeoutMs = 10_000 }
       if (search.length > searchMax) throw new OidcError('invalid', 'The address of the way back is too long.');
       const client = await import('openid-client');
       const configuration = await asOidc(configure(client, signal), signal);
-      const back = new URL(settings.redirectUrl);
+      const back = new URL(redirectUrl);
       back.search = search;
       const work = exchange(client, configuration, { back, kept, settings, nowMs: clock.nowMs() });
-      return { ...(await asOidc(work, signal)), purpose: kept.purpose };
+      return { ...(await asOidc(work, signal)), ...(kept.confirms === undefined ? {} : { confirms: kept.confirms }) };
     },
   };
 }
@@ -126,13 +144,13 @@ async function exchange(
   client: typeof OpenIdClient,
   configuration: OpenIdClient.Configuration,
   { back, kept, settings, nowMs }: Exchange,
-): Promise<Omit<ProvenPerson, 'purpose'>> {
+): Promise<Omit<ProvenPerson, 'confirms'>> {
   const tokens = await client.authorizationCodeGrant(configuration, back, {
     expectedState: kept.state,
     expectedNonce: kept.nonce,
     pkceCodeVerifier: kept.verifier,
     idTokenExpected: true,
-    ...(kept.purpose === 'confirm' ? { maxAge: confirmSeconds } : {}),
+    ...(kept.confirms === undefined ? {} : { maxAge: confirmSeconds }),
   });
   const token = tokens.claims();
   if (token === undefined) throw new OidcError('invalid', 'The provider sent no ID token.');
@@ -196,7 +214,7 @@ function isKept(value: unknown): value is Kept {
   const texts = ['state', 'nonce', 'verifier'] as const;
   const members: Partial<Record<keyof Kept, unknown>> = value;
   if (!texts.every((name) => typeof members[name] === 'string' && members[name] !== '')) return false;
-  return typeof members.beganAtMs === 'number' && (members.purpose === 'sign-in' || members.purpose === 'confirm');
+  return typeof members.beganAtMs === 'number' && (members.confirms === undefined || typeof members.confirms === 'string');
 }
 
 /** A provider on this machine, for development and tests, may speak http. */

@@ -6,67 +6,66 @@ import { PeopleError } from '../people-error.ts';
 import type { People } from '../people.ts';
 import type { Person } from '../person.ts';
 import { createRefusedSignIns, type RefusedSignIns } from '../refused-sign-ins.ts';
-import type { Session } from '../session.ts';
 import type { OpenedSession, Origin, Sessions } from '../sessions.ts';
-import type { SignInDependencies, SignInRefusal, SignIns } from '../sign-ins.ts';
+import type { SignInDependencies, SignIns } from '../sign-ins.ts';
 import { type Claims, mapClaims, type MappedClaims } from './map-claims.ts';
-import type { BegunSignIn, OidcProvider, OidcPurpose, ProvenPerson } from './oidc-provider.ts';
+import type { BegunSignIn, OidcProvider, ProvenPerson, SignInRequest, WayBack } from './oidc-provider.ts';
 import type { OidcSettings } from './oidc-settings.ts';
-
-/** The query of the address to which the provider sent the browser, and the content of its cookie. */
-type WayBack = { readonly search: string; readonly kept: string };
 
 /**
  * Signs people in by a provider of OpenID Connect. A person is found by issuer and subject, or made. At each sign-in it
- * gets the role, and the users if the settings map them, that its claims have now. Methods reject with OidcError, and
- * with the store's error.
+ * gets the role, and the users if the settings map them or teams, that its claims have now. Methods reject with
+ * OidcError, and with the store's error.
  */
 export type OidcSignIns = {
-  readonly begin: (purpose: OidcPurpose, signal: AbortSignal) => Promise<BegunSignIn>;
+  readonly begin: (request: SignInRequest, signal: AbortSignal) => Promise<BegunSignIn>;
   /**
-   * Opens a session. `refused`: the claims have no mapped role, which also ends the person's sessions; the person is
-   * disabled; or it is the last operator, and would become something else.
+   * Opens a session, or confirms the one for which the sign-in was begun, which gets a new token. `refused`: the claims
+   * have no mapped role, which also ends the person's sessions; the person is disabled; it is the last operator, and
+   * would become something else; or the confirmed session is not the person's.
    */
   readonly finish: (back: WayBack, origin: Origin, signal: AbortSignal) => Promise<OpenedSession | 'refused'>;
-  /** Proves again who the person of a session is, as SignIns.confirm. `refused` if it is somebody else. */
-  readonly confirm: (
-    back: WayBack,
-    session: Session,
-    author: ChangeAuthor,
-    signal: AbortSignal,
-  ) => Promise<{ readonly token: string } | SignInRefusal>;
 };
 
 export type OidcSignInDependencies = {
   readonly provider: OidcProvider;
   readonly settings: OidcSettings;
-  readonly people: Pick<People, 'find' | 'createOfIdentity' | 'change' | 'knownUsers'>;
-  readonly sessions: Pick<Sessions, 'open' | 'end'>;
+  readonly people: Pick<People, 'find' | 'createOfIdentity' | 'change' | 'claimedUsers'>;
+  readonly sessions: Pick<Sessions, 'open' | 'end' | 'list'>;
   readonly signIns: Pick<SignIns, 'confirm'>;
   readonly store: Pick<SignInDependencies['store'], 'recordAction'>;
   readonly clock: Clock;
 };
 
 export function createOidcSignIns(dependencies: OidcSignInDependencies): OidcSignIns {
-  const { provider, people, sessions, signIns } = dependencies;
+  const { provider, sessions } = dependencies;
   const refused = createRefusedSignIns(dependencies);
   return {
-    begin: (purpose, signal) => provider.begin(purpose, signal),
+    begin: (request, signal) => provider.begin(request, signal),
     finish: async (back, origin, signal) => {
       const proven = await provider.finish(back, signal);
+      if (proven.confirms !== undefined) return await confirm(dependencies, refused, { ...proven, confirms: proven.confirms }, origin);
       const person = await enter(dependencies, refused, proven, origin);
       return person === undefined ? 'refused' : ((await sessions.open({ personId: person.id }, 'oidc', origin)) ?? 'refused');
     },
-    confirm: async (back, session, author, signal) => {
-      const proven = await provider.finish(back, signal);
-      const person = await people.find({ identity: proven.identity });
-      if (proven.purpose !== 'confirm' || person?.id !== session.personId) {
-        await refused.record(session.personId, 'oidc', 'confirmed as somebody else', author);
-        return 'refused';
-      }
-      return await signIns.confirm(session, 'oidc', author);
-    },
   };
+}
+
+/** The way back comes from another site, without the session's cookie. So the session must be one of the person's. */
+async function confirm(
+  { people, sessions, signIns }: OidcSignInDependencies,
+  refused: RefusedSignIns,
+  { identity, confirms }: ProvenPerson & { readonly confirms: string },
+  origin: Origin,
+): Promise<OpenedSession | 'refused'> {
+  const person = await people.find({ identity });
+  const session = person === undefined ? undefined : (await sessions.list(person.id)).find(({ id }) => id === confirms);
+  if (person === undefined || session === undefined) {
+    await refused.record(person?.id, 'oidc', 'confirmed as somebody else', origin);
+    return 'refused';
+  }
+  const confirmed = await signIns.confirm(session, 'oidc', authorOf(`person:${person.name}`, origin));
+  return confirmed === 'refused' || 'retryAfterSeconds' in confirmed ? 'refused' : { person, session, token: confirmed.token };
 }
 
 /** The person of an identity, made or brought up to date. Undefined if it may not sign in. */
@@ -77,7 +76,7 @@ async function enter(
   origin: Origin,
 ): Promise<Person | undefined> {
   const { people, sessions, settings } = dependencies;
-  const author = authorOf(settings, origin);
+  const author = authorOf(`oidc:${new URL(settings.issuer).host}`, origin);
   const known = await people.find({ identity });
   const refuse = async (reason: string): Promise<undefined> => {
     if (known !== undefined) await sessions.end({ personId: known.id }, author);
@@ -86,7 +85,9 @@ async function enter(
   const mapped = mapClaims(claims, settings);
   if (mapped === undefined) return await refuse('no role for its claims');
   if (known?.disabledAtMs !== undefined) return await refuse('disabled');
-  const wanted = { ...mapped, ...(mapped.users === undefined ? {} : { users: await people.knownUsers(mapped.users) }) };
+  const { role } = mapped;
+  const areMapped = mapped.users !== undefined || mapped.teams !== undefined;
+  const wanted = { role, ...(areMapped && { users: await people.claimedUsers(mapped) }) };
   if (known === undefined) return await make(people, { identity, claims }, wanted, author);
   try {
     const email = emailOf(claims);
@@ -101,7 +102,7 @@ async function enter(
 async function make(
   people: OidcSignInDependencies['people'],
   { identity, claims }: Pick<ProvenPerson, 'identity' | 'claims'>,
-  { role, users }: MappedClaims,
+  { role, users }: Pick<MappedClaims, 'role' | 'users'>,
   author: ChangeAuthor,
 ): Promise<Person | undefined> {
   const person = { name: nameOf(claims, identity.subject), role, identity, users: users ?? [], email: emailOf(claims) };
@@ -109,9 +110,9 @@ async function make(
   return (await people.createOfIdentity(person, author)) ?? (await people.find({ identity }));
 }
 
-function authorOf({ issuer }: OidcSettings, { address, requestId }: Origin): ChangeAuthor {
+function authorOf(actor: string, { address, requestId }: Origin): ChangeAuthor {
   const from = { ...(address === undefined ? {} : { address }), ...(requestId === undefined ? {} : { requestId }) };
-  return { actor: `oidc:${new URL(issuer).host}`, via: 'api', ...from };
+  return { actor, via: 'api', ...from };
 }
 
 /** A name from the claims that follows the rules of names. */

@@ -15,6 +15,8 @@ export type SessionServices = {
   readonly people: Pick<People, 'find'>;
   readonly sessions: Pick<Sessions, 'list' | 'end'>;
   readonly signIns: Pick<SignIns, 'byCode' | 'byPassword' | 'confirm' | 'setPassword'>;
+  /** The ways to sign in beside links. `provider` is the issuer of OpenID Connect. */
+  readonly ways: { readonly passwords: boolean; readonly provider?: string };
   /** The zone of statistics, and the version of the program. */
   readonly about: { readonly timeZone: string; readonly version: string };
 };
@@ -86,6 +88,7 @@ const createSession = operation({
   body: proofSchema,
   reply: openedSchema,
   handle: async ({ body }, { services, principal }: { services: SessionServices; principal: Principal }) => {
+    if (!('code' in body)) requirePasswords(services);
     const opened =
       'code' in body
         ? await services.signIns.byCode(body.code, principal.author)
@@ -93,6 +96,38 @@ const createSession = operation({
     if (opened === 'refused' || 'retryAfterSeconds' in opened) throw refuseSignIn(opened);
     return answerOpened(opened);
   },
+});
+
+/** @throws AdminProblem `conflict` if the configuration has turned passwords off */
+function requirePasswords({ ways }: SessionServices): void {
+  if (ways.passwords) return;
+  const others = ways.provider === undefined ? 'a link (weir console link)' : '/oidc/start, or a link (weir console link)';
+  throw new AdminProblem('conflict', `The configuration turns passwords off (console.passwords): sign in with ${others}.`);
+}
+
+const listWays = operation({
+  id: 'session.ways',
+  method: 'GET',
+  path: '/session/ways',
+  summary: 'The ways to sign in, for the page that offers them',
+  access: 'anybody',
+  reply: record({
+    link: Type.Boolean({ description: 'Always true.' }),
+    password: Type.Boolean(),
+    oidc: nullable(
+      record({
+        issuer: Type.String(),
+        start: Type.String({ description: 'The path to which the browser goes.', examples: ['/oidc/start'] }),
+      }),
+    ),
+  }),
+  handle: async (_input, { services: { ways } }: { services: SessionServices }) => ({
+    body: {
+      link: true,
+      password: ways.passwords,
+      oidc: ways.provider === undefined ? null : { issuer: ways.provider, start: '/oidc/start' },
+    },
+  }),
 });
 
 const getSession = operation({
@@ -139,6 +174,7 @@ const confirmSession = operation({
   reply: record({ confirmed: Type.Boolean() }),
   handle: async ({ body }, { services, principal }: { services: SessionServices; principal: Principal }) => {
     const session = await findOwn(services, principal);
+    if ('password' in body) requirePasswords(services);
     const confirmed = await services.signIns.confirm(session, body, principal.author);
     if (confirmed === 'refused' || 'retryAfterSeconds' in confirmed) throw refuseSignIn(confirmed);
     return { body: { confirmed: true }, session: { token: confirmed.token } };
@@ -163,6 +199,7 @@ const setPassword = operation({
   body: request({ password: passwordText }),
   handle: async ({ body }, { services, principal }: { services: SessionServices; principal: Principal }): Promise<Answer<undefined>> => {
     const { personId, sessionId } = ownSession(principal);
+    requirePasswords(services);
     const set = await services.signIns.setPassword({ personId, password: body.password, sessionId }, principal.author);
     if (set === false) throw new AdminProblem('unauthenticated', 'The session has ended: sign in again.');
     return { body: undefined, ...(set.newToken !== undefined && { session: { token: set.newToken } }) };
@@ -171,6 +208,7 @@ const setPassword = operation({
 
 export const sessionOperations: readonly Operation<SessionServices>[] = [
   createSession,
+  listWays,
   getSession,
   endSession,
   confirmSession,
