@@ -60,13 +60,11 @@ test('F9, F59, M6, M7: simultaneous calls and a kill -9 never overdraw a prepaid
     () => store.listEntries({ limit: 10_000 }),
     ({ length }) => length >= served,
   );
-  const [free] = await store.readBalances({ userName: key.userName, limit: 1 });
+  const owner = { level: 'user', userName: key.userName } as const;
+  const [free] = await store.readBalances({ owner, limit: 1 });
   const payment = { transactionId: 'top_up:1', kind: 'top_up', against: 'deposits', actor: 'test', postedAtMs: 1 } as const;
   // Calls from before the prepaid balance are owed, and this top-up pays them.
-  await store.postTransaction(
-    { ...payment, userName: key.userName, amountNanoUsd: paidNanoUsd - (free?.balanceNanoUsd ?? 0n) },
-    changeAt(),
-  );
+  await store.postTransaction({ ...payment, owner, amountNanoUsd: paidNanoUsd - (free?.balanceNanoUsd ?? 0n) }, changeAt());
   const cut = callOften(simulated.weir, 20);
   await simulated.weir.stop('SIGKILL');
   const before = await cut;
@@ -81,7 +79,7 @@ test('F9, F59, M6, M7: simultaneous calls and a kill -9 never overdraw a prepaid
   );
   assert.ok(after.includes(200), after.join());
   await again.stop('SIGTERM');
-  const [account] = await store.readBalances({ userName: key.userName, limit: 1 });
+  const [account] = await store.readBalances({ owner, limit: 1 });
   assert.ok(account !== undefined && account.balanceNanoUsd >= 0n && account.balanceNanoUsd < paidNanoUsd, String(account?.balanceNanoUsd));
   assert.deepEqual(await store.listLeases(), []);
   assert.deepEqual(await findProblems(store), []);

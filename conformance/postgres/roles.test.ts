@@ -89,7 +89,7 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
     const posting = {
       transactionId: 'top_up:console',
       kind: 'top_up',
-      userName: user.name,
+      owner: { level: 'user', userName: user.name },
       amountNanoUsd: 5n,
       against: 'deposits',
     } as const;

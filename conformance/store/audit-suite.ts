@@ -54,7 +54,8 @@ export function auditSuite(open: () => Promise<StoreUnderTest>): void {
   test('money, prices and callback secrets leave a row each', async () => {
     const store = engine().store();
     await createKey('payer');
-    const posting = { transactionId: 'top_up:1', kind: 'top_up', userName: 'payer', amountNanoUsd: 5n, against: 'deposits' } as const;
+    const owner = { level: 'user', userName: 'payer' } as const;
+    const posting = { transactionId: 'top_up:1', kind: 'top_up', owner, amountNanoUsd: 5n, against: 'deposits' } as const;
     const posted = { ...posting, postedAtMs: 10, actor: 'ann', note: 'invoice 7' };
     assert.equal((await store.postTransaction(posted, changeAt(10))).status, 'posted');
     assert.equal((await store.postTransaction(posted, changeAt(11))).status, 'known');

@@ -7,7 +7,7 @@ import type { AccessLimits, AccessLimitsChange } from '../../src/accounts/access
 import { type BookProblem, type NewTransaction, transactionIdOf, verifyStart } from '../../src/billing/credits/credit-books.ts';
 import type { LeaseRequest, LeaseState } from '../../src/billing/credits/credit-store.ts';
 import { MemoryCreditStore } from '../../src/billing/credits/testing/memory-credit-store.ts';
-import { balancePot, allPots, type Pot } from '../../src/billing/credits/pots.ts';
+import { balancePot, allPots, payerOf, type Pot, type PotOwner } from '../../src/billing/credits/pots.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createEntry } from './call-entries.ts';
 import { useEngine } from './store-under-test.ts';
@@ -16,10 +16,11 @@ import { startMs } from './suite-start.ts';
 import { changeAt } from '../../src/audit/testing/test-change.ts';
 
 const nowMs = startMs + 1000;
+const teamLimits: AccessLimits = { prepaid: true, spendPerDay: '0.000000500', spendTotal: '0.000000900' };
 const usd = (nanoUsd: number): string => `0.${String(nanoUsd).padStart(9, '0')}`;
 
 /** Verifies all the books, a few rows at a time. */
-async function verifyAll(store: Store): Promise<readonly BookProblem[]> {
+export async function verifyAll(store: Store): Promise<readonly BookProblem[]> {
   const found: BookProblem[] = [];
   for (let cursor = verifyStart; ;) {
     const { problems, next } = await store.verifyBooks({ cursor, limit: 7 });
@@ -32,7 +33,7 @@ async function verifyAll(store: Store): Promise<readonly BookProblem[]> {
 const paid = (userName: string, amountNanoUsd: bigint, changes: Partial<NewTransaction> = {}): NewTransaction => ({
   transactionId: `top_up:${userName}:${amountNanoUsd}`,
   kind: 'top_up',
-  userName,
+  owner: { level: 'user', userName },
   amountNanoUsd,
   against: 'deposits',
   postedAtMs: nowMs,
@@ -74,8 +75,8 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     close: false,
   });
 
-  async function lease(nodeId: string, userName: string, request: LeaseRequest, atMs = nowMs): Promise<LeaseState> {
-    const node = { nodeId, sessionId: `${nodeId}.1`, nowMs: atMs, userName };
+  async function lease(nodeId: string, request: LeaseRequest, atMs = nowMs): Promise<LeaseState> {
+    const node = { nodeId, sessionId: `${nodeId}.1`, nowMs: atMs };
     const generation = request.version === 0 ? `${nodeId}.1:1` : request.generation;
     const reply = await engine()
       .store()
@@ -90,9 +91,9 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     await store.appendEntries(entries.slice(0, 2));
     await store.appendEntries(entries);
     await store.appendEntries(entries);
-    const [account] = await store.readBalances({ userName: 'poster', limit: 1 });
+    const [account] = await store.readBalances({ owner: { level: 'user', userName: 'poster' }, limit: 1 });
     assert.equal(account?.balanceNanoUsd, -150n);
-    const posted = await store.listTransactions({ userName: 'poster', limit: 10 });
+    const posted = await store.listTransactions({ owner: { level: 'user', userName: 'poster' }, limit: 10 });
     assert.deepEqual(new Set(posted.map(({ amountNanoUsd }) => amountNanoUsd)), new Set([-100n, -50n]));
     assert.ok(posted.every(({ kind, day, keyId }) => kind === 'usage' && day === '2026-01-05' && keyId === 'key-poster'));
     assert.deepEqual(await verifyAll(store), []);
@@ -113,7 +114,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
       postedAtMs: nowMs + 1,
     });
     assert.equal((await store.postTransaction(refund, changeAt())).balanceNanoUsd, 530n);
-    const [last] = await store.listTransactions({ userName: 'payer', limit: 1 });
+    const [last] = await store.listTransactions({ owner: { level: 'user', userName: 'payer' }, limit: 1 });
     assert.deepEqual([last?.kind, last?.callId, last?.note, last?.actor], ['refund', 'c', 'broken reply', 'tester']);
     const former = paid('payer', 500n, { transactionId: 'top_up/payer/500', formerId: 'top_up:payer:500' });
     assert.equal((await store.postTransaction(former, changeAt())).status, 'known', 'the posting of an earlier version is not repeated');
@@ -129,7 +130,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
   test('a reference is unique for each user: another user may have the same one', async () => {
     const store = engine().store();
     const pay = (userName: string, nanoUsd: bigint, reference: string) => {
-      const transactionId = transactionIdOf({ kind: 'top_up', userName, reference });
+      const transactionId = transactionIdOf({ kind: 'top_up', owner: { level: 'user', userName }, reference });
       return store.postTransaction(paid(userName, nanoUsd, { transactionId, formerId: `top_up:${reference}` }), changeAt());
     };
     // As an earlier version posted it.
@@ -154,8 +155,8 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await verifyAll(store), []);
     await engine().tamper("update ledger_accounts set balance_nano = balance_nano + 5 where account_id = 'user:victim'");
     assert.deepEqual(
-      (await verifyAll(store)).map(({ userName }) => userName),
-      ['victim'],
+      (await verifyAll(store)).map(({ accountId }) => accountId),
+      ['user:victim'],
     );
     await engine().tamper("update ledger_accounts set balance_nano = balance_nano - 5 where account_id = 'user:victim'");
     await engine().tamper("update spend_periods set spent_nano = spent_nano + 5 where user_name = 'victim' and period = '2026-01'");
@@ -188,9 +189,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     await Promise.all(nodes.map((nodeId) => engine().store().openCreditNode({ nodeId, sessionId: 's', nowMs })));
     const replies = await Promise.all(
       nodes.map((nodeId, count) =>
-        (stores[count % 3] ?? assert.fail()).changeLeases({ nodeId, sessionId: 's', nowMs, userName: 'crowd' }, [
-          ask(balancePot('crowd'), 150n),
-        ]),
+        (stores[count % 3] ?? assert.fail()).changeLeases({ nodeId, sessionId: 's', nowMs }, [ask(balancePot('crowd'), 150n)]),
       ),
     );
     const granted = replies.flatMap((reply) => (reply.status === 'leased' ? reply.leases.map((each) => each.granted) : []));
@@ -205,10 +204,10 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     await createPayer('phoenix', { prepaid: true });
     await store.postTransaction(paid('phoenix', 1000n), changeAt());
     await store.openCreditNode({ nodeId: 'ash', sessionId: 'ash.1', nowMs });
-    await lease('ash', 'phoenix', ask(balancePot('phoenix'), 600n));
+    await lease('ash', ask(balancePot('phoenix'), 600n));
     await store.openCreditNode({ nodeId: 'ash', sessionId: 'ash.2', nowMs });
     const old = { nodeId: 'ash', sessionId: 'ash.1', nowMs };
-    assert.deepEqual(await store.changeLeases({ ...old, userName: 'phoenix' }, [ask(balancePot('phoenix'), 1n)]), { status: 'fenced' });
+    assert.deepEqual(await store.changeLeases({ ...old }, [ask(balancePot('phoenix'), 1n)]), { status: 'fenced' });
     assert.deepEqual(await store.readCreditSignals(old), { status: 'fenced' });
     assert.equal(await store.releaseCreditNode({ nodeId: 'ash', sessionId: 'ash.1' }), 0);
     assert.deepEqual(
@@ -216,7 +215,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
       [600n],
     );
     assert.equal(await store.releaseCreditNode({ nodeId: 'ash', sessionId: 'ash.2' }), 1);
-    assert.equal((await store.readBalances({ userName: 'phoenix', limit: 1 }))[0]?.leasedNanoUsd, 0n);
+    assert.equal((await store.readBalances({ owner: { level: 'user', userName: 'phoenix' }, limit: 1 }))[0]?.leasedNanoUsd, 0n);
   });
 
   test('unused leases of one process are requested back when another needs them', async () => {
@@ -225,14 +224,14 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     await store.postTransaction(paid('lender', 100n), changeAt());
     for (const nodeId of ['rich', 'poor']) await store.openCreditNode({ nodeId, sessionId: `${nodeId}.1`, nowMs });
     const pot = balancePot('lender');
-    const rich = await lease('rich', 'lender', ask(pot, 90n));
-    const poor = await lease('poor', 'lender', ask(pot, 50n));
+    const rich = await lease('rich', ask(pot, 90n));
+    const poor = await lease('poor', ask(pot, 50n));
     assert.deepEqual([rich.granted, poor.granted, poor.leasedElsewhere], [90n, 10n, 90n]);
     const signals = await store.readCreditSignals({ nodeId: 'rich', sessionId: 'rich.1', nowMs });
     assert.ok(signals.status === 'current');
     assert.deepEqual(signals.recalled, [pot.id]);
-    await lease('rich', 'lender', { ...ask(pot, 0n, rich), keep: 20n });
-    assert.equal((await lease('poor', 'lender', ask(pot, 50n, poor))).granted, 60n);
+    await lease('rich', { ...ask(pot, 0n, rich), keep: 20n });
+    assert.equal((await lease('poor', ask(pot, 50n, poor))).granted, 60n);
   });
 
   test('leases of a dead process are distinguished from those that others may release', async () => {
@@ -241,19 +240,19 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     await store.postTransaction(paid('heir', 100n), changeAt());
     const pot = balancePot('heir');
     for (const nodeId of ['dead', 'living', 'asker']) await store.openCreditNode({ nodeId, sessionId: `${nodeId}.1`, nowMs });
-    await lease('dead', 'heir', ask(pot, 40n));
-    await lease('living', 'heir', ask(pot, 30n));
-    const asked = await lease('asker', 'heir', ask(pot, 50n), nowMs + 9000);
+    await lease('dead', ask(pot, 40n));
+    await lease('living', ask(pot, 30n));
+    const asked = await lease('asker', ask(pot, 50n), nowMs + 9000);
     assert.deepEqual([asked.leasedElsewhere, asked.stranded], [70n, 0n], 'processes that received no request need not have answered');
     const signals = await store.readCreditSignals({ nodeId: 'living', sessionId: 'living.1', nowMs: nowMs + 9500 });
     assert.deepEqual(signals.status === 'current' ? signals.recalled : undefined, [pot.id]);
-    const later = await lease('asker', 'heir', ask(pot, 50n, asked), nowMs + 11_000);
+    const later = await lease('asker', ask(pot, 50n, asked), nowMs + 11_000);
     assert.deepEqual([later.leasedElsewhere, later.stranded], [70n, 40n], 'a live process that received the request has answered');
     await store.openCreditNode({ nodeId: 'dead', sessionId: 'dead.2', nowMs: nowMs + 11_500 });
-    const starting = await lease('asker', 'heir', ask(pot, 50n, later), nowMs + 11_500);
+    const starting = await lease('asker', ask(pot, 50n, later), nowMs + 11_500);
     assert.equal(starting.stranded, 40n, 'a new run has yet to book the spend of the last one');
     await store.releaseCreditNode({ nodeId: 'dead', sessionId: 'dead.2' });
-    const settled = await lease('asker', 'heir', ask(pot, 20n, starting), nowMs + 11_500);
+    const settled = await lease('asker', ask(pot, 20n, starting), nowMs + 11_500);
     assert.deepEqual([settled.leasedElsewhere, settled.stranded, settled.granted], [30n, 0n, asked.granted + 20n]);
   });
 
@@ -263,6 +262,9 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
       fc.asyncProperty(steps, async (plan) => {
         const userName = `model-${(run += 1)}`;
         await createPayer(userName, { prepaid: true, spendPerMonth: usd(700) }, { spendPerDay: usd(400) });
+        await engine()
+          .store()
+          .insertTeam({ id: `t-${userName}`, name: userName, createdAtMs: 1, limits: teamLimits }, changeAt());
         // Late enough that no process of another test counts as alive.
         await compareWithModel(engine().store(), userName, plan, nowMs + run * 100_000);
       }),
@@ -288,6 +290,10 @@ type Step =
   | { readonly type: 'limit'; readonly nanoUsd: number };
 
 const small = fc.nat({ max: 200 });
+const userBalance = 1;
+const teamBalance = 128;
+/** Bits of the pots of a key, a user and a team, with at most one balance. */
+const oneBalance = fc.nat({ max: 2047 }).map((bits) => ((bits & teamBalance) === 0 ? bits : bits & ~userBalance));
 const node = fc.nat({ max: 1 });
 const steps = fc.array(
   fc.oneof<fc.MaybeWeightedArbitrary<Step>[]>(
@@ -296,14 +302,14 @@ const steps = fc.array(
       arbitrary: fc.record({
         type: fc.constant('lease' as const),
         node,
-        pot: fc.nat({ max: 6 }),
+        pot: fc.nat({ max: 10 }),
         stale: fc.nat({ max: 9 }).map((each) => each === 0),
         back: small,
         need: small,
         close: fc.nat({ max: 4 }).map((each) => each === 0),
       }),
     },
-    { weight: 3, arbitrary: fc.record({ type: fc.constant('append' as const), node, nanoUsd: small, heldPots: fc.nat({ max: 127 }) }) },
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('append' as const), node, nanoUsd: small, heldPots: oneBalance }) },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('pay' as const), nanoUsd: small }) },
     { weight: 1, arbitrary: fc.record({ type: fc.constant('limit' as const), nanoUsd: small }) },
   ),
@@ -314,12 +320,15 @@ const steps = fc.array(
 async function compareWithModel(store: Store, userName: string, plan: readonly Step[], aliveMs: number): Promise<void> {
   const model = new MemoryCreditStore();
   const keyId = `key-${userName}`;
-  const pots = allPots({ userName, keyId, acceptedAtMs: nowMs });
+  const teamId = `t-${userName}`;
+  // All tests share the organization.
+  const pots = allPots({ userName, keyId, teamId, acceptedAtMs: nowMs }).filter(({ owner }) => owner.level !== 'organization');
   const known = new Map<string, LeaseState>();
   const lives = [0, 1].map((index) => ({ nodeId: `${userName}.${index}`, sessionId: 's', nowMs: aliveMs }));
   for (const life of lives) for (const each of [store, model]) await each.openCreditNode(life);
   model.setLimits(`user:${userName}`, { prepaid: true, spendPerMonth: usd(700) });
   model.setLimits(`key:${keyId}`, { spendPerDay: usd(400) });
+  model.setLimits(`team:${teamId}`, teamLimits);
   for (const [index, step] of plan.entries()) {
     const life = lives['node' in step ? step.node : 0] ?? assert.fail();
     if (step.type === 'pay') {
@@ -330,18 +339,21 @@ async function compareWithModel(store: Store, userName: string, plan: readonly S
         postedAtMs: nowMs,
         actor: 't',
       } as const;
-      await store.postTransaction({ ...payment, userName, amountNanoUsd: BigInt(step.nanoUsd) }, changeAt());
-      model.pay(userName, BigInt(step.nanoUsd));
+      const owner: PotOwner = step.nanoUsd % 2 === 0 ? { level: 'user', userName } : { level: 'team', teamId };
+      await store.postTransaction({ ...payment, owner, amountNanoUsd: BigInt(step.nanoUsd) }, changeAt());
+      model.pay(owner, BigInt(step.nanoUsd));
     } else if (step.type === 'limit') {
       await store.changeUserLimits(userName, { spendPerMonth: usd(step.nanoUsd) }, changeAt());
       model.setLimits(`user:${userName}`, { prepaid: true, spendPerMonth: usd(step.nanoUsd) });
     } else if (step.type === 'append') {
       const row = { callId: `${userName}-${index}`, userName, keyId, acceptedAtMs: nowMs, heldPots: step.heldPots };
+      const payer = payerOf(step.heldPots);
+      const ofTeam = { team: { id: teamId, name: userName }, ...(payer !== undefined && { payer }) };
       await store.appendEntries(
-        [createEntry(row.callId, { ...row, charge: { amountNanoUsd: BigInt(step.nanoUsd), lines: [] } })],
+        [createEntry(row.callId, { ...row, ...ofTeam, charge: { amountNanoUsd: BigInt(step.nanoUsd), lines: [] } })],
         life.nodeId,
       );
-      model.append([{ ...row, amountNanoUsd: BigInt(step.nanoUsd) }], life.nodeId);
+      model.append([{ ...row, teamId, amountNanoUsd: BigInt(step.nanoUsd) }], life.nodeId);
     } else {
       const pot = pots[step.pot] ?? assert.fail();
       const key = `${life.nodeId} ${pot.id}`;
@@ -350,7 +362,7 @@ async function compareWithModel(store: Store, userName: string, plan: readonly S
       const keep = granted > BigInt(step.back) ? granted - BigInt(step.back) : granted;
       const generation = state?.generation ?? `s:g${index}`;
       const request = { pot, version: state?.version ?? 0, generation, keep, need: BigInt(step.need), recentSpend: 0n, close: step.close };
-      const replies = await Promise.all([store, model].map((each) => each.changeLeases({ ...life, userName }, [request])));
+      const replies = await Promise.all([store, model].map((each) => each.changeLeases(life, [request])));
       assert.deepEqual(replies[0], replies[1]);
       const [reply] = replies;
       if (reply?.status === 'leased' && reply.leases[0] !== undefined) known.set(key, reply.leases[0]);
@@ -361,6 +373,7 @@ async function compareWithModel(store: Store, userName: string, plan: readonly S
     if (pot.kind === 'spend') assert.equal(spentNanoUsd, model.spentOf(pot.id));
     assert.equal(leasedNanoUsd, model.leasedOf(pot.id));
   }
-  assert.equal((await store.readBalances({ userName, limit: 1 }))[0]?.balanceNanoUsd ?? 0n, model.balanceOf(userName));
+  for (const owner of [{ level: 'user', userName } as const, { level: 'team', teamId } as const])
+    assert.equal((await store.readBalances({ owner, limit: 1 }))[0]?.balanceNanoUsd ?? 0n, model.balanceOf(owner));
   for (const { nodeId } of lives) await store.releaseCreditNode({ nodeId });
 }

@@ -167,12 +167,12 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
       { calls: sum?.callCount, completionTokens: sum?.completionTokens, amountNanoUsd: sum?.amountNanoUsd },
       { calls: 3, completionTokens: outputTokens, amountNanoUsd },
     );
-    const [balance] = await store.readBalances({ userName: 'disputes', limit: 1 });
+    const [balance] = await store.readBalances({ owner: { level: 'user', userName: 'disputes' }, limit: 1 });
     assert.equal(balance?.balanceNanoUsd, -amountNanoUsd);
     for (let cursor = verifyStart; ;) {
       const { problems, next } = await store.verifyBooks({ cursor, limit: 1000 });
       assert.deepEqual(
-        problems.filter(({ userName }) => userName === 'disputes'),
+        problems.filter(({ accountId }) => accountId === 'user:disputes'),
         [],
       );
       if (next === undefined) break;

@@ -7,6 +7,7 @@ import { auditSuite } from './audit-suite.ts';
 import { callFactsSuite } from './call-facts-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
 import { creditSuite } from './credit-suite.ts';
+import { groupCreditSuite } from './group-credit-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
 import { keySuite } from './key-suite.ts';
@@ -39,6 +40,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('facts about calls', () => callFactsSuite(open));
     describe('questions about usage', () => usageSuite(open));
     describe('credits', () => creditSuite(open));
+    describe('credits of teams and the organization', () => groupCreditSuite(open));
     describe('statistics', () => statisticsSuite(open));
     describe('statistics over days', () => statisticsDaysSuite(open));
     describe('answers', () => answerReadingSuite(open));

@@ -7,7 +7,7 @@ import { watchRefusals } from './watch-refusals.ts';
 const nowMs = Date.UTC(2026, 10, 26);
 const payer = { id: 'k', userName: 'ann', limits: { spendPerDay: '1' }, userLimits: { spendPerMonth: '2' } };
 const refusal = (scope: 'key' | 'user', period: 'day' | 'month'): CreditRefusal => {
-  return { admitted: false, reason: 'spend-limit', scope, period, limitNanoUsd: 1n };
+  return { admitted: false, reason: 'spend-limit', scope, period, limitNanoUsd: 1n, availableNanoUsd: 0n };
 };
 const deskOf = (outcome: ReturnType<CreditDesk['hold']>): CreditDesk => ({ hold: () => outcome });
 
@@ -28,7 +28,7 @@ test('the limits that refuse calls are remembered for a time, each once, also if
 test('admitted calls, calls without limits and empty balances leave nothing', async () => {
   for (const outcome of [
     undefined,
-    { admitted: false, reason: 'balance', availableNanoUsd: 0n } as const,
+    { admitted: false, reason: 'balance', scope: 'user', availableNanoUsd: 0n } as const,
     Promise.resolve({ admitted: false, reason: 'unavailable' } as const),
   ]) {
     const watch = watchRefusals(deskOf(outcome));

@@ -136,6 +136,8 @@ function opening(task: VideoTask, request: SealedVideoRequest | undefined) {
     userName: task.userName,
     keyId: task.keyId,
     keyName: task.keyName,
+    ...(task.team === undefined ? {} : { team: task.team }),
+    ...(task.payer === undefined ? {} : { payer: task.payer }),
     dialect: task.form,
     requestedModel: task.requestedModel,
     upstream: task.upstream,

@@ -33,6 +33,8 @@ export type NewVideoTask = Pick<
   | 'heldUsage'
   | 'heldNanoUsd'
   | 'heldPots'
+  | 'team'
+  | 'payer'
 > & { readonly request: SealedVideoRequest };
 
 export type BeginResult = { readonly type: 'begun'; readonly task: VideoTask } | { readonly type: 'existing'; readonly task: VideoTask };

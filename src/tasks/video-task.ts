@@ -1,3 +1,4 @@
+import type { CallOpening } from '../billing/ledger/call-entry.ts';
 import type { PricingParameters, Usage } from '../inference/usage.ts';
 import type { VideoError, VideoForm, VideoMode } from '../inference/video.ts';
 
@@ -57,6 +58,9 @@ export type VideoTask = {
    * because then the task has the hold.
    */
   readonly heldPots?: number;
+  /** The team of the user when the video was requested, and who pays if it is not the user: see CallOpening. */
+  readonly team?: CallOpening['team'];
+  readonly payer?: CallOpening['payer'];
   /** The charge. Absent until the task has ended; 0 if nothing was charged. */
   readonly chargedNanoUsd?: bigint;
   readonly error?: VideoError;

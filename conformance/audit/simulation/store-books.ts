@@ -87,7 +87,7 @@ export class StoreBooks implements WorldBooks {
     const payment = {
       transactionId,
       kind: 'top_up',
-      userName,
+      owner: { level: 'user', userName },
       amountNanoUsd,
       against: 'deposits',
       postedAtMs,
@@ -134,7 +134,8 @@ export class StoreBooks implements WorldBooks {
         assert.ok(report);
         return { spent: report.spentNanoUsd, reserved: report.leasedNanoUsd + report.videosNanoUsd };
       },
-      balanceOf: async (userName) => (await operations.readBalances({ userName, limit: 1 }))[0]?.balanceNanoUsd ?? 0n,
+      balanceOf: async (userName) =>
+        (await operations.readBalances({ owner: { level: 'user', userName }, limit: 1 }))[0]?.balanceNanoUsd ?? 0n,
       statistics: { queryStatistics: async (query) => unpackRows(await operations.sumUsage(query)) },
       repeated: this.#shipped - this.#booked,
     };

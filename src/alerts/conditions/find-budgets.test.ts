@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { StoredApiKey, User } from '../../accounts/api-key.ts';
+import type { Organization, Team } from '../../accounts/team.ts';
 import type { Pot } from '../../billing/credits/pots.ts';
 import { createBudgetCondition, refusedMember } from './find-budgets.ts';
 
@@ -29,7 +30,17 @@ const key = (id: string, more: Partial<StoredApiKey> = {}): StoredApiKey => {
 
 /** Finds budgets of a store whose pots have these amounts in USD. */
 async function find(
-  { users = [], keys = [] }: { readonly users?: readonly User[]; readonly keys?: readonly StoredApiKey[] },
+  {
+    users = [],
+    keys = [],
+    teams = [],
+    organization = {},
+  }: {
+    readonly users?: readonly User[];
+    readonly keys?: readonly StoredApiKey[];
+    readonly teams?: readonly Team[];
+    readonly organization?: Organization;
+  },
   spent: Readonly<Record<string, number>>,
   refused: readonly string[] = [],
 ) {
@@ -37,6 +48,8 @@ async function find(
   const condition = createBudgetCondition(
     {
       listUsers: async () => users,
+      listTeams: async () => teams,
+      readOrganization: async () => organization,
       listApiKeys: async () => keys,
       readPots: async (pots) => {
         read.push(pots);
@@ -108,6 +121,29 @@ test('all limits of a user and its keys are read together, each once; disabled k
   );
   assert.match(found[0]?.summary ?? '', /^Key ann\/name-a has used 96 %/);
   assert.match(found[0]?.action ?? '', /weir keys update a --spend-per-day <usd>, or wait until 2026-11-27/);
+});
+
+test('limits of teams and of the organization are found with the name of the team', async () => {
+  const teams = [{ id: 't1', name: 'research', createdAtMs: 1, limits: { spendPerMonth: '10' } }];
+  const { found } = await find(
+    { teams, organization: { limits: { spendTotal: '10' } } },
+    { 'team:2026-11:t1': 8, 'organization:total:1': 9.6 },
+  );
+  assert.deepEqual(
+    found.map(({ subject, summary, action }) => [subject, summary, action]),
+    [
+      [
+        'team:t1',
+        'Team research has used 80 % of its spend limit: 8 of 10 USD this month.',
+        'Raise the limit with weir teams update "research" --spend-per-month <usd>, or wait until 2026-12-01 (UTC).',
+      ],
+      [
+        'organization:1',
+        'The organization has used 96 % of its spend limit: 9.6 of 10 USD in total.',
+        'Raise the limit with weir organization update --spend-total <usd>.',
+      ],
+    ],
+  );
 });
 
 test('without limits nothing is read', async () => {

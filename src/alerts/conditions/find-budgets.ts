@@ -1,7 +1,8 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import type { TeamStore } from '../../accounts/team-store.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { Payer } from '../../billing/credits/credit-desk.ts';
-import { type Pot, potsOf, spanEndMs } from '../../billing/credits/pots.ts';
+import { accountIdOf, type Pot, potsOf, spanEndMs } from '../../billing/credits/pots.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import type { Finding, Severity } from '../alert.ts';
 import type { AlertThresholds, Condition } from './condition.ts';
@@ -12,7 +13,9 @@ export const refusedMember = 'refused';
 const refusalPercent = 80n;
 
 type SpendPot = Extract<Pot, { kind: 'spend' }>;
-type Reader = Pick<AccountsStore, 'listUsers' | 'listApiKeys'> & Pick<CreditBooks, 'readPots'>;
+type Reader = Pick<AccountsStore, 'listUsers' | 'listApiKeys'> &
+  Pick<TeamStore, 'listTeams' | 'readOrganization'> &
+  Pick<CreditBooks, 'readPots'>;
 type Report = Awaited<ReturnType<Reader['readPots']>>[number];
 
 /**
@@ -26,11 +29,15 @@ export function createBudgetCondition(store: Reader, thresholds: () => Pick<Aler
     find: async (context) => {
       const refused = new Set(context.observations.flatMap(({ rule, subject }) => (rule === 'budget' ? [subject] : [])));
       const keys = await store.listApiKeys();
-      const keyNames = new Map(keys.map(({ id, userName, name }) => [id, `${userName}/${name}`]));
+      const teams = await store.listTeams();
+      const names: Names = {
+        keys: new Map(keys.map(({ id, userName, name }) => [id, `${userName}/${name}`])),
+        teams: new Map(teams.map(({ id, name }) => [id, name])),
+      };
       const found: Finding[] = [];
-      for (const pots of await listSpendPots(store, keys, context.nowMs)) {
+      for (const pots of await listSpendPots(store, { keys, teams }, context.nowMs)) {
         for (const report of await store.readPots(pots)) {
-          const finding = judge(report, { refused, keyNames, percents: thresholds().budgetPercents });
+          const finding = judge(report, { refused, names, percents: thresholds().budgetPercents });
           if (finding !== undefined) found.push(finding);
         }
       }
@@ -39,33 +46,41 @@ export function createBudgetCondition(store: Reader, thresholds: () => Pick<Aler
   };
 }
 
-/** The pots of all spend limits, in one list for each user. */
+/** Names of keys and teams by id. */
+type Names = { readonly keys: ReadonlyMap<string, string>; readonly teams: ReadonlyMap<string, string> };
+
+/** The pots of all spend limits, in one list for each user, each team and the organization. */
 async function listSpendPots(
-  store: Pick<Reader, 'listUsers'>,
-  keys: Awaited<ReturnType<Reader['listApiKeys']>>,
+  store: Pick<Reader, 'listUsers' | 'readOrganization'>,
+  { keys, teams }: { readonly keys: Awaited<ReturnType<Reader['listApiKeys']>>; readonly teams: Awaited<ReturnType<Reader['listTeams']>> },
   nowMs: number,
 ): Promise<readonly (readonly Pot[])[]> {
   const users = (await store.listUsers()).map(({ name, limits }): Payer => {
     return { id: '', userName: name, ...(limits === undefined ? {} : { userLimits: limits }) };
   });
-  const byUser = new Map<string, Map<string, Pot>>();
-  for (const payer of [...users, ...keys.filter(({ disabledAtMs }) => disabledAtMs === undefined)]) {
+  const { limits: organizationLimits } = await store.readOrganization();
+  const groups: readonly Payer[] = [
+    ...teams.map((team) => ({ id: '', userName: '', team })),
+    ...(organizationLimits === undefined ? [] : [{ id: '', userName: '', organizationLimits }]),
+  ];
+  const byOwner = new Map<string, Map<string, Pot>>();
+  for (const payer of [...users, ...keys.filter(({ disabledAtMs }) => disabledAtMs === undefined), ...groups]) {
     for (const pot of potsOf(payer, nowMs)) {
-      if (pot.kind === 'spend') byUser.getOrInsertComputed(payer.userName, () => new Map<string, Pot>()).set(pot.id, pot);
+      if (pot.kind === 'spend') byOwner.getOrInsertComputed(accountIdOf(pot.owner), () => new Map<string, Pot>()).set(pot.id, pot);
     }
   }
-  return [...byUser.values()].map((pots) => [...pots.values()]);
+  return [...byOwner.values()].map((pots) => [...pots.values()]);
 }
 
 function judge(
   { pot, limitNanoUsd: limit, spentNanoUsd, videosNanoUsd }: Report,
   {
     refused,
-    keyNames,
+    names,
     percents,
   }: {
     readonly refused: ReadonlySet<string>;
-    readonly keyNames: ReadonlyMap<string, string>;
+    readonly names: Names;
     readonly percents: readonly number[];
   },
 ): Finding | undefined {
@@ -77,12 +92,12 @@ function judge(
   const level = isRefused ? percents.length : reached + 1;
   const threshold = percents[level - 1];
   if (threshold === undefined) return undefined;
-  const owner = pot.keyId === undefined ? `user ${pot.userName}` : `key ${keyNames.get(pot.keyId) ?? pot.keyId}`;
+  const owner = nameOwner(pot, names);
   const amounts = `${usdDecimal(used)} of ${usdDecimal(limit)} USD`;
   const period = { day: 'today', month: 'this month', total: 'in total' }[pot.period];
   return {
     rule: 'budget',
-    subject: pot.keyId === undefined ? `user:${pot.userName}` : `key:${pot.keyId}`,
+    subject: pot.keyId === undefined ? accountIdOf(pot.owner) : `key:${pot.keyId}`,
     period: pot.span,
     level,
     threshold,
@@ -91,7 +106,7 @@ function judge(
     summary: isRefused
       ? `Calls of ${owner} are refused by its spend limit: ${amounts} are used ${period}.`
       : `${owner[0]?.toUpperCase() ?? ''}${owner.slice(1)} has used ${(used * 100n) / limit} % of its spend limit: ${amounts} ${period}.`,
-    action: describeAction(pot),
+    action: describeAction(pot, names),
   };
 }
 
@@ -100,9 +115,25 @@ function severityOf(percent: number): Severity {
   return percent >= 80 ? 'warning' : 'info';
 }
 
-function describeAction({ keyId, userName, period, span }: SpendPot): string {
+function nameOwner({ keyId, owner }: SpendPot, { keys, teams }: Names): string {
+  if (keyId !== undefined) return `key ${keys.get(keyId) ?? keyId}`;
+  if (owner.level === 'user') return `user ${owner.userName}`;
+  return owner.level === 'team' ? `team ${teams.get(owner.teamId) ?? owner.teamId}` : 'the organization';
+}
+
+/** The command that changes the limits of a pot's owner. */
+function nameCommand({ keyId, owner }: SpendPot, { teams }: Names): string {
+  if (keyId !== undefined) return `weir keys update ${keyId}`;
+  if (owner.level === 'user') return `weir users limit ${JSON.stringify(owner.userName)}`;
+  return owner.level === 'team'
+    ? `weir teams update ${JSON.stringify(teams.get(owner.teamId) ?? owner.teamId)}`
+    : 'weir organization update';
+}
+
+function describeAction(pot: SpendPot, names: Names): string {
+  const { period, span } = pot;
   const option = { day: '--spend-per-day', month: '--spend-per-month', total: '--spend-total' }[period];
-  const command = keyId === undefined ? `weir users limit ${JSON.stringify(userName)}` : `weir keys update ${keyId}`;
+  const command = nameCommand(pot, names);
   const endMs = spanEndMs(span);
   const wait = endMs === undefined ? '' : `, or wait until ${new Date(endMs).toISOString().slice(0, 10)} (UTC)`;
   return `Raise the limit with ${command} ${option} <usd>${wait}.`;

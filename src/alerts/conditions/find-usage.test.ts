@@ -22,7 +22,7 @@ async function find(spend: readonly HourlySpend[], balances: Readonly<Record<str
         Object.keys({ ...balances, paid: 1 }).map((name) => ({ id: name, name, createdAtMs: 1, limits: { prepaid: true } })),
       readBalances: async () =>
         Object.entries(balances).map(([userName, amount]) => {
-          return { userName, balanceNanoUsd: usd(amount), leasedNanoUsd: 0n, videosNanoUsd: usd(videos) };
+          return { owner: { level: 'user', userName }, balanceNanoUsd: usd(amount), leasedNanoUsd: 0n, videosNanoUsd: usd(videos) };
         }),
     },
     () => defaultThresholds,

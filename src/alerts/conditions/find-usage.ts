@@ -69,7 +69,11 @@ async function findBalances(store: Reader, spending: ReadonlyMap<string, Spendin
   const prepaid = new Set((await store.listUsers()).flatMap(({ name, limits }) => (limits?.prepaid === true ? [name] : [])));
   if (prepaid.size === 0) return [];
   const balances = await store.readBalances({ limit: balancesMax });
-  const known = new Map(balances.map(({ userName, balanceNanoUsd, videosNanoUsd }) => [userName, balanceNanoUsd - videosNanoUsd]));
+  const known = new Map(
+    balances.flatMap(({ owner, balanceNanoUsd, videosNanoUsd }) =>
+      owner.level === 'user' ? [[owner.userName, balanceNanoUsd - videosNanoUsd] as const] : [],
+    ),
+  );
   return [...prepaid].flatMap((userName) => judgeBalance(userName, known.get(userName), spending.get(userName)?.week ?? 0n, days) ?? []);
 }
 

@@ -22,7 +22,8 @@ function createBooks() {
       },
     },
     logger: {
-      error: ({ user, problem }: { user?: string; problem: string }, text: string) => void books.log.push(`${user}: ${problem}: ${text}`),
+      error: ({ account, problem }: { account?: string; problem: string }, text: string) =>
+        void books.log.push(`${account}: ${problem}: ${text}`),
       info: (_: unknown, text: string) => void books.log.push(text),
       debug: ({ err }: { err: Error }, text: string) => void books.log.push(`${err.message}: ${text}`),
     } as Parameters<typeof createBookVerifier>[0]['logger'],
@@ -34,20 +35,20 @@ function createBooks() {
 
 test('M4: a user whose books do not add up is refused at once, and served again after a full pass without a problem', async () => {
   const { books, verifier, frozen } = createBooks();
-  books.problems[0] = [{ userName: 'ann', what: 'wrong' }, { what: 'of nobody' }];
+  books.problems[0] = [{ accountId: 'user:ann', what: 'wrong' }, { what: 'of nobody' }];
   await verifier.verifyNext();
-  assert.deepEqual(frozen(), ['ann']);
+  assert.deepEqual(frozen(), ['user:ann']);
   books.problems[0] = [];
   await verifier.verifyNext();
   await verifier.verifyNext();
-  assert.deepEqual(frozen(), ['ann'], 'half of the books is not a full pass');
+  assert.deepEqual(frozen(), ['user:ann'], 'half of the books is not a full pass');
   await verifier.verifyNext();
   assert.deepEqual(frozen(), []);
   assert.deepEqual(books.verified, ['transactions', 'leases', 'transactions', 'leases']);
   await verifier.verifyNext();
   await verifier.verifyNext();
   assert.deepEqual(books.log, [
-    'ann: wrong: credit books found inconsistent',
+    'user:ann: wrong: credit books found inconsistent',
     'undefined: of nobody: credit books found inconsistent',
     'credit books found consistent again',
   ]);
@@ -55,11 +56,11 @@ test('M4: a user whose books do not add up is refused at once, and served again 
 
 test('the verdict keeps the problems of the last whole pass until the next one is whole', async () => {
   const { books, verifier } = createBooks();
-  books.problems[0] = [{ userName: 'ann', what: 'wrong' }, { what: 'of nobody' }];
+  books.problems[0] = [{ accountId: 'user:ann', what: 'wrong' }, { what: 'of nobody' }];
   await verifier.verifyNext();
   assert.deepEqual(verifier.verdict(), {
     problems: new Map([
-      ['ann', 'wrong'],
+      ['user:ann', 'wrong'],
       ['', 'of nobody'],
     ]),
     hasWholePass: false,
@@ -74,12 +75,12 @@ test('the verdict keeps the problems of the last whole pass until the next one i
 
 test('a store that is down is queried again, and nobody is released', async () => {
   const { books, verifier, frozen } = createBooks();
-  books.problems[1] = [{ userName: 'bob', what: 'wrong' }];
+  books.problems[1] = [{ accountId: 'user:bob', what: 'wrong' }];
   await verifier.verifyNext();
   await verifier.verifyNext();
   books.down = true;
   await verifier.verifyNext();
-  assert.deepEqual(frozen(), ['bob']);
+  assert.deepEqual(frozen(), ['user:bob']);
   assert.equal(books.log.at(-1), 'down: credit book verification failed');
   books.down = false;
   await verifier.verifyNext();

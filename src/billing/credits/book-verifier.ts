@@ -9,19 +9,19 @@ export type BookVerifier = {
   readonly verdict: () => BookVerdict;
 };
 
-/** `problems` by user; the name is empty for problems outside of users' accounts. */
+/** `problems` by account; the id is empty for problems outside of the accounts of users, teams and the organization. */
 type BookVerdict = { readonly problems: ReadonlyMap<string, string>; readonly hasWholePass: boolean };
 
 /**
- * Creates a verifier. A user with a problem in the books gets no further calls until a full pass over the books finds
- * none.
+ * Creates a verifier. An account with a problem in the books gets no further calls until a full pass over the books
+ * finds none.
  * @param options.freeze see RunningCreditDesk.freeze
  * @param options.rows the most rows that one step verifies
  */
 export function createBookVerifier(options: {
   readonly store: Pick<CreditBooks, 'verifyBooks'>;
   readonly logger: Pick<Logger, 'error' | 'info' | 'debug'>;
-  readonly freeze: (userNames: ReadonlySet<string>) => void;
+  readonly freeze: (accountIds: ReadonlySet<string>) => void;
   readonly rows: number;
 }): BookVerifier {
   const { store, logger, freeze, rows } = options;
@@ -34,10 +34,10 @@ export function createBookVerifier(options: {
 
   async function verifyNext(): Promise<void> {
     const { problems: foundNow, next } = await store.verifyBooks({ cursor, limit: rows });
-    for (const { userName, what } of foundNow) {
-      problems.set(userName ?? '', what);
-      logger.error({ user: userName, problem: what }, 'credit books found inconsistent');
-      if (userName !== undefined) found.add(userName);
+    for (const { accountId, what } of foundNow) {
+      problems.set(accountId ?? '', what);
+      logger.error({ account: accountId, problem: what }, 'credit books found inconsistent');
+      if (accountId !== undefined) found.add(accountId);
     }
     cursor = next ?? verifyStart;
     if (next === undefined) {

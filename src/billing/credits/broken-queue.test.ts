@@ -5,7 +5,8 @@ import { createCreditDesk } from './create-credit-desk.ts';
 import type { CreditHold, CreditRefusal } from './credit-desk.ts';
 import type { LeaseReply, LeaseState, LeaseStore } from './credit-store.ts';
 import { MemoryCreditStore } from './testing/memory-credit-store.ts';
-import { PayerAccount } from './payer-account.ts';
+import { LeasedPot } from './leased-pot.ts';
+import { LeaseQueue } from './lease-queue.ts';
 import { balancePot } from './pots.ts';
 import { payerOf, settle } from './testing/simulated-nodes.ts';
 
@@ -128,7 +129,8 @@ test('a waiting call is answered in time while the store does not answer for ano
   const contending = hold(50n);
   await settle();
   const { promise: never } = Promise.withResolvers<LeaseReply>();
-  world.change = async (node, requests) => (node.userName === 'bob' ? await never : await good(node, requests));
+  world.change = async (node, requests) =>
+    requests.some(({ pot }) => pot.id === 'balance:bob') ? await never : await good(node, requests);
   const stuck = hold(5n, payerOf('bob', 'b', undefined, { prepaid: true }));
   await settle();
   // The sweep over all users waits for the store's reply about bob.
@@ -178,12 +180,12 @@ function createAccount(isAnswering = true) {
     reported.push(error);
     if (world.isLogBroken) throw new Error('the disk of the log is full');
   };
-  const account = new PayerAccount('ann', {
+  const account = new LeaseQueue({
     store: { changeLeases },
     node: { nodeId: 'n', sessionId: 's' },
     nowMs: () => 0,
     monotonicMs: () => world.monotonicMs,
-    newGeneration: () => 'g',
+    onEnded: () => {},
     storeTimeoutMs: 1000,
     waitMs: 5000,
     contendMs: 1500,
@@ -192,7 +194,9 @@ function createAccount(isAnswering = true) {
     onStoreFailure: fail,
     onBug: fail,
   });
-  return { world, account, pots: [account.potFor(balancePot('ann'))] };
+  const pot = new LeasedPot(balancePot('ann'), 'g', 0);
+  account.add(pot);
+  return { world, account, pots: [pot] };
 }
 
 const thrown = new Error('a callback throws');
@@ -216,8 +220,8 @@ for (const isLogBroken of [false, true])
   });
 
 for (const [what, end] of [
-  ['all are refused', (account: PayerAccount) => account.refuseAll()],
-  ['their time is over', (account: PayerAccount) => account.tick(60_000)],
+  ['all are refused', (account: LeaseQueue) => account.refuseAll()],
+  ['their time is over', (account: LeaseQueue) => account.tick(60_000)],
 ] as const)
   test(`a callback that throws does not keep others from an answer: ${what}`, () => {
     const { world, account, pots } = createAccount(false);
@@ -232,7 +236,7 @@ for (const [what, end] of [
     assert.deepEqual([reported, account.waiting], [[0, 1, 2], 0]);
   });
 
-test('a lease that throws leaves nobody waiting, and the account continues', async () => {
+test('a lease that throws leaves nobody waiting, and the queue continues', async () => {
   const { world, account, pots } = createAccount();
   const [pot] = pots;
   assert.ok(pot !== undefined);

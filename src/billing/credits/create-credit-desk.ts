@@ -4,9 +4,10 @@ import { waitFor } from '../../platform/wait-for.ts';
 import type { CreditDesk, CreditHold, CreditRefusal, Payer } from './credit-desk.ts';
 import { type CreditNode, leaseGeneration, type LeaseStore } from './credit-store.ts';
 import type { LeasedPot } from './leased-pot.ts';
-import { PayerAccount, unavailable } from './payer-account.ts';
+import { type LeaseQueue, unavailable } from './lease-queue.ts';
+import { LeaseQueues } from './lease-queues.ts';
 import { fitsAll, type HoldContext, PotHold } from './pot-hold.ts';
-import { dayNumber, potsOf } from './pots.ts';
+import { accountIdOf, dayNumber, potsOf } from './pots.ts';
 
 export type CreditDeskOptions = {
   readonly store: LeaseStore;
@@ -23,7 +24,7 @@ export type CreditDeskOptions = {
   readonly contendMs?: number;
   /** A lease without calls for this time is released. */
   readonly idleMs?: number;
-  /** The most waiting calls of one user; a further one is refused as `unavailable`. */
+  /** The most calls that wait for common limits; a further one is refused as `unavailable`. */
   readonly waitersMax?: number;
 };
 
@@ -46,9 +47,11 @@ export type RunningCreditDesk = CreditDesk & {
    */
   readonly tick: () => Promise<void>;
   /**
-   * Refuses new calls of these users, because their books do not add up; users that are not listed are served again.
+   * Refuses new calls of users whose account is listed, and calls that a listed account limits, because their books do
+   * not add up. Others are served again.
+   * @param accountIds see accountIdOf
    */
-  readonly freeze: (userNames: ReadonlySet<string>) => void;
+  readonly freeze: (accountIds: ReadonlySet<string>) => void;
   readonly figures: () => CreditFigures;
   /** Releases everything that is not used. Later calls are refused as `unavailable`. */
   readonly close: () => Promise<void>;
@@ -62,13 +65,12 @@ const bugEveryMs = 60_000;
 const recoveryMsMax = 60_000;
 
 /** The leases of a payer's pots on one day. */
-type Cached = { readonly day: number; readonly account: PayerAccount; readonly pots: readonly LeasedPot[] };
+type Cached = { readonly day: number; readonly pots: readonly LeasedPot[] };
 
 class Desk {
   readonly #options: Required<CreditDeskOptions>;
-  readonly #accounts = new Map<string, PayerAccount>();
+  readonly #queues: LeaseQueues;
   readonly #cache = new WeakMap<Payer, Cached | undefined>();
-  readonly #context: ConstructorParameters<typeof PayerAccount>[1];
   readonly #holdContext: HoldContext;
   #state: 'starting' | 'open' | 'fenced' | 'closed' = 'starting';
   #frozen: ReadonlySet<string> = new Set();
@@ -85,18 +87,19 @@ class Desk {
   constructor(options: CreditDeskOptions) {
     this.#options = { ...defaults, ...options };
     const { store, node, clock, logger } = options;
-    this.#context = {
+    const context: ConstructorParameters<typeof LeaseQueues>[0] = {
       ...this.#options,
       store,
       node,
       nowMs: clock.nowMs,
       monotonicMs: clock.monotonicMs,
-      newGeneration: () => leaseGeneration(node.sessionId, (this.#generations += 1)),
       onFenced: () => this.#fence(),
       onStoreFailure: (error) => this.#noteFailure(error),
       onBug: (error) => this.noteBug(error),
     };
+    this.#queues = new LeaseQueues(context, () => leaseGeneration(node.sessionId, (this.#generations += 1)));
     this.#holdContext = {
+      queues: this.#queues,
       monotonicMs: clock.monotonicMs,
       isClosed: () => this.#state !== 'open',
       onOverdraft: ({ pot }, nanoUsd) => {
@@ -110,18 +113,23 @@ class Desk {
   hold(payer: Payer, nanoUsd: bigint, nowMs: number): ReturnType<CreditDesk['hold']> {
     const cached = this.#find(payer, nowMs);
     if (cached === undefined) return undefined;
-    if (this.#state !== 'open' || this.#frozen.has(payer.userName)) return unavailable;
-    const { account, pots } = cached;
-    if (fitsAll(pots, nanoUsd)) return this.#admit(account, pots, nanoUsd);
+    const { pots } = cached;
+    if (this.#state !== 'open' || this.#isFrozen(payer, pots)) return unavailable;
+    if (fitsAll(pots, nanoUsd)) return this.#admit(pots, nanoUsd);
     const { promise, resolve } = Promise.withResolvers<CreditHold | CreditRefusal>();
-    account.wait(pots, nanoUsd, (refusal) => resolve(refusal ?? this.#admit(account, pots, nanoUsd)));
+    this.#queues.wait(pots, nanoUsd, (refusal) => resolve(refusal ?? this.#admit(pots, nanoUsd)));
     return promise;
   }
 
+  #isFrozen({ userName }: Payer, pots: readonly LeasedPot[]): boolean {
+    if (this.#frozen.size === 0) return false;
+    return this.#frozen.has(accountIdOf({ level: 'user', userName })) || pots.some(({ pot }) => this.#frozen.has(accountIdOf(pot.owner)));
+  }
+
   /** A pot without a limit is skipped: there is no lease to reserve from. */
-  #admit(account: PayerAccount, pots: readonly LeasedPot[], nanoUsd: bigint): CreditHold {
+  #admit(pots: readonly LeasedPot[], nanoUsd: bigint): CreditHold {
     const limited = pots.every((pot) => pot.limited) ? pots : pots.filter((pot) => pot.limited);
-    return new PotHold(account, limited, nanoUsd, this.#holdContext);
+    return new PotHold(limited, nanoUsd, this.#holdContext);
   }
 
   #find(payer: Payer, nowMs: number): Cached | undefined {
@@ -138,11 +146,10 @@ class Desk {
       this.#cache.set(payer, undefined);
       return undefined;
     }
-    const account = this.#accounts.getOrInsertComputed(payer.userName, (userName) => new PayerAccount(userName, this.#context));
-    const leased = pots.map((pot) => account.potFor(pot));
+    const leased = pots.map((pot) => this.#queues.potFor(pot));
     // These limits are newer than the last reply, which said that there are none.
     for (const pot of leased) if (!pot.limited) pot.relimit();
-    const cached = { day, account, pots: leased };
+    const cached = { day, pots: leased };
     this.#cache.set(payer, cached);
     return cached;
   }
@@ -151,7 +158,7 @@ class Desk {
   attendWaiters(): void {
     if (this.#state !== 'open') return;
     try {
-      for (const account of this.#accounts.values()) if (account.waiting > 0) account.tick(this.#options.idleMs);
+      for (const queue of this.#queues.all()) if (queue.waiting > 0) queue.tick(this.#options.idleMs);
     } catch (error) {
       this.noteBug(error);
     }
@@ -168,12 +175,12 @@ class Desk {
     }
     if (nowMs < this.#nextSweepMs) return;
     this.#nextSweepMs = nowMs + sweepEveryMs;
-    for (const [userName, account] of this.#accounts) {
+    for (const queue of this.#queues.all()) {
       if (this.#state !== 'open') return;
-      account.tick(idleMs);
-      await account.flush();
-      if (account.size === 0 && account.waiting === 0) this.#accounts.delete(userName);
+      queue.tick(idleMs);
+      await queue.flush();
     }
+    this.#queues.tidy();
   }
 
   /** Begins this incarnation of the node after all charges of the one before are booked. */
@@ -205,24 +212,24 @@ class Desk {
       const recalled = new Set(signals.recalled);
       const isChanged = signals.version !== this.#version;
       this.#version = signals.version;
-      for (const account of recalled.size > 0 || isChanged ? this.#accounts.values() : []) await this.#attend(account, recalled, isChanged);
+      for (const queue of recalled.size > 0 || isChanged ? this.#queues.all() : []) await this.#attend(queue, recalled, isChanged);
     } catch (error) {
       this.#noteFailure(error);
     }
   }
 
-  async #attend(account: PayerAccount, recalled: ReadonlySet<string>, isChanged: boolean): Promise<void> {
+  async #attend(queue: LeaseQueue, recalled: ReadonlySet<string>, isChanged: boolean): Promise<void> {
     let needsFlush = false;
-    for (const pot of account.pots()) {
+    for (const pot of queue.pots()) {
       if (recalled.has(pot.pot.id)) pot.recalled = true;
       if (isChanged && pot.open) pot.stale = true;
       if (pot.recalled || pot.stale) needsFlush = true;
     }
-    if (needsFlush && this.#state === 'open') await account.flush();
+    if (needsFlush && this.#state === 'open') await queue.flush();
   }
 
-  freeze(userNames: ReadonlySet<string>): void {
-    this.#frozen = userNames;
+  freeze(accountIds: ReadonlySet<string>): void {
+    this.#frozen = accountIds;
   }
 
   figures(): CreditFigures {
@@ -230,13 +237,11 @@ class Desk {
     let held = 0n;
     let pots = 0;
     let waiting = 0;
-    for (const account of this.#accounts.values()) {
-      waiting += account.waiting;
-      for (const pot of account.pots()) {
-        free += pot.free;
-        held += pot.held;
-        pots += 1;
-      }
+    for (const queue of this.#queues.all()) waiting += queue.waiting;
+    for (const pot of this.#queues.pots()) {
+      free += pot.free;
+      held += pot.held;
+      pots += 1;
     }
     return { free, held, waiting, pots, overdrafts: this.#overdrafts, overdraftNanoUsd: this.#overdraftNanoUsd };
   }
@@ -245,7 +250,7 @@ class Desk {
     if (this.#state === 'closed' || this.#state === 'fenced') return;
     this.#state = 'fenced';
     this.#options.logger.error({ nodeId: this.#options.node.nodeId }, 'credit node fenced');
-    for (const account of this.#accounts.values()) account.refuseAll();
+    for (const queue of this.#queues.all()) queue.refuseAll();
   }
 
   #noteFailure(error: unknown): void {
@@ -265,7 +270,7 @@ class Desk {
   stop(): boolean {
     const wasOpen = this.#state === 'open';
     this.#state = 'closed';
-    for (const account of this.#accounts.values()) account.refuseAll();
+    for (const queue of this.#queues.all()) queue.refuseAll();
     return wasOpen;
   }
 
@@ -299,7 +304,7 @@ export function createCreditDesk(options: CreditDeskOptions): RunningCreditDesk 
         });
       return running;
     },
-    freeze: (userNames) => desk.freeze(userNames),
+    freeze: (accountIds) => desk.freeze(accountIds),
     figures: () => desk.figures(),
     close: async () => {
       // Waiters are answered at once, without waiting for the current call to the store.

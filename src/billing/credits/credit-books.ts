@@ -1,5 +1,5 @@
 import type { Change } from '../../audit/change-author.ts';
-import type { Pot } from './pots.ts';
+import { accountIdOf, type Pot, type PotOwner } from './pots.ts';
 
 /** The purpose of a transaction. `usage` comes with calls; an operator posts the others. */
 export type TransactionKind = 'usage' | 'top_up' | 'promo' | 'correction' | 'refund' | 'write_off';
@@ -8,15 +8,16 @@ export type TransactionKind = 'usage' | 'top_up' | 'promo' | 'correction' | 'ref
 export const commonAccounts = ['revenue', 'deposits', 'promo', 'suspense', 'write_off'] as const;
 export type CommonAccount = (typeof commonAccounts)[number];
 
-/** A posting to a user's account, and its opposite to a common account. */
+/** A posting to an owner's account, and its opposite to a common account. */
 export type NewTransaction = {
   /** Chosen by its purpose, so that a repeated transaction is posted once. */
   readonly transactionId: string;
-  /** The id that an earlier version chose: a transaction of this user with that id is the same one. */
+  /** The id that an earlier version chose: a transaction of this owner with that id is the same one. */
   readonly formerId?: string;
   readonly kind: Exclude<TransactionKind, 'usage'>;
-  readonly userName: string;
-  /** The change of the user's balance, in nano-USD; negative amounts reduce it. */
+  /** The owner of the account that it changes. */
+  readonly owner: PotOwner;
+  /** The change of the owner's balance, in nano-USD; negative amounts reduce it. */
   readonly amountNanoUsd: bigint;
   readonly against: CommonAccount;
   readonly postedAtMs: number;
@@ -33,20 +34,24 @@ export type PostResult = { readonly status: 'posted' | 'known' | 'conflict'; rea
 export type LedgerTransaction = {
   readonly transactionId: string;
   readonly kind: TransactionKind;
+  /** Empty for a payment to a team or to the organization. */
   readonly userName: string;
+  /** The account that it changed. */
+  readonly accountId: string;
   readonly amountNanoUsd: bigint;
   readonly postedAtMs: number;
-  /** Only for usage: the key, and the day (UTC) on which its calls were accepted. */
+  /** Only for usage: the key, the team, and the day (UTC) on which its calls were accepted. */
   readonly keyId?: string;
+  readonly teamId?: string;
   readonly day?: string;
   readonly callId?: string;
   readonly actor?: string;
   readonly note?: string;
 };
 
-/** A user's account, in nano-USD. */
-type UserBalance = {
-  readonly userName: string;
+/** An owner's account, in nano-USD. */
+type OwnerBalance = {
+  readonly owner: PotOwner;
   readonly balanceNanoUsd: bigint;
   /** The part of the balance that processes have leased and not booked. */
   readonly leasedNanoUsd: bigint;
@@ -69,17 +74,21 @@ type PotReport = {
 type NodeLease = {
   readonly nodeId: string;
   readonly potId: string;
+  /** Empty for a pot of a team or of the organization. */
   readonly userName: string;
   readonly leasedNanoUsd: bigint;
   /** When the process last renewed; undefined after its release. */
   readonly seenAtMs: number | undefined;
 };
 
-/** An inconsistency in the books. `userName` is absent if it is not in a user's account. */
-export type BookProblem = { readonly userName?: string; readonly what: string };
+/** An inconsistency in the books. `accountId` is absent if it is not in the account of an owner of pots. */
+export type BookProblem = { readonly accountId?: string; readonly what: string };
 
 /** The position of a verification: the part of the books, and the last row that was checked. */
-export type VerifyCursor = { readonly part: 'transactions' | 'postings' | 'spending' | 'leases'; readonly after: readonly string[] };
+export type VerifyCursor = {
+  readonly part: 'transactions' | 'postings' | 'spending' | 'groups' | 'leases';
+  readonly after: readonly string[];
+};
 
 /** The result of one slice. `next` is undefined at the end of the books. */
 export type VerifySlice = { readonly checked: number; readonly problems: readonly BookProblem[]; readonly next: VerifyCursor | undefined };
@@ -88,12 +97,11 @@ export type VerifySlice = { readonly checked: number; readonly problems: readonl
 export type CreditBooks = {
   /** Posts a transaction once. Running processes see it within about a second. */
   readonly postTransaction: (transaction: NewTransaction, change: Change) => Promise<PostResult>;
-  /** Balances of all users by name, or of one. */
-  readonly readBalances: (filter: { readonly userName?: string; readonly limit: number }) => Promise<readonly UserBalance[]>;
-  /** @param pots pots of one user */
+  /** Balances of the organization, teams and users, in this order, or of one of them. */
+  readonly readBalances: (filter: { readonly owner?: PotOwner; readonly limit: number }) => Promise<readonly OwnerBalance[]>;
   readonly readPots: (pots: readonly Pot[]) => Promise<readonly PotReport[]>;
   /** Newest first. */
-  readonly listTransactions: (filter: { readonly userName: string; readonly limit: number }) => Promise<readonly LedgerTransaction[]>;
+  readonly listTransactions: (filter: { readonly owner: PotOwner; readonly limit: number }) => Promise<readonly LedgerTransaction[]>;
   readonly listLeases: () => Promise<readonly NodeLease[]>;
   /** Verifies the next slice of the books, with at most `limit` rows. */
   readonly verifyBooks: (slice: { readonly cursor: VerifyCursor; readonly limit: number }) => Promise<VerifySlice>;
@@ -102,15 +110,12 @@ export type CreditBooks = {
 /** The beginning of a full verification. */
 export const verifyStart: VerifyCursor = { part: 'transactions', after: [''] };
 
-/** The id of a transaction for a user and a reference: two users may have the same reference. */
+/** The id of a transaction for an owner and a reference: two owners may have the same reference. */
 export function transactionIdOf({
   kind,
-  userName,
+  owner,
   reference,
-}: Pick<NewTransaction, 'kind' | 'userName'> & { readonly reference: string }): string {
-  return `${kind}/${encodeURIComponent(userName)}/${reference}`;
-}
-
-export function userAccountId(userName: string): string {
-  return `user:${userName}`;
+}: Pick<NewTransaction, 'kind' | 'owner'> & { readonly reference: string }): string {
+  const name = owner.level === 'user' ? encodeURIComponent(owner.userName) : accountIdOf(owner);
+  return `${kind}/${name}/${reference}`;
 }

@@ -1,7 +1,8 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
+import type { AccountLevel } from '../../accounts/team.ts';
 
-/** The payer of a call: its key, the key's owner, and the limits of both. */
-export type Payer = Pick<ApiKey, 'id' | 'userName' | 'limits' | 'userLimits'>;
+/** The payer of a call: its key, the levels above the key, and the limits of all. */
+export type Payer = Pick<ApiKey, 'id' | 'userName' | 'limits' | 'userLimits' | 'team' | 'organizationLimits'>;
 
 /** A period of a spend limit. Days and months are those of the calendar in UTC. */
 export type SpendPeriod = 'day' | 'month' | 'total';
@@ -11,13 +12,20 @@ export type SpendPeriod = 'day' | 'month' | 'total';
  * have leased the needed amount.
  */
 export type CreditRefusal =
-  | { readonly admitted: false; readonly reason: 'balance'; readonly availableNanoUsd: bigint }
+  | {
+      readonly admitted: false;
+      readonly reason: 'balance';
+      readonly scope: Exclude<AccountLevel, 'key'>;
+      readonly availableNanoUsd: bigint;
+    }
   | {
       readonly admitted: false;
       readonly reason: 'spend-limit';
-      readonly scope: 'key' | 'user';
+      readonly scope: AccountLevel;
       readonly period: SpendPeriod;
       readonly limitNanoUsd: bigint;
+      /** The part of the limit that is neither spent nor reserved; 0 or more. */
+      readonly availableNanoUsd: bigint;
       /** When the period ends, in Unix milliseconds; absent for `total`. */
       readonly resetsAtMs?: number;
     }

@@ -71,11 +71,8 @@ export type LeaseStore = {
    * @param change present if an operator releases them; absent if the process releases its own
    */
   readonly releaseCreditNode: (node: { readonly nodeId: string; readonly sessionId?: string; readonly change?: Change }) => Promise<number>;
-  /** Changes leases of one user's pots together, in one transaction. @param requests all of the same user */
-  readonly changeLeases: (
-    node: CreditNode & { readonly nowMs: number; readonly userName: string },
-    requests: readonly LeaseRequest[],
-  ) => Promise<LeaseReply>;
+  /** Changes leases together, in one transaction, also of pots of several owners. */
+  readonly changeLeases: (node: CreditNode & { readonly nowMs: number }, requests: readonly LeaseRequest[]) => Promise<LeaseReply>;
   readonly readCreditSignals: (node: CreditNode & { readonly nowMs: number }) => Promise<CreditSignals>;
 };
 

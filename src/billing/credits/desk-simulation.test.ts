@@ -51,17 +51,24 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 10, maxLength: 80, size: 'max' },
 );
 
-/** A simulated world with two keys of a user, and the most that may be spent of each pot. */
+/**
+ * A simulated world with two keys of a prepaid user and one of a user whose team pays, in one team and one organization
+ * with limits, and the most that may be spent of each pot.
+ */
 class Trial {
   readonly world = new SimulatedNodes();
   readonly #ceilings = new Map<string, bigint>();
   #payers: Payer[] = [];
   #userLimits: AccessLimits = { prepaid: true, spendPerMonth: usd(5000) };
   #keyLimits: readonly AccessLimits[] = [{ spendPerDay: usd(2000) }, { spendTotal: usd(3000), spendPerDay: usd(900) }];
+  #teamLimits: AccessLimits = { prepaid: true, spendPerDay: usd(2500) };
+  #organizationLimits: AccessLimits | undefined = { spendPerMonth: usd(6000) };
   #paid = 4000n;
+  readonly #teamPaid = 1500n;
 
   async start(nodes: number): Promise<void> {
     this.world.store.pay('ann', this.#paid);
+    this.world.store.pay({ level: 'team', teamId: 't' }, this.#teamPaid);
     this.#apply();
     for (let count = 0; count < nodes; count += 1) await this.world.start(`node-${count}`);
   }
@@ -70,7 +77,14 @@ class Trial {
     const { store } = this.world;
     store.setLimits('user:ann', this.#userLimits);
     for (const [at, limits] of this.#keyLimits.entries()) store.setLimits(`key:k${at}`, limits);
-    this.#payers = this.#keyLimits.map((limits, at) => payerOf('ann', `k${at}`, limits, this.#userLimits));
+    store.setLimits('team:t', this.#teamLimits);
+    store.setLimits('organization:1', this.#organizationLimits);
+    const above = {
+      team: { id: 't', name: 'research', limits: this.#teamLimits },
+      ...(this.#organizationLimits === undefined ? {} : { organizationLimits: this.#organizationLimits }),
+    };
+    const ofAnn = this.#keyLimits.map((limits, at) => payerOf('ann', `k${at}`, limits, this.#userLimits));
+    this.#payers = [...ofAnn, payerOf('bob', 'k2', undefined, undefined)].map((payer) => ({ ...payer, ...above }));
   }
 
   payer(at: number): Payer {
@@ -83,8 +97,10 @@ class Trial {
   }
 
   limitOf({ pot, payer }: ReturnType<Trial['pots']>[number]): bigint {
-    if (pot.kind === 'balance') return this.#paid;
-    return spendLimitOf(pot, pot.keyId === undefined ? payer.userLimits : payer.limits) ?? assert.fail();
+    if (pot.kind === 'balance') return pot.owner.level === 'user' ? this.#paid : this.#teamPaid;
+    const { limits, userLimits, team, organizationLimits } = payer;
+    const owned = { key: limits, user: userLimits, team: team?.limits, organization: organizationLimits };
+    return spendLimitOf(pot, owned[pot.scope]) ?? assert.fail();
   }
 
   /** Spend never exceeds a limit; after a limit was lowered, it may reach what was leased or spent at that time. */
@@ -100,7 +116,7 @@ class Trial {
       const held = node.desk.figures().held;
       const pots = this.world.calls.filter((each) => each.node === node);
       const reserved = pots.reduce((sum, { hold, chargedNanoUsd }) => {
-        const bits = [1, 2, 4, 8, 16, 32, 64].filter((bit) => (hold.pots & bit) !== 0).length;
+        const bits = Array.from({ length: 15 }, (_, at) => 2 ** at).filter((bit) => (hold.pots & bit) !== 0).length;
         return sum + (hold.heldNanoUsd() - chargedNanoUsd) * BigInt(bits);
       }, 0n);
       assert.equal(held, reserved, `held by ${node.nodeId}`);
@@ -120,7 +136,12 @@ class Trial {
       const reachable = this.world.committed(pot.id) + this.world.store.leasedOf(pot.id);
       this.#ceilings.set(pot.id, ceiling > reachable ? ceiling : reachable);
     }
-    if (of % 3 === 2) this.#userLimits = { prepaid: true, spendPerMonth: usd(nanoUsd) };
+    // A level that gets limits back gets only those that calls from before cannot exceed.
+    if (of % 7 === 3) this.#teamLimits = { prepaid: true, spendPerDay: usd(nanoUsd) };
+    else if (of % 7 === 4) this.#teamLimits = { prepaid: true };
+    else if (of % 7 === 5) this.#organizationLimits = undefined;
+    else if (of % 7 === 6) this.#organizationLimits = { spendPerMonth: usd(900_000) };
+    else if (of % 3 === 2) this.#userLimits = { prepaid: true, spendPerMonth: usd(nanoUsd) };
     else this.#keyLimits = this.#keyLimits.map((limits, at) => (at === of % 3 ? { ...limits, spendPerDay: usd(nanoUsd) } : limits));
     this.#apply();
   }

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 
 import { createCreditDesk, type CreditDeskOptions } from './create-credit-desk.ts';
 import type { CreditHold, CreditRefusal } from './credit-desk.ts';
-import type { LeaseStore } from './credit-store.ts';
+import type { LeaseRequest, LeaseStore } from './credit-store.ts';
 import { MemoryCreditStore } from './testing/memory-credit-store.ts';
-import { potsOf } from './pots.ts';
+import { balancePot, potsOf } from './pots.ts';
 import { payerOf } from './testing/simulated-nodes.ts';
 
 const payer = payerOf('ann', 'k', undefined, { prepaid: true });
@@ -32,11 +32,12 @@ function createWorld(more: Partial<CreditDeskOptions> = {}) {
     if (world.failing.has(name)) throw down;
     return await work();
   };
+  const isUnanswered = ({ pot: { owner } }: LeaseRequest): boolean => owner.level === 'user' && world.unanswered.has(owner.userName);
   const store: LeaseStore = {
     openCreditNode: (node) => through('open', () => memory.openCreditNode(node)),
     releaseCreditNode: (node) => through('release', () => memory.releaseCreditNode(node)),
     changeLeases: (node, requests) =>
-      through('lease', () => (world.unanswered.has(node.userName) ? new Promise(() => {}) : memory.changeLeases(node, requests))),
+      through('lease', () => (requests.some(isUnanswered) ? new Promise(() => {}) : memory.changeLeases(node, requests))),
     readCreditSignals: (node) => through('signals', () => memory.readCreditSignals(node)),
   };
   const note =
@@ -122,9 +123,7 @@ test('a recalled pot is released within a second, and no other', async () => {
   assert.ok(free >= 100n);
   await memory.openCreditNode({ nodeId: 'other', sessionId: 'o', nowMs: world.nowMs });
   const request = { version: 0, generation: 'o', keep: 0n, need: 1000n, recentSpend: 0n, close: false };
-  await memory.changeLeases({ nodeId: 'other', sessionId: 'o', nowMs: world.nowMs, userName: 'ann' }, [
-    { ...request, pot: { kind: 'balance', id: 'balance:ann', bit: 1, userName: 'ann' } },
-  ]);
+  await memory.changeLeases({ nodeId: 'other', sessionId: 'o', nowMs: world.nowMs }, [{ ...request, pot: balancePot('ann') }]);
   await tickAfter(1000);
   assert.equal(desk.figures().free, 0n);
 });
@@ -134,9 +133,9 @@ test('a call that waits for another process is answered in time while the store 
   await tickAfter(0);
   await leaveIdle('bea');
   await memory.openCreditNode({ nodeId: 'other', sessionId: 'o', nowMs: world.nowMs });
-  const pot = { kind: 'balance', id: 'balance:ann', bit: 1, userName: 'ann' } as const;
+  const pot = balancePot('ann');
   const request = { pot, version: 0, generation: 'o', keep: 0n, need: 1000n, recentSpend: 0n, close: false };
-  await memory.changeLeases({ nodeId: 'other', sessionId: 'o', nowMs: world.nowMs, userName: 'ann' }, [request]);
+  await memory.changeLeases({ nodeId: 'other', sessionId: 'o', nowMs: world.nowMs }, [request]);
   world.monotonicMs = 10_000;
   const sweep = desk.tick();
   const waiting = hold(500n);

@@ -138,6 +138,7 @@ describe('the credit desk', () => {
       scope: 'key',
       period: 'day',
       limitNanoUsd: 500n,
+      availableNanoUsd: 0n,
       resetsAtMs: Date.UTC(2026, 10, 23),
     });
   });
@@ -186,7 +187,7 @@ describe('the credit desk', () => {
 
   test('a user whose books do not add up is refused, and no other user', async () => {
     const { world, node } = await begin(1000n);
-    node.desk.freeze(new Set(['ann']));
+    node.desk.freeze(new Set(['user:ann']));
     assert.deepEqual(await holdOn(world, node, 1n), { admitted: false, reason: 'unavailable' });
     world.store.setLimits('user:bob', { prepaid: true });
     world.store.pay('bob', 10n);

@@ -3,6 +3,9 @@ import type { Pot } from './pots.ts';
 
 const windowMs = 300_000;
 
+/** The queue of a lease, as a call that ends needs it. */
+type Queue = { readonly waiting: number; readonly wake: () => void };
+
 /**
  * A node's lease of a pot, in memory. `granted` is the sum of its grants; `free` is the part that is neither held nor
  * charged. It becomes negative if calls cost more than their holds.
@@ -18,6 +21,8 @@ export class LeasedPot {
   openHolds = 0;
   /** Whether the store has an open lease of ours. */
   open = false;
+  /** The queue that has it. Undefined before it is added to one. */
+  queue: Queue | undefined;
   /** Must not be used any more: another object replaces it, or will. */
   removed = false;
   /** False after the store reported that nothing limits the pot any more. */

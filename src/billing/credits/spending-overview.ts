@@ -1,13 +1,14 @@
+import type { AccountLevel } from '../../accounts/team.ts';
 import type { CreditBooks } from './credit-books.ts';
 import type { Payer, SpendPeriod } from './credit-desk.ts';
-import { potsOf, spanEndMs } from './pots.ts';
+import { type PotOwner, potsOf, spanEndMs } from './pots.ts';
 
 /**
  * One limit, in nano-USD. The reserve is leased by processes, for running and future calls, or held for unfinished
  * videos.
  */
 type LimitOverview = {
-  readonly scope: 'key' | 'user';
+  readonly scope: AccountLevel;
   readonly period: SpendPeriod;
   readonly limitNanoUsd: bigint;
   readonly spentNanoUsd: bigint;
@@ -18,8 +19,8 @@ type LimitOverview = {
 
 /** The balance and the limits of a payer. */
 export type SpendingOverview = {
-  /** Only of a prepaid user: payments less charges, and the reserved part. */
-  readonly balance?: { readonly balanceNanoUsd: bigint; readonly reservedNanoUsd: bigint };
+  /** Only if a level is prepaid: its payments less charges, and the reserved part. */
+  readonly balance?: { readonly scope: PotOwner['level']; readonly balanceNanoUsd: bigint; readonly reservedNanoUsd: bigint };
   readonly limits: readonly LimitOverview[];
 };
 
@@ -38,7 +39,7 @@ export function createSpendingReader({ store }: { readonly store: Pick<CreditBoo
         if (limitNanoUsd === undefined) continue;
         const reservedNanoUsd = leasedNanoUsd + videosNanoUsd;
         if (pot.kind === 'balance') {
-          balance = { balanceNanoUsd: limitNanoUsd, reservedNanoUsd };
+          balance = { scope: pot.owner.level, balanceNanoUsd: limitNanoUsd, reservedNanoUsd };
           continue;
         }
         const resetsAtMs = spanEndMs(pot.span);

@@ -1,3 +1,4 @@
+import type { GroupPayer } from '../credits/pots.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
 import { meterNames, meters, type StatisticsColumn } from '../../inference/meters.ts';
 import type { PricingParameters, ToolUsage, Usage } from '../../inference/usage.ts';
@@ -66,6 +67,10 @@ export type CallOpening = {
   readonly heldNanoUsd?: string;
   /** The pots of that hold: the sum of their bits. The cost of the row reduces the leases of these pots. */
   readonly heldPots?: number;
+  /** The team of the user when the call was made. It counts for the spend limits of that team. */
+  readonly team?: { readonly id: string; readonly name: string };
+  /** The level that pays, if it is not the user: see GroupPayer. */
+  readonly payer?: GroupPayer;
 };
 
 /** One line of a charge: a quantity, its unit price as an exact fraction, and the unrounded product. */

@@ -13,6 +13,7 @@ type CommonMembers = Omit<
   | 'pricingParameters'
   | 'heldNanoUsd'
   | 'heldPots'
+  | 'payer'
 >;
 
 /** The last text of the common members of each key and model. */
@@ -33,6 +34,7 @@ export function encodeOpening(opening: CallOpening): string {
   if (pricingParameters !== undefined) text += `,"pricingParameters":${JSON.stringify(pricingParameters)}`;
   if (opening.heldNanoUsd !== undefined) text += `,"heldNanoUsd":${JSON.stringify(opening.heldNanoUsd)}`;
   if (opening.heldPots !== undefined) text += `,"heldPots":${JSON.stringify(opening.heldPots)}`;
+  if (opening.payer !== undefined) text += `,"payer":${JSON.stringify(opening.payer)}`;
   return `${text}}`;
 }
 
@@ -52,7 +54,8 @@ function encodeCommon(opening: CommonMembers): string {
     upstreamModel: opening.upstreamModel,
     stream: opening.stream,
     priceVersion: opening.priceVersion,
-  } satisfies Record<keyof CommonMembers, unknown>;
+    ...(opening.team === undefined ? {} : { team: opening.team }),
+  } satisfies CommonMembers;
   const text = JSON.stringify(members).slice(1, -1);
   if (lastTexts.size >= lastTextsMax) lastTexts.clear();
   if (key.length <= keyCharactersMax) lastTexts.set(key, { members, text });
@@ -70,7 +73,9 @@ function isSame(one: CommonMembers, other: CommonMembers): boolean {
     one.vendor === other.vendor &&
     one.upstreamModel === other.upstreamModel &&
     one.stream === other.stream &&
-    one.priceVersion === other.priceVersion
+    one.priceVersion === other.priceVersion &&
+    one.team?.id === other.team?.id &&
+    one.team?.name === other.team?.name
   );
 }
 

@@ -1,4 +1,5 @@
 import { type Billing, billingOf, type CallEntry, isUnpriced, statisticsCounts } from './call-entry.ts';
+import type { GroupPayer } from '../credits/pots.ts';
 import { decodeEntry } from './entry-json.ts';
 
 /**
@@ -27,8 +28,12 @@ export type EntrySummary = readonly [
   priceVersion?: string,
   /** 1 if the upstream reported impossible figures; absent if this and the next are 0. */
   disputed?: 0 | 1,
-  /** 1 if it cost 0 because nothing in its usage has a price; absent if 0. */
-  unpriced?: 1,
+  /** 1 if it cost 0 because nothing in its usage has a price; absent if this and the next are 0. */
+  unpriced?: 0 | 1,
+  /** The team of its user; absent without one. */
+  teamId?: string | null,
+  /** The level that pays, if it is not the user. */
+  payer?: GroupPayer,
 ];
 
 /** An entry in the form for the ledger store: a line with its summary, followed by its text. */
@@ -65,12 +70,21 @@ function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-type Marks = readonly [] | readonly [disputed: 1] | readonly [disputed: 0 | 1, unpriced: 1];
+type Marks =
+  | readonly []
+  | readonly [disputed: 1]
+  | readonly [disputed: 0 | 1, unpriced: 1]
+  | readonly [disputed: 0 | 1, unpriced: 0 | 1, teamId: string | null, payer?: GroupPayer];
 const noMark: Marks = [];
 const disputedMark: Marks = [1];
 
 function marksOf(entry: CallEntry): Marks {
   const disputed = entry.disputed === undefined ? 0 : 1;
+  const { team, payer } = entry;
+  if (team !== undefined || payer !== undefined) {
+    const unpriced = isUnpriced(entry) ? 1 : 0;
+    return payer === undefined ? [disputed, unpriced, team?.id ?? null] : [disputed, unpriced, team?.id ?? null, payer];
+  }
   if (isUnpriced(entry)) return [disputed, 1];
   return disputed === 1 ? disputedMark : noMark;
 }

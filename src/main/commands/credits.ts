@@ -9,6 +9,7 @@ import {
   transactionIdOf,
   verifyStart,
 } from '../../billing/credits/credit-books.ts';
+import { accountIdOf, paidBy, type PotOwner } from '../../billing/credits/pots.ts';
 import { parseUsd } from '../../billing/credits/parse-usd.ts';
 import { creditsOf, formatCredits } from '../../billing/rating/format-credits.ts';
 import type { CreditUnit } from '../../billing/rating/rating.ts';
@@ -25,22 +26,22 @@ const listedMax = 1000;
 const verifyRows = 1000;
 
 type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd'> & {
-  readonly userName: string;
+  readonly owner: { readonly userName: string } | PotOwner;
   readonly note?: string | undefined;
   readonly reference?: string | undefined;
   readonly callId?: string;
 };
 
 /** Posts a transaction and prints the balance. A second transaction with the same reference posts nothing. */
-async function post(environment: Environment, { userName: name, note, reference, ...posting }: Posting): Promise<void> {
+async function post(environment: Environment, { owner: named, note, reference, ...posting }: Posting): Promise<void> {
   await withStore(environment, async (store) => {
-    const userName = await findUserName(store, name);
+    const owner = 'level' in named ? named : ({ level: 'user', userName: await findUserName(store, named.userName) } as const);
     const id = reference ?? randomBytes(8).toString('hex');
-    const transactionId = transactionIdOf({ kind: posting.kind, userName, reference: id });
+    const transactionId = transactionIdOf({ kind: posting.kind, owner, reference: id });
     const atMs = systemClock.nowMs();
     const transaction = {
       ...posting,
-      userName,
+      owner,
       transactionId,
       formerId: `${posting.kind}:${id}`,
       postedAtMs: atMs,
@@ -48,12 +49,11 @@ async function post(environment: Environment, { userName: name, note, reference,
       ...(note === undefined ? {} : { note }),
     };
     const { status, balanceNanoUsd } = await store.postTransaction(transaction, { ...commandAuthor(), atMs });
-    if (status === 'conflict')
-      throw new StartError(`${transactionId} was posted before with another amount; see weir credits history ${userName}`);
+    if (status === 'conflict') throw new StartError(`${transactionId} was posted before with another amount; see its history`);
     const unit = readCreditUnit(environment);
     const outcome = status === 'known' ? 'was posted before' : 'posted';
     console.error(
-      `${outcome}: ${inert(transactionId)}, ${describeAmount(posting.amountNanoUsd, unit)}; balance of ${userName}: ${describeAmount(balanceNanoUsd, unit)}`,
+      `${outcome}: ${inert(transactionId)}, ${describeAmount(posting.amountNanoUsd, unit)}; balance of ${accountIdOf(owner)}: ${describeAmount(balanceNanoUsd, unit)}`,
     );
   });
 }
@@ -99,7 +99,7 @@ function addPostCommands(credits: Command, environment: Environment): void {
       .argument('<user>')
       .argument('<usd>')
       .action((userName: string, usd: string, options: PostOptions) =>
-        post(environment, { ...options, ...books, userName, amountNanoUsd: readAmount(usd, { mayBeNegative: false }) }),
+        post(environment, { ...options, ...books, owner: { userName }, amountNanoUsd: readAmount(usd, { mayBeNegative: false }) }),
       );
   adding('top-up', 'adds a payment to the balance of a user', { kind: 'top_up', against: 'deposits' });
   adding('grant', 'adds free credit to the balance of a user', { kind: 'promo', against: 'promo' });
@@ -110,7 +110,7 @@ function addPostCommands(credits: Command, environment: Environment): void {
     .action((userName: string, usd: string, { against, ...options }: PostOptions & { readonly against: string }) =>
       post(environment, {
         ...options,
-        userName,
+        owner: { userName },
         kind: 'correction',
         against: readAccount(against),
         amountNanoUsd: readAmount(usd, { mayBeNegative: true }),
@@ -133,10 +133,10 @@ function readAccount(text: string): CommonAccount {
 async function refund(environment: Environment, callId: string, note: string | undefined): Promise<void> {
   const entry = await withStore(environment, (store) => store.findEntry(callId));
   if (entry === undefined) throw new StartError(`there is no call "${callId}" in the books`);
-  const { userName, charge } = entry;
+  const { charge } = entry;
   if (charge.amountNanoUsd === 0n) throw new StartError(`the call ${callId} cost nothing, so there is nothing to refund`);
   await post(environment, {
-    userName,
+    owner: paidBy({ ...entry, teamId: entry.team?.id }),
     note,
     kind: 'refund',
     against: 'revenue',
@@ -154,10 +154,13 @@ function addListCommands(credits: Command, environment: Environment): void {
     .option('--json', 'as JSON')
     .action(async (user: string | undefined, { json }: { readonly json?: boolean }) => {
       const rows = await withStore(environment, async (store) =>
-        store.readBalances({ limit: listedMax, ...(user === undefined ? {} : { userName: await findUserName(store, user) }) }),
+        store.readBalances({
+          limit: listedMax,
+          ...(user === undefined ? {} : { owner: { level: 'user', userName: await findUserName(store, user) } }),
+        }),
       );
-      const shown = rows.map(({ userName, balanceNanoUsd, leasedNanoUsd, videosNanoUsd }) => ({
-        user: userName,
+      const shown = rows.map(({ owner, balanceNanoUsd, leasedNanoUsd, videosNanoUsd }) => ({
+        user: accountIdOf(owner),
         balance_usd: usdDecimal(balanceNanoUsd),
         leased_usd: usdDecimal(leasedNanoUsd),
         videos_usd: usdDecimal(videosNanoUsd),
@@ -184,7 +187,7 @@ function addListCommands(credits: Command, environment: Environment): void {
     .action(async (user: string, { limit, json }: { readonly limit: string; readonly json?: boolean }) => {
       if (!/^[1-9][0-9]{0,3}$/.test(limit)) throw new StartError(`--limit must be an integer from 1 to 9999; got "${limit.slice(0, 40)}"`);
       const posted = await withStore(environment, async (store) =>
-        store.listTransactions({ userName: await findUserName(store, user), limit: Number(limit) }),
+        store.listTransactions({ owner: { level: 'user', userName: await findUserName(store, user) }, limit: Number(limit) }),
       );
       if (json === true)
         return console.log(
@@ -220,7 +223,7 @@ async function verify(store: Store): Promise<void> {
     const slice = await store.verifyBooks({ cursor, limit: verifyRows });
     checked += slice.checked;
     wrong += slice.problems.length;
-    for (const { userName, what } of slice.problems) console.log(`${userName ?? '-'}: ${what}`);
+    for (const { accountId, what } of slice.problems) console.log(`${accountId ?? '-'}: ${what}`);
     if (slice.next === undefined) break;
     cursor = slice.next;
   }

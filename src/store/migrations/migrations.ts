@@ -25,6 +25,7 @@ import { teams } from './0023-teams.ts';
 import { alerts } from './0024-alerts.ts';
 import { auditSinks } from './0025-audit-sinks.ts';
 import { refusals } from './0026-refusals.ts';
+import { groupCredits } from './0027-group-credits.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -54,6 +55,7 @@ export const migrations: readonly Migration[] = [
   alerts,
   auditSinks,
   refusals,
+  groupCredits,
 ];
 
 /** The schema version that this program needs. */

@@ -1,13 +1,16 @@
-import { dayNumber, periodsOf } from '../../billing/credits/pots.ts';
+import { dayNumber, type GroupPayer, periodsOf } from '../../billing/credits/pots.ts';
 import { type CallRow, columnAt } from './call-entry-row.ts';
 
-/** The calls of one key on one day in a batch, which are posted as one transaction. */
+/** The calls of one key on one day in a batch, with the same team and payer, which are posted as one transaction. */
 export type SpendGroup = {
   readonly userName: string;
   readonly keyId: string;
   readonly acceptedAtMs: number;
   readonly day: string;
   readonly transactionId: string;
+  /** The team of the user, and who pays if it is not the user. */
+  readonly teamId: string | undefined;
+  readonly payer: GroupPayer | undefined;
   amount: bigint;
   /** When its last call ended. */
   endedAtMs: number;
@@ -35,16 +38,18 @@ export class BatchTransactions {
   #last: SpendGroup | undefined;
 
   /** Writes the id of its transaction into the row; null for a row that costs nothing. */
-  name({ values }: CallRow): void {
+  name(row: CallRow): void {
+    const { values } = row;
     const isFree = BigInt(numberAt(values, at.amount)) === 0n;
-    values[at.transactionId] = isFree ? null : (this.#find(values)?.transactionId ?? `usage:${String(values[at.callId])}`);
+    values[at.transactionId] = isFree ? null : (this.#find(row)?.transactionId ?? `usage:${String(values[at.callId])}`);
   }
 
   /** Adds a row with an assigned transaction after its insert. */
-  add({ values }: CallRow): void {
+  add(row: CallRow): void {
+    const { values } = row;
     const transactionId = values[at.transactionId];
     if (typeof transactionId !== 'string') return;
-    const group = this.#find(values) ?? this.#begin(values, transactionId);
+    const group = this.#find(row) ?? this.#begin(row, transactionId);
     this.#last = group;
     const amount = BigInt(numberAt(values, at.amount));
     group.amount += amount;
@@ -54,20 +59,19 @@ export class BatchTransactions {
     if (heldPots !== 0) group.held.set(heldPots, (group.held.get(heldPots) ?? 0n) + amount);
   }
 
-  /**
-   * The sums in order of the user: everybody locks users' accounts in this order, so that no two transactions deadlock.
-   */
+  /** The sums in order of the user, the key, and the day. */
   groups(): readonly SpendGroup[] {
     return [...this.#groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
   }
 
-  #find(values: CallRow['values']): SpendGroup | undefined {
+  #find(row: CallRow): SpendGroup | undefined {
     const last = this.#last;
     // Consecutive calls often have the same key, and comparing is cheaper than a look-up.
-    return last !== undefined && isOf(last, values) ? last : this.#groups.get(keyOf(values));
+    return last !== undefined && isOf(last, row) ? last : this.#groups.get(keyOf(row));
   }
 
-  #begin(values: CallRow['values'], transactionId: string): SpendGroup {
+  #begin(row: CallRow, transactionId: string): SpendGroup {
+    const { values, teamId, payer } = row;
     const acceptedAtMs = Number(values[at.acceptedAtMs]);
     const group = {
       userName: String(values[at.userName]),
@@ -75,22 +79,26 @@ export class BatchTransactions {
       acceptedAtMs,
       day: periodsOf(acceptedAtMs).day,
       transactionId,
+      teamId,
+      payer,
       amount: 0n,
       endedAtMs: 0,
       held: new Map<number, bigint>(),
     };
-    this.#groups.set(keyOf(values), group);
+    this.#groups.set(keyOf(row), group);
     return group;
   }
 }
 
-function isOf({ keyId, userName, acceptedAtMs }: SpendGroup, values: CallRow['values']): boolean {
+function isOf({ keyId, userName, acceptedAtMs, teamId, payer }: SpendGroup, { values, ...row }: CallRow): boolean {
   if (keyId !== values[at.keyId] || userName !== values[at.userName]) return false;
+  if (teamId !== row.teamId || payer !== row.payer) return false;
   return dayNumber(acceptedAtMs) === dayNumber(Number(values[at.acceptedAtMs]));
 }
 
-function keyOf(values: CallRow['values']): string {
-  return `${String(values[at.userName])}\0${String(values[at.keyId])}\0${dayNumber(Number(values[at.acceptedAtMs]))}`;
+function keyOf({ values, teamId, payer }: CallRow): string {
+  const day = dayNumber(Number(values[at.acceptedAtMs]));
+  return `${String(values[at.userName])}\0${String(values[at.keyId])}\0${day}\0${teamId ?? ''}\0${payer ?? ''}`;
 }
 
 function numberAt(values: CallRow['values'], column: number): number | bigint {

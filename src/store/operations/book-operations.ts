@@ -8,10 +8,10 @@ import {
   type PostResult,
   type TransactionKind,
 } from '../../billing/credits/credit-books.ts';
-import { balancePot, type Pot } from '../../billing/credits/pots.ts';
+import { accountIdOf, balanceOf, organizationAccountId, type Pot, type PotOwner } from '../../billing/credits/pots.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
-import { insertPostings, moveBalances, userAccount } from './booked-spend.ts';
+import { insertPostings, moveBalances, ownerAccount } from './booked-spend.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './sql-values.ts';
 import { readBalance, readPotBalances } from './pot-balances.ts';
@@ -34,27 +34,35 @@ export function createBookOperations(database: Database): CreditBooks {
   };
 }
 
+/** The account that a transaction changed. */
+const accountOf = "coalesce(account_id, 'user:' || user_name)";
+
 const kinds: readonly TransactionKind[] = ['usage', 'top_up', 'promo', 'correction', 'refund', 'write_off'];
-const columns = 'transaction_id, kind, user_name, amount_kusd, amount_nano, posted_at_ms, key_id, day, call_id, actor, note';
+const columns =
+  'transaction_id, kind, user_name, amount_kusd, amount_nano, posted_at_ms, key_id, day, call_id, actor, note, team_id, account_id';
 
 async function post(database: Database, posted: NewTransaction, change: Change): Promise<PostResult> {
   const { transactionId, kind, amountNanoUsd, against, postedAtMs, callId } = posted;
-  const userName = toStorableText(posted.userName);
-  const before = await findPosted(database, { transactionId, formerId: posted.formerId, userName });
+  const owner = toStorableOwner(posted.owner);
+  const accountId = accountIdOf(owner);
+  const before = await findPosted(database, { transactionId, formerId: posted.formerId, accountId });
   if (before !== undefined) {
-    const isSame = before.kind === kind && before.userName === userName && before.amountNanoUsd === amountNanoUsd;
-    return { status: isSame ? 'known' : 'conflict', balanceNanoUsd: await readBalance(database, userName) };
+    const isSame = before.kind === kind && before.accountId === accountId && before.amountNanoUsd === amountNanoUsd;
+    return { status: isSame ? 'known' : 'conflict', balanceNanoUsd: await readBalance(database, owner) };
   }
-  const account = { ...userAccount(userName), amounts: [amountNanoUsd] };
+  const account = { ...ownerAccount(owner), amounts: [amountNanoUsd] };
   const common = { accountId: against, kind: against, userName: null, amounts: [-amountNanoUsd] };
   const next = await moveBalances(database, [account, common]);
-  const insert = `insert into ledger_transactions (${columns}) values (?, ?, ?, ?, ?, ?, null, null, ?, ?, ?)`;
+  const insert = `insert into ledger_transactions (${columns}) values (?, ?, ?, ?, ?, ?, null, null, ?, ?, ?, ?, ?)`;
   const written = [toStorableText(posted.actor), posted.note === undefined ? null : toStorableText(posted.note)] as const;
-  await database.run(insert, transactionId, kind, userName, ...toWide(amountNanoUsd), Math.floor(postedAtMs), callId ?? null, ...written);
-  const postings = [account, common].map(({ accountId, amounts: [amount = 0n] }) => ({ transactionId, accountId, amount }));
+  const userName = owner.level === 'user' ? owner.userName : '';
+  const teamId = owner.level === 'team' ? owner.teamId : null;
+  const paid = [...written, teamId, owner.level === 'user' ? null : accountId] as const;
+  await database.run(insert, transactionId, kind, userName, ...toWide(amountNanoUsd), Math.floor(postedAtMs), callId ?? null, ...paid);
+  const postings = [account, common].map(({ accountId: id, amounts: [amount = 0n] }) => ({ transactionId, accountId: id, amount }));
   await insertPostings(database, next, postings);
   await database.run("update counters set value = value + 1 where name = 'credits_version'");
-  const balanceNanoUsd = await readBalance(database, userName);
+  const balanceNanoUsd = await readBalance(database, owner);
   await appendAudit(
     database,
     { ...change, ...(posted.note !== undefined && { note: posted.note }) },
@@ -64,48 +72,63 @@ async function post(database: Database, posted: NewTransaction, change: Change):
 }
 
 /** A posting as the audit log shows it: amounts in nano-USD. */
-function describePosting({ transactionId, kind, userName, amountNanoUsd, callId }: NewTransaction, balanceNanoUsd: bigint): AuditedAction {
+function describePosting({ transactionId, kind, owner, amountNanoUsd, callId }: NewTransaction, balanceNanoUsd: bigint): AuditedAction {
   const before = { balanceNanoUsd: String(balanceNanoUsd - amountNanoUsd) };
   const after = { balanceNanoUsd: String(balanceNanoUsd), amountNanoUsd: String(amountNanoUsd), transactionId, callId };
-  return { action: `credits.${kind}`, subject: `user:${userName}`, before: JSON.stringify(before), after: JSON.stringify(after) };
+  return { action: `credits.${kind}`, subject: accountIdOf(owner), before: JSON.stringify(before), after: JSON.stringify(after) };
 }
 
-/** The transaction with an id, or of this user with the id that an earlier version would have chosen. */
+function toStorableOwner(owner: PotOwner): PotOwner {
+  return owner.level === 'user' ? { level: 'user', userName: toStorableText(owner.userName) } : owner;
+}
+
+/** The transaction with an id, or of this owner with the id that an earlier version would have chosen. */
 async function findPosted(
   database: Database,
-  ids: { readonly transactionId: string; readonly formerId: string | undefined; readonly userName: string },
+  ids: { readonly transactionId: string; readonly formerId: string | undefined; readonly accountId: string },
 ): Promise<LedgerTransaction | undefined> {
-  const { transactionId, formerId, userName } = ids;
+  const { transactionId, formerId, accountId } = ids;
   const sql = `select ${columns} from ledger_transactions where transaction_id = ?`;
   const row =
     (await database.first(sql, transactionId)) ??
-    (formerId === undefined ? undefined : await database.first(`${sql} and user_name = ?`, formerId, userName));
+    (formerId === undefined ? undefined : await database.first(`${sql} and ${accountOf} = ?`, formerId, accountId));
   return row === undefined ? undefined : decodeTransaction(row);
 }
 
+/** Owners in the order of a list: the organization, teams, users by name. */
+const listOrder = "case kind when 'organization' then 0 when 'team' then 1 else 2 end, user_name, account_id";
+
 async function readBalances(
   database: Database,
-  { userName, limit }: { readonly userName?: string; readonly limit: number },
+  { owner, limit }: { readonly owner?: PotOwner; readonly limit: number },
 ): ReturnType<CreditBooks['readBalances']> {
-  const sql = `select user_name, balance_kusd, balance_nano from ledger_accounts where kind = 'user'`;
+  const sql = 'select account_id, kind, user_name, balance_kusd, balance_nano from ledger_accounts';
   const rows =
-    userName === undefined
-      ? await database.all(`${sql} order by user_name limit ?`, checkLimit(limit))
-      : await database.all(`${sql} and user_name = ?`, toStorableText(userName));
+    owner === undefined
+      ? await database.all(
+          `${sql} where kind = 'user' or (kind in ('team', 'organization') and postings > 0) order by ${listOrder} limit ?`,
+          checkLimit(limit),
+        )
+      : await database.all(`${sql} where account_id = ?`, accountIdOf(toStorableOwner(owner)));
   const balances = [];
   for (const row of rows) {
-    const name = readText(row, 'user_name');
-    const [report] = await readPots(database, [balancePot(name)]);
+    const found = decodeOwner(row);
+    const [report] = await readPots(database, [balanceOf(found)]);
     const { leasedNanoUsd = 0n, videosNanoUsd = 0n } = report ?? {};
-    balances.push({ userName: name, balanceNanoUsd: readWide(row, 'balance'), leasedNanoUsd, videosNanoUsd });
+    balances.push({ owner: found, balanceNanoUsd: readWide(row, 'balance'), leasedNanoUsd, videosNanoUsd });
   }
   return balances;
 }
 
+function decodeOwner(row: SqlRow): PotOwner {
+  const accountId = readText(row, 'account_id');
+  if (accountId === organizationAccountId) return { level: 'organization' };
+  if (readText(row, 'kind') === 'team') return { level: 'team', teamId: accountId.slice('team:'.length) };
+  return { level: 'user', userName: readText(row, 'user_name') };
+}
+
 async function readPots(database: Database, pots: readonly Pot[]): ReturnType<CreditBooks['readPots']> {
-  const [first] = pots;
-  if (first === undefined) return [];
-  const standings = await readPotBalances(database, first.userName, pots);
+  const standings = await readPotBalances(database, pots);
   const reports = [];
   const sql = `select coalesce(sum(granted_nano_usd - shipped_nano_usd), 0) as leased from credit_leases
     where pot_id = ? and granted_nano_usd > shipped_nano_usd`;
@@ -120,10 +143,14 @@ async function readPots(database: Database, pots: readonly Pot[]): ReturnType<Cr
 
 async function listTransactions(
   database: Database,
-  { userName, limit }: { readonly userName: string; readonly limit: number },
+  { owner, limit }: { readonly owner: PotOwner; readonly limit: number },
 ): Promise<readonly LedgerTransaction[]> {
-  const sql = `select ${columns} from ledger_transactions where user_name = ? order by posted_at_ms desc, transaction_id desc limit ?`;
-  return (await database.all(sql, toStorableText(userName), checkLimit(limit))).map(decodeTransaction);
+  // Usage that a team or the organization paid for is in the history of its user too, because the user made it.
+  const isUser = owner.level === 'user';
+  const sql = `select ${columns} from ledger_transactions where ${isUser ? 'user_name' : 'account_id'} = ?
+    order by posted_at_ms desc, transaction_id desc limit ?`;
+  const value = isUser ? toStorableText(owner.userName) : accountIdOf(owner);
+  return (await database.all(sql, value, checkLimit(limit))).map(decodeTransaction);
 }
 
 async function listLeases(database: Database): ReturnType<CreditBooks['listLeases']> {
@@ -153,6 +180,7 @@ function decodeTransaction(row: SqlRow): LedgerTransaction {
   if (kind === undefined) throw new StoreError('corrupt', 'Column kind is not a known kind of transaction.');
   const optional = {
     keyId: readOptionalText(row, 'key_id'),
+    teamId: readOptionalText(row, 'team_id'),
     day: readOptionalText(row, 'day'),
     callId: readOptionalText(row, 'call_id'),
     actor: readOptionalText(row, 'actor'),
@@ -162,6 +190,7 @@ function decodeTransaction(row: SqlRow): LedgerTransaction {
     transactionId: readText(row, 'transaction_id'),
     kind,
     userName: readText(row, 'user_name'),
+    accountId: readOptionalText(row, 'account_id') ?? accountIdOf({ level: 'user', userName: readText(row, 'user_name') }),
     amountNanoUsd: readWide(row, 'amount'),
     postedAtMs: readInteger(row, 'posted_at_ms'),
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),

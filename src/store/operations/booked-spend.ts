@@ -1,5 +1,14 @@
-import { userAccountId } from '../../billing/credits/credit-books.ts';
-import { allPots, periodsOf } from '../../billing/credits/pots.ts';
+import {
+  accountIdOf,
+  allPots,
+  organizationAccountId,
+  ownersInOrder,
+  ownersOf,
+  paidBy,
+  periodsOf,
+  type PotOwner,
+  type SpendingCall,
+} from '../../billing/credits/pots.ts';
 import { StoreError } from '../store-error.ts';
 import type { Database } from './database.ts';
 import type { SqlValue } from './sql-values.ts';
@@ -9,23 +18,26 @@ import type { SpendGroup, BatchTransactions } from './batch-transactions.ts';
 import { addWide, readWide, toWide } from './wide-amount.ts';
 
 /**
- * Posts the spend of a batch to the users' accounts, adds it to the spend of their keys, and takes it out of the node's
- * leases, within the transaction that inserts the rows. Uses few statements for many accounts, because each may be a
- * round trip.
+ * Posts the spend of a batch to the accounts that pay, adds it to the spend of keys, teams and the organization, and
+ * takes it out of the node's leases, within the transaction that inserts the rows. Uses few statements for many
+ * accounts, because each may be a round trip.
  * @param nodeId the node whose journal the rows come from; undefined for rows that the store itself writes
  */
 export async function bookSpend(database: Database, spend: BatchTransactions, nodeId: string | undefined): Promise<void> {
   const groups = spend.groups();
   if (groups.length === 0) return;
-  const moves = [...Map.groupBy(groups, (group) => group.userName)].map(([userName, own]) => ({
-    ...userAccount(userName),
-    amounts: own.map(({ amount }) => -amount),
+  const paid = Map.groupBy(groups, (group) => accountIdOf(paidBy(group)));
+  // All owners are locked, also those that do not pay, because their spend and their leases change.
+  const moves = ownersInOrder(groups.flatMap(ownersOf)).map((owner) => ({
+    ...ownerAccount(owner),
+    amounts: (paid.get(accountIdOf(owner)) ?? []).map(({ amount }) => -amount),
   }));
   // The account that everybody uses comes last, so that it is locked for the shortest time.
   moves.push({ ...revenueAccount, amounts: groups.map(({ amount }) => amount) });
   const next = await moveBalances(database, moves);
   await postUsage(database, groups, next);
   await addToPeriods(database, groups);
+  await addToGroups(database, groups);
   if (nodeId === undefined) return;
   const leased = new Map<string, bigint>();
   for (const group of groups) addUpPots(leased, group, group.held);
@@ -34,8 +46,9 @@ export async function bookSpend(database: Database, spend: BatchTransactions, no
 
 type Account = { readonly accountId: string; readonly kind: string; readonly userName: string | null };
 
-export function userAccount(userName: string): Account {
-  return { accountId: userAccountId(userName), kind: 'user', userName };
+/** The account of an owner of pots. */
+export function ownerAccount(owner: PotOwner): Account {
+  return { accountId: accountIdOf(owner), kind: owner.level, userName: owner.level === 'user' ? owner.userName : null };
 }
 
 const revenueAccount: Account = { accountId: 'revenue', kind: 'revenue', userName: null };
@@ -104,20 +117,24 @@ export async function insertPostings(
 }
 
 const insertUsage = perRows(
-  (rows) => `insert into ledger_transactions (transaction_id, kind, user_name, amount_kusd, amount_nano, posted_at_ms, key_id, day)
-    ${valuesOf("(?, 'usage', ?, ?, ?, ?, ?, ?)", rows)}`,
+  (
+    rows,
+  ) => `insert into ledger_transactions (transaction_id, kind, user_name, amount_kusd, amount_nano, posted_at_ms, key_id, day, team_id, account_id)
+    ${valuesOf("(?, 'usage', ?, ?, ?, ?, ?, ?, ?, ?)", rows)}`,
 );
 
 async function postUsage(database: Database, groups: readonly SpendGroup[], next: ReadonlyMap<string, NextPosting>): Promise<void> {
   for (const part of inParts(groups, database.fragments.sumsPerInsert)) {
-    const values = part.flatMap(({ transactionId, userName, amount, endedAtMs, keyId, day }): SqlValue[] => {
-      return [transactionId, userName, ...toWide(-amount), endedAtMs, keyId, day];
+    const values = part.flatMap((group): SqlValue[] => {
+      const { transactionId, userName, amount, endedAtMs, keyId, day, teamId, payer } = group;
+      const paying = payer === undefined ? null : accountIdOf(paidBy(group));
+      return [transactionId, userName, ...toWide(-amount), endedAtMs, keyId, day, teamId ?? null, paying];
     });
     await database.run(insertUsage(part.length), ...values);
   }
-  const postings = groups.flatMap(({ transactionId, userName, amount }) => [
-    { transactionId, accountId: userAccountId(userName), amount: -amount },
-    { transactionId, accountId: revenueAccount.accountId, amount },
+  const postings = groups.flatMap((group) => [
+    { transactionId: group.transactionId, accountId: accountIdOf(paidBy(group)), amount: -group.amount },
+    { transactionId: group.transactionId, accountId: revenueAccount.accountId, amount: group.amount },
   ]);
   await insertPostings(database, next, postings);
 }
@@ -143,6 +160,28 @@ async function addToPeriods(database: Database, groups: readonly SpendGroup[]): 
   }
 }
 
+const addToGroupRows = perRows(
+  (rows) => `insert into group_spend (account_id, period, spent_kusd, spent_nano) ${valuesOf('(?, ?, ?, ?)', rows)}
+    on conflict (account_id, period) do update set ${addWide('group_spend', 'spent')}`,
+);
+
+/** Adds to what the teams of the calls and the organization have spent. */
+async function addToGroups(database: Database, groups: readonly SpendGroup[]): Promise<void> {
+  const sums = new Map<string, { readonly names: readonly string[]; amount: bigint }>();
+  for (const { teamId, acceptedAtMs, amount } of groups) {
+    const accounts = [organizationAccountId, ...(teamId === undefined ? [] : [accountIdOf({ level: 'team', teamId })])];
+    for (const period of Object.values(periodsOf(acceptedAtMs)))
+      for (const account of accounts) {
+        const names = [account, period];
+        sums.getOrInsertComputed(names.join('\0'), () => ({ names, amount: 0n })).amount += amount;
+      }
+  }
+  for (const part of inParts([...sums.values()], database.fragments.sumsPerInsert)) {
+    const values = part.flatMap(({ names, amount }): SqlValue[] => [...names, ...toWide(amount)]);
+    await database.run(addToGroupRows(part.length), ...values);
+  }
+}
+
 /**
  * The most that one statement takes out of a lease: a price that is far too high must not keep rows from being booked.
  */
@@ -159,7 +198,7 @@ const ship = perRows(
 export async function takeFromLeases(
   database: Database,
   nodeId: string,
-  call: { readonly userName: string; readonly keyId: string; readonly acceptedAtMs: number },
+  call: SpendingCall & { readonly acceptedAtMs: number },
   held: ReadonlyMap<number, bigint>,
 ): Promise<void> {
   const leased = new Map<string, bigint>();

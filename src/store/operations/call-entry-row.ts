@@ -1,6 +1,7 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { billingOf, isUnpriced, statisticsCounts } from '../../billing/ledger/call-entry.ts';
 import { decodeEntry } from '../../billing/ledger/entry-json.ts';
+import type { GroupPayer } from '../../billing/credits/pots.ts';
 import type { EntrySummary } from '../../billing/ledger/ledger-form.ts';
 import { settlementRowId } from '../../billing/ledger/row-ids.ts';
 import { toStorableText } from '../storable-text.ts';
@@ -37,6 +38,9 @@ export type CallRow = {
   readonly values: SqlParameter[];
   /** The version of the price book that priced it. */
   readonly priceVersion: string;
+  /** The team of its user, and who pays if it is not the user. */
+  readonly teamId: string | undefined;
+  readonly payer: GroupPayer | undefined;
   /** What its text shares with other entries. Undefined if the row has the whole text. */
   readonly shape: CallShape | undefined;
 };
@@ -91,6 +95,8 @@ export function readCallRow(summary: string, text: Buffer, shapes?: Pick<CallSha
     priceVersion,
     disputed = 0,
     unpriced = 0,
+    teamId,
+    payer,
   ] = JSON.parse(summary) as EntrySummary;
   if (keyId === undefined || priceVersion === undefined) return encodeCallRow(text);
   const id = toStorableText(callId);
@@ -119,7 +125,7 @@ export function readCallRow(summary: string, text: Buffer, shapes?: Pick<CallSha
     unpriced,
     shaped?.shape.id ?? null,
   ];
-  return { values, priceVersion: toStorableText(priceVersion), shape: shaped?.shape };
+  return { values, priceVersion: toStorableText(priceVersion), teamId: teamId ?? undefined, payer, shape: shaped?.shape };
 }
 
 function encodeCallRow(text: Buffer): CallRow {
@@ -159,7 +165,8 @@ function encodeCallRow(text: Buffer): CallRow {
     isUnpriced(entry) ? 1 : 0,
     null,
   ];
-  return { values, priceVersion: toStorableText(entry.priceVersion), shape: undefined };
+  const { team, payer } = entry;
+  return { values, priceVersion: toStorableText(entry.priceVersion), teamId: team?.id, payer, shape: undefined };
 }
 
 /** The amounts that a row adds to the statistics; undefined if it is not billed. */

@@ -1,6 +1,6 @@
 import { appendAudit } from './audit-operations.ts';
+import { accountIdOf, ownersInOrder, type PotOwner } from '../../billing/credits/pots.ts';
 import { applyLease, isStranded, leasedOf, type LeaseRow } from '../../billing/credits/apply-lease.ts';
-import { userAccountId } from '../../billing/credits/credit-books.ts';
 import {
   type CreditNode,
   isSeenDue,
@@ -15,7 +15,10 @@ import type { SqlRow } from './sql-values.ts';
 import { readPotBalances, type PotBalances } from './pot-balances.ts';
 import { readBigInt, readInteger, readOptionalText, readText } from './read-column.ts';
 
-/** The SQL of leases. Every transaction that changes money of a user locks that user's account until it ends. */
+/**
+ * The SQL of leases. Every transaction that changes money of owners of pots locks their accounts until it ends, in the
+ * order of ownersInOrder.
+ */
 export function createLeaseOperations(database: Database): LeaseStore {
   return {
     openCreditNode: async ({ nodeId, sessionId, nowMs }) => {
@@ -52,23 +55,28 @@ async function releaseNode(
   return released;
 }
 
-/** Locks the user's account until the transaction ends. */
-export async function lockAccount(database: Database, userName: string): Promise<void> {
-  const sql = `insert into ledger_accounts (account_id, kind, user_name, balance_kusd, balance_nano, postings) values (?, 'user', ?, 0, 0, 0)
+/** Locks the accounts of owners until the transaction ends. */
+export async function lockAccounts(database: Database, owners: Iterable<PotOwner>): Promise<void> {
+  const sql = `insert into ledger_accounts (account_id, kind, user_name, balance_kusd, balance_nano, postings) values (?, ?, ?, 0, 0, 0)
     on conflict (account_id) do update set postings = ledger_accounts.postings`;
-  await database.run(sql, userAccountId(userName), userName);
+  for (const owner of ownersInOrder(owners)) {
+    await database.run(sql, accountIdOf(owner), owner.level, owner.level === 'user' ? owner.userName : null);
+  }
 }
 
 async function changeLeases(
   database: Database,
-  node: CreditNode & { readonly nowMs: number; readonly userName: string },
+  node: CreditNode & { readonly nowMs: number },
   requests: readonly LeaseRequest[],
 ): Promise<LeaseReply> {
   if (!(await isCurrentIncarnation(database, node))) return { status: 'fenced' };
-  await lockAccount(database, node.userName);
+  await lockAccounts(
+    database,
+    requests.map(({ pot }) => pot.owner),
+  );
   const nodes = await countNodes(database, node);
   const pots = requests.map(({ pot }) => pot);
-  const potBalances = await readPotBalances(database, node.userName, pots);
+  const potBalances = await readPotBalances(database, pots);
   const leases: LeaseState[] = [];
   for (const [index, request] of requests.entries()) {
     const balances = potBalances[index];
@@ -97,11 +105,11 @@ const writeLease = `insert into credit_leases
 
 async function changeLease(
   database: Database,
-  { nodeId, userName, nowMs }: { readonly nodeId: string; readonly userName: string; readonly nowMs: number },
+  { nodeId, nowMs }: { readonly nodeId: string; readonly nowMs: number },
   request: LeaseRequest,
   { limit, spent, videos, nodes }: PotBalances & { readonly nodes: number },
 ): Promise<LeaseState> {
-  const potId = request.pot.id;
+  const { id: potId, owner } = request.pot;
   const rows = await database.all(selectLeases, potId);
   const ownRow = rows.find((row) => readText(row, 'node_id') === nodeId);
   const own = ownRow === undefined ? undefined : decodeLease(ownRow);
@@ -113,6 +121,7 @@ async function changeLease(
     if (own !== undefined) await database.run('delete from credit_leases where pot_id = ? and node_id = ?', potId, nodeId);
   } else if (row !== own) {
     const { generation, version, granted, shipped, closing } = row;
+    const userName = owner.level === 'user' ? owner.userName : '';
     await database.run(writeLease, potId, nodeId, userName, generation, version, granted, shipped, closing ? 1 : 0);
   }
   if (recall) await database.run('update credit_leases set recalled = 1 where pot_id = ? and node_id <> ? and recalled = 0', potId, nodeId);

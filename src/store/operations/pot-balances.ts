@@ -1,8 +1,8 @@
 import type { AccessLimits } from '../../accounts/access-limits.ts';
-import { userAccountId } from '../../billing/credits/credit-books.ts';
-import { type Pot, periodStartMs, spanEndMs, spendLimitOf } from '../../billing/credits/pots.ts';
+import { accountIdOf, type Pot, type PotOwner, periodStartMs, spanEndMs, spendLimitOf } from '../../billing/credits/pots.ts';
 import type { Database } from './database.ts';
 import { decodeLimits } from './decode-limits.ts';
+import type { SqlValue } from './sql-values.ts';
 import { readWide, sumNarrow, sumWide } from './wide-amount.ts';
 
 /** The most that a node can lease, so that leases stay within 64 bits. */
@@ -12,70 +12,87 @@ const leasableMax = 1_000_000_000_000_000_000n;
 export type PotBalances = { readonly limit: bigint | undefined; readonly spent: bigint; readonly videos: bigint };
 
 /**
- * Reads limits and spend of pots of one user. They cannot change during a transaction that has locked the user's
- * account.
+ * Reads limits and spend of pots. They cannot change during a transaction that has locked the accounts of the pots'
+ * owners.
  */
-export async function readPotBalances(database: Database, userName: string, pots: readonly Pot[]): Promise<readonly PotBalances[]> {
-  const userLimits = await readLimits(database, 'select limits from users where name = ?', userName);
-  const keyLimits = new Map<string, AccessLimits | undefined>();
+export async function readPotBalances(database: Database, pots: readonly Pot[]): Promise<readonly PotBalances[]> {
+  const read = new Map<string, AccessLimits | undefined>();
   const balances: PotBalances[] = [];
   for (const pot of pots) {
-    if (pot.kind === 'spend' && pot.keyId !== undefined && !keyLimits.has(pot.keyId)) {
-      const sql = 'select limits from api_keys where id = ? and deleted_at_ms is null';
-      keyLimits.set(pot.keyId, await readLimits(database, sql, pot.keyId));
-    }
-    balances.push(await readPotBalance(database, pot, userLimits, keyLimits));
+    const { name, sql, value } = limitsOf(pot);
+    if (!read.has(name)) read.set(name, await readLimits(database, sql, value));
+    balances.push(await readPotBalance(database, pot, read.get(name)));
   }
   return balances;
 }
 
-async function readLimits(database: Database, sql: string, value: string): Promise<AccessLimits | undefined> {
+/** The statement that reads the limits of a pot, and a name for them. */
+function limitsOf(pot: Pot): { readonly name: string; readonly sql: string; readonly value: SqlValue } {
+  if (pot.kind === 'spend' && pot.keyId !== undefined)
+    return { name: `key:${pot.keyId}`, sql: 'select limits from api_keys where id = ? and deleted_at_ms is null', value: pot.keyId };
+  const { owner } = pot;
+  const name = accountIdOf(owner);
+  if (owner.level === 'user') return { name, sql: 'select limits from users where name = ?', value: owner.userName };
+  if (owner.level === 'team') return { name, sql: 'select limits from teams where id = ? and deleted_at_ms is null', value: owner.teamId };
+  return { name, sql: 'select limits from organization where id = ?', value: 1 };
+}
+
+async function readLimits(database: Database, sql: string, value: SqlValue): Promise<AccessLimits | undefined> {
   const row = await database.first(sql, value);
   return row === undefined ? undefined : decodeLimits(row, 'limits');
 }
 
-async function readPotBalance(
-  database: Database,
-  pot: Pot,
-  userLimits: AccessLimits | undefined,
-  keyLimits: ReadonlyMap<string, AccessLimits | undefined>,
-): Promise<PotBalances> {
-  if (pot.kind === 'balance') {
-    const balance = userLimits?.prepaid === true ? await readBalance(database, pot.userName) : undefined;
-    return {
-      limit: balance === undefined || balance < leasableMax ? balance : leasableMax,
-      spent: 0n,
-      videos: await readVideos(database, pot),
-    };
-  }
-  const limit = spendLimitOf(pot, pot.keyId === undefined ? userLimits : keyLimits.get(pot.keyId));
-  return { limit, spent: await readSpent(database, pot), videos: await readVideos(database, pot) };
+async function readPotBalance(database: Database, pot: Pot, limits: AccessLimits | undefined): Promise<PotBalances> {
+  const videos = await readVideos(database, pot);
+  if (pot.kind === 'spend') return { limit: spendLimitOf(pot, limits), spent: await readSpent(database, pot), videos };
+  const balance = limits?.prepaid === true ? await readBalance(database, pot.owner) : undefined;
+  return { limit: balance === undefined || balance < leasableMax ? balance : leasableMax, spent: 0n, videos };
 }
 
-/** The balance of a user's account: 0 without postings. */
-export async function readBalance(database: Database, userName: string): Promise<bigint> {
-  const row = await database.first('select balance_kusd, balance_nano from ledger_accounts where account_id = ?', userAccountId(userName));
+/** The balance of an owner's account: 0 without postings. */
+export async function readBalance(database: Database, owner: PotOwner): Promise<bigint> {
+  const row = await database.first('select balance_kusd, balance_nano from ledger_accounts where account_id = ?', accountIdOf(owner));
   return row === undefined ? 0n : readWide(row, 'balance');
 }
 
-async function readSpent(database: Database, pot: Extract<Pot, { kind: 'spend' }>): Promise<bigint> {
+async function readSpent(database: Database, { owner, span, keyId }: Extract<Pot, { kind: 'spend' }>): Promise<bigint> {
+  if (owner.level !== 'user') {
+    const sql = 'select spent_kusd, spent_nano from group_spend where account_id = ? and period = ?';
+    const row = await database.first(sql, accountIdOf(owner), span);
+    return row === undefined ? 0n : readWide(row, 'spent');
+  }
   const sql = `select ${sumWide('spent', 'spent')} from spend_periods where user_name = ? and period = ?`;
   const row =
-    pot.keyId === undefined
-      ? await database.first(sql, pot.userName, pot.span)
-      : await database.first(`${sql} and key_id = ?`, pot.userName, pot.span, pot.keyId);
+    keyId === undefined
+      ? await database.first(sql, owner.userName, span)
+      : await database.first(`${sql} and key_id = ?`, owner.userName, span, keyId);
   return row === undefined ? 0n : readWide(row, 'spent');
 }
 
-/** The highest cost of unfinished videos: their rows are booked when they end. */
+/**
+ * The highest cost of unfinished videos: their rows are booked when they end. A balance counts only those that it pays.
+ */
 async function readVideos(database: Database, pot: Pot): Promise<bigint> {
-  const sql = `select ${sumNarrow('held_nano_usd', 'held')} from video_tasks
-    where user_name = ? and phase < 4 and created_at_ms >= ? and created_at_ms < ?`;
   const span = pot.kind === 'balance' ? 'total' : pot.span;
-  const parameters = [pot.userName, periodStartMs(span), spanEndMs(span) ?? Number.MAX_SAFE_INTEGER] as const;
-  const row =
-    pot.kind === 'balance' || pot.keyId === undefined
-      ? await database.first(sql, ...parameters)
-      : await database.first(`${sql} and key_id = ?`, ...parameters, pot.keyId);
+  const conditions = [
+    ...ownedVideos(pot.owner),
+    ...(pot.kind === 'spend' && pot.keyId !== undefined ? [{ sql: 'key_id = ?', values: [pot.keyId] }] : []),
+    ...(pot.kind === 'spend' ? [] : [paidVideos(pot.owner)]),
+    { sql: 'created_at_ms >= ? and created_at_ms < ?', values: [periodStartMs(span), spanEndMs(span) ?? Number.MAX_SAFE_INTEGER] },
+  ];
+  const sql = `select ${sumNarrow('held_nano_usd', 'held')} from video_tasks where phase < 4`;
+  const where = conditions.map((condition) => ` and ${condition.sql}`).join('');
+  const row = await database.first(sql + where, ...conditions.flatMap(({ values }) => values));
   return row === undefined ? 0n : readWide(row, 'held');
+}
+
+type Condition = { readonly sql: string; readonly values: readonly SqlValue[] };
+
+function ownedVideos(owner: PotOwner): readonly Condition[] {
+  if (owner.level === 'user') return [{ sql: 'user_name = ?', values: [owner.userName] }];
+  return owner.level === 'team' ? [{ sql: 'team_id = ?', values: [owner.teamId] }] : [];
+}
+
+function paidVideos({ level }: PotOwner): Condition {
+  return level === 'user' ? { sql: 'payer is null', values: [] } : { sql: 'payer = ?', values: [level] };
 }

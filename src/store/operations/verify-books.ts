@@ -1,4 +1,5 @@
-import { type BookProblem, userAccountId, type VerifyCursor, type VerifySlice } from '../../billing/credits/credit-books.ts';
+import type { BookProblem, VerifyCursor, VerifySlice } from '../../billing/credits/credit-books.ts';
+import { accountIdOf, organizationAccountId } from '../../billing/credits/pots.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './sql-values.ts';
 import { readBigInt, readOptionalText, readText } from './read-column.ts';
@@ -11,11 +12,12 @@ type Slice = {
   readonly last: (row: SqlRow) => readonly string[];
 };
 
-const parts: readonly Part[] = ['transactions', 'postings', 'spending', 'leases'];
+const parts: readonly Part[] = ['transactions', 'postings', 'spending', 'groups', 'leases'];
 const firstOf: Readonly<Record<Part, readonly string[]>> = {
   transactions: [''],
   postings: ['', '0'],
   spending: ['', '', ''],
+  groups: ['', ''],
   leases: ['', ''],
 };
 
@@ -27,9 +29,13 @@ export async function verifyBooks(
   database: Database,
   { cursor, limit }: { readonly cursor: VerifyCursor; readonly limit: number },
 ): Promise<VerifySlice> {
-  const verify = { transactions: verifyTransactions, postings: verifyPostings, spending: verifySpending, leases: verifyLeases }[
-    cursor.part
-  ];
+  const verify = {
+    transactions: verifyTransactions,
+    postings: verifyPostings,
+    spending: verifySpending,
+    groups: verifyGroups,
+    leases: verifyLeases,
+  }[cursor.part];
   const { rows, problems, last } = await verify(database, cursor.after, limit);
   const end = rows.at(-1);
   if (end !== undefined && rows.length === limit) return { checked: rows.length, problems, next: { part: cursor.part, after: last(end) } };
@@ -37,9 +43,22 @@ export async function verifyBooks(
   return { checked: rows.length, problems, next: part === undefined ? undefined : { part, after: firstOf[part] } };
 }
 
-function problem(row: SqlRow, what: string): BookProblem {
+/** The account that a row belongs to; undefined for a common account. */
+function accountOf(row: SqlRow): string | undefined {
+  const accountId = row['account_id'];
+  if (typeof accountId === 'string') return isCommon(row) ? undefined : accountId;
   const userName = readOptionalText(row, 'user_name');
-  return { ...(userName === undefined ? {} : { userName }), what };
+  return userName === undefined || userName === '' ? undefined : accountIdOf({ level: 'user', userName });
+}
+
+/** Accounts such as `revenue` have no owner. */
+function isCommon(row: SqlRow): boolean {
+  return !String(row['account_id']).includes(':');
+}
+
+function problem(row: SqlRow, what: string): BookProblem {
+  const accountId = accountOf(row);
+  return { ...(accountId === undefined ? {} : { accountId }), what };
 }
 
 /**
@@ -68,12 +87,12 @@ const transactionOf = (row: SqlRow): string => readText(row, 'transaction_id');
 function findTransactionProblems(row: SqlRow, postings: readonly SqlRow[], cost: bigint): readonly string[] {
   const amount = readWide(row, 'amount');
   const total = postings.reduce((sum, posting) => sum + readWide(posting, 'amount'), 0n);
-  const accountId = userAccountId(readText(row, 'user_name'));
+  const accountId = accountOf(row);
   const own = postings.find((posting) => posting['account_id'] === accountId);
   const isUsage = readText(row, 'kind') === 'usage';
   return [
     ...(postings.length === 2 && total === 0n ? [] : ['its postings do not cancel each other']),
-    ...(own !== undefined && readWide(own, 'amount') === amount ? [] : ["the posting to the user's account has another amount"]),
+    ...(own !== undefined && readWide(own, 'amount') === amount ? [] : ['the posting to the account that pays has another amount']),
     ...(isUsage && cost !== -amount ? ['the cost of its calls is another sum'] : []),
   ];
 }
@@ -107,6 +126,43 @@ function findPostingProblems(row: SqlRow): readonly string[] {
     ...(isLinked ? [] : [`posting ${number} does not follow from the one before`]),
     ...(isBalanced ? [] : ['the balance is not the sum of its postings']),
   ];
+}
+
+/** The two columns of a wide amount of `group_spend g`: for each name of a column, the sum that the row must have. */
+const wideCase = (as: string, sumOf: (column: 'kusd' | 'nano') => string): string =>
+  (['kusd', 'nano'] as const).map((column) => `case ${sumOf(column)} else g.spent_${column} end as ${as}_${column}`).join(', ');
+
+const daysOf = (column: string): string => `when length(g.period) = 7 then (select coalesce(sum(d.spent_${column}), 0) from group_spend d
+    where d.account_id = g.account_id and length(d.period) = 10 and substr(d.period, 1, 7) = g.period)`;
+const monthsOf = (column: string): string => `when g.period = 'total' then (select coalesce(sum(m.spent_${column}), 0) from group_spend m
+    where m.account_id = g.account_id and length(m.period) = 7)`;
+const usageOfTeam = `from ledger_transactions t where t.kind = 'usage' and t.team_id = substr(g.account_id, 6)`;
+const sourceOf = (column: string): string => `
+  when g.account_id = '${organizationAccountId}' and g.period = 'total'
+    then (select coalesce(sum(s.spent_${column}), 0) from spend_periods s where s.period = 'total')
+  when g.account_id <> '${organizationAccountId}' and g.period = 'total' then (select -coalesce(sum(t.amount_${column}), 0) ${usageOfTeam})
+  when g.account_id <> '${organizationAccountId}' and length(g.period) = 10
+    then (select -coalesce(sum(t.amount_${column}), 0) ${usageOfTeam} and t.day = g.period)`;
+
+/**
+ * The spend of a team is what was posted for calls of its users, and that of the organization the spend of all keys.
+ * Months are the sums of their days, and the total is that of the months.
+ */
+async function verifyGroups(database: Database, [account = '', period = '']: readonly string[], limit: number): Promise<Slice> {
+  const sql = `select g.account_id, g.period, g.spent_kusd, g.spent_nano,
+      ${wideCase('parts', (column) => `${daysOf(column)} ${monthsOf(column)}`)}, ${wideCase('source', sourceOf)}
+    from group_spend g
+    where g.account_id > ? or (g.account_id = ? and g.period > ?) order by g.account_id, g.period limit ?`;
+  const rows = await database.all(sql, account, account, period, limit);
+  const problems = rows.flatMap((row) => {
+    const spent = readWide(row, 'spent');
+    const name = `its spend in ${readText(row, 'period')}`;
+    return [
+      ...(spent === readWide(row, 'parts') ? [] : [problem(row, `${name} is not the sum of its parts`)]),
+      ...(spent === readWide(row, 'source') ? [] : [problem(row, `${name} differs from what was posted`)]),
+    ];
+  });
+  return { rows, problems, last: (row) => [readText(row, 'account_id'), readText(row, 'period')] };
 }
 
 /** The spend of a key in a period equals what was posted for it. */

@@ -1,7 +1,9 @@
+import { ownersOf, type SpendingCall } from '../../billing/credits/pots.ts';
 import type { TaskStore } from '../../tasks/task-store.ts';
+import type { VideoTask } from '../../tasks/video-task.ts';
 import { toStorableText } from '../storable-text.ts';
 import { takeFromLeases } from './booked-spend.ts';
-import { lockAccount } from './lease-operations.ts';
+import { lockAccounts } from './lease-operations.ts';
 import { bookEntry } from './ledger-operations.ts';
 import type { Database } from './database.ts';
 import { readText } from './read-column.ts';
@@ -17,6 +19,11 @@ export const taskFields = [...taskColumns, 'sealed'].join(', ');
 const insertRow = `insert into video_tasks (${taskColumns.join(', ')}, lease_owner, lease_until_ms)
   values (${taskColumns.map(() => '?').join(', ')}, ?, ?)`;
 
+/** The part of a task by which its pots are found. */
+function spenderOf({ userName, keyId, team }: VideoTask): SpendingCall {
+  return { userName: toStorableText(userName), keyId, teamId: team?.id };
+}
+
 /**
  * The SQL of a task until the upstream has accepted it.
  * @param onErase called when sealed data was erased or replaced, of which the log may still have a copy
@@ -26,7 +33,7 @@ export function createVideoSubmissionOperations(database: Database, onErase: () 
     findKeyedTask: (request) => findExisting(database, request, request.nowMs),
     insertTask: (task, lease, idempotency, nodeId) =>
       database.transact(async (transaction): ReturnType<InsertTask> => {
-        if (nodeId !== undefined && task.heldPots !== undefined) await lockAccount(transaction, toStorableText(task.userName));
+        if (nodeId !== undefined && task.heldPots !== undefined) await lockAccounts(transaction, ownersOf(spenderOf(task)));
         if (idempotency !== undefined) await deleteExpiredKeys(transaction, task.createdAtMs);
         const existing = idempotency === undefined ? undefined : await findExisting(transaction, idempotency, task.createdAtMs);
         if (existing !== undefined) return existing;
@@ -35,7 +42,7 @@ export function createVideoSubmissionOperations(database: Database, onErase: () 
         if (idempotency !== undefined) await putKey(transaction, idempotency, task.id);
         if (nodeId !== undefined && task.heldPots !== undefined) {
           const held = new Map([[task.heldPots, task.heldNanoUsd]]);
-          await takeFromLeases(transaction, nodeId, { ...task, acceptedAtMs: task.createdAtMs }, held);
+          await takeFromLeases(transaction, nodeId, { ...spenderOf(task), acceptedAtMs: task.createdAtMs }, held);
         }
         return { type: 'inserted' };
       }),

@@ -35,6 +35,8 @@ export const taskColumns = [
   'missing_since_ms',
   'alert_since_ms',
   'alert_reason',
+  'team_id',
+  'payer',
 ] as const;
 
 /** The ranks of the schema. Databases contain them, so they must not change, even if the list of phases does. */
@@ -60,6 +62,8 @@ type TaskFacts = Pick<
   | 'priceVersion'
   | 'pricingParameters'
   | 'heldUsage'
+  | 'team'
+  | 'payer'
 >;
 
 /**
@@ -93,6 +97,8 @@ export function encodeTask(task: VideoTask): readonly SqlValue[] {
     missing_since_ms: toOptionalWhole(task.missingSinceMs),
     alert_since_ms: toOptionalWhole(task.alert?.sinceMs),
     alert_reason: toOptionalText(task.alert?.reason),
+    team_id: toOptionalText(task.team?.id),
+    payer: task.payer ?? null,
   };
   return taskColumns.map((column) => values[column]);
 }
@@ -102,7 +108,9 @@ function encodeFacts(task: VideoTask): string {
   const { remixedFrom, priceVersion, pricingParameters, heldUsage } = task;
   const facts = { callId, keyName, form, mode, requestedModel, upstream, credentialId, vendor, upstreamModel, protocol };
   const priced = { priceVersion, pricingParameters, heldUsage };
-  return JSON.stringify({ ...facts, ...priced, ...(remixedFrom === undefined ? {} : { remixedFrom }) } satisfies TaskFacts);
+  const { team, payer } = task;
+  const optional = { ...present('remixedFrom', remixedFrom), ...present('team', team), ...present('payer', payer) };
+  return JSON.stringify({ ...facts, ...priced, ...optional } satisfies TaskFacts);
 }
 
 /** Reads a task from a row that also has the column `sealed`. */

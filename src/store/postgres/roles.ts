@@ -53,6 +53,7 @@ const rights: Readonly<Record<string, Rights>> = {
   ledger_transactions: { gateway: 'add', monitor: 'read', console: 'add' },
   ledger_postings: { gateway: 'add', monitor: 'read', console: 'add' },
   spend_periods: { gateway: 'add and change', monitor: 'read', console: 'add and change' },
+  group_spend: { gateway: 'add and change', monitor: 'read', console: 'add and change' },
   // An operator takes back the leases of a gateway that is gone.
   credit_nodes: stored,
   credit_leases: stored,

@@ -12,6 +12,7 @@ import {
   verifyStart,
 } from '../../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../../billing/credits/credit-store.ts';
+import { paidBy, type PotOwner } from '../../../billing/credits/pots.ts';
 import { parseUsd } from '../../../billing/credits/parse-usd.ts';
 import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
@@ -52,6 +53,8 @@ const encodeTransaction = (transaction: LedgerTransaction) => ({
   note: transaction.note ?? null,
 });
 
+const ofUser = (userName: string): PotOwner => ({ level: 'user', userName });
+
 const nameParams = record({ name: Type.String({ maxLength: 256 }) });
 const rowsMax = 500;
 
@@ -84,10 +87,10 @@ const listBalances = operation({
     const named = query.user === undefined ? undefined : await findUser(services, principal, query.user);
     const rows =
       named !== undefined || users === 'all'
-        ? await services.credits.readBalances({ limit: 10_000, ...(named !== undefined && { userName: named }) })
-        : (await Promise.all(users.map((userName) => services.credits.readBalances({ limit: 1, userName })))).flat();
+        ? await services.credits.readBalances({ limit: 10_000, ...(named !== undefined && { owner: ofUser(named) }) })
+        : (await Promise.all(users.map((userName) => services.credits.readBalances({ limit: 1, owner: ofUser(userName) })))).flat();
     const items = rows.map((row) => ({
-      user: row.userName,
+      user: row.owner.level === 'user' ? row.owner.userName : '',
       balance: formatMoney(row.balanceNanoUsd),
       leased: formatMoney(row.leasedNanoUsd),
       videos: formatMoney(row.videosNanoUsd),
@@ -107,12 +110,12 @@ const listTransactions = operation({
   reply: pageSchema(transactionSchema),
   handle: async ({ params, query }, { services, principal, nowMs }: Context) => {
     const userName = await findUser(services, principal, params.name);
-    const rows = await services.credits.listTransactions({ userName, limit: query.limit ?? 50 });
+    const rows = await services.credits.listTransactions({ owner: ofUser(userName), limit: query.limit ?? 50 });
     return { body: { items: rows.map(encodeTransaction), next_cursor: null, as_of: instant(nowMs()) } };
   },
 });
 
-type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd' | 'userName'> & {
+type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd' | 'owner'> & {
   readonly reference: string;
   readonly note: string | undefined;
   readonly callId?: string;
@@ -126,7 +129,7 @@ const postedSchema = record({
 });
 
 async function post({ services, principal, change }: Context, { reference, note, ...posting }: Posting) {
-  const transactionId = transactionIdOf({ kind: posting.kind, userName: posting.userName, reference });
+  const transactionId = transactionIdOf({ kind: posting.kind, owner: posting.owner, reference });
   const now = { ...change(), ...(note !== undefined && { note }) };
   const transaction = {
     ...posting,
@@ -186,7 +189,7 @@ const createTransaction = operation({
       throw invalidField('/usd', 'amount', 'The field usd must be an amount such as 25 or 0.5; only a correction may be negative.');
     const books = kinds[body.kind];
     const against: CommonAccount = body.kind === 'correct' ? (body.against ?? books.against) : books.against;
-    return await post(context, { ...books, against, userName, amountNanoUsd, reference: body.reference, note: body.note });
+    return await post(context, { ...books, against, owner: ofUser(userName), amountNanoUsd, reference: body.reference, note: body.note });
   },
 });
 
@@ -205,9 +208,14 @@ const refundCall = operation({
   handle: async ({ params, body }, context: Context) => {
     const entry = await context.services.ledger.findEntry(params.id);
     if (entry === undefined || !maySee(context.principal.users, entry.userName)) throw notFound('call of this id in the books');
-    const { userName, charge } = entry;
+    const { charge } = entry;
     if (charge.amountNanoUsd === 0n) throw new AdminProblem('conflict', 'The call cost nothing, so there is nothing to refund.');
-    const refund = { kind: 'refund', against: 'revenue', userName, amountNanoUsd: charge.amountNanoUsd } as const;
+    const refund = {
+      kind: 'refund',
+      against: 'revenue',
+      owner: paidBy({ ...entry, teamId: entry.team?.id }),
+      amountNanoUsd: charge.amountNanoUsd,
+    } as const;
     return await post(context, { ...refund, reference: params.id, callId: params.id, note: body.note });
   },
 });
@@ -277,7 +285,12 @@ const verifyBooks = operation({
       signal.throwIfAborted();
       const slice = await services.credits.verifyBooks({ cursor, limit: verifyRows });
       checked += slice.checked;
-      problems.push(...slice.problems.map(({ userName, what }) => ({ user: userName ?? null, what })));
+      problems.push(
+        ...slice.problems.map(({ accountId, what }) => ({
+          user: accountId?.startsWith('user:') === true ? accountId.slice(5) : null,
+          what,
+        })),
+      );
       if (slice.next === undefined) break;
       cursor = slice.next;
     }

@@ -54,7 +54,7 @@ async function find({ services, principal }: Context, name: string): Promise<Ans
   const version = await services.audit.subjectVersion(subject({ name }));
   const user = maySee(principal.users, userName) ? (await services.accounts.listUsers()).find((each) => each.name === userName) : undefined;
   if (user === undefined) throw notFound('user of this name');
-  const [row] = await services.credits.readBalances({ userName, limit: 1 });
+  const [row] = await services.credits.readBalances({ owner: { level: 'user', userName }, limit: 1 });
   return { body: encodeUser(user, row?.balanceNanoUsd ?? 0n), version };
 }
 

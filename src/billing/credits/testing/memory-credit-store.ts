@@ -1,13 +1,14 @@
 import type { AccessLimits } from '../../../accounts/access-limits.ts';
 import { applyLease, isStranded, leasedOf, type LeaseRow, unlessEnded } from '../apply-lease.ts';
 import { type CreditNode, type LeaseReply, type LeaseRequest, type LeaseStore, isSeenDue, nodeAliveMs } from '../credit-store.ts';
-import { allPotBits, allPots, type Pot, spendLimitOf } from '../pots.ts';
+import { accountIdOf, allPotBits, allPots, paidBy, payerOf, type Pot, type PotOwner, spendLimitOf } from '../pots.ts';
 
 /** The part of a ledger row that booking needs. */
 export type BookedRow = {
   readonly callId: string;
   readonly userName: string;
   readonly keyId: string;
+  readonly teamId?: string | undefined;
   readonly acceptedAtMs: number;
   readonly amountNanoUsd: bigint;
   /** Bits of the pots of its hold; undefined without one. */
@@ -16,6 +17,12 @@ export type BookedRow = {
 
 type Incarnation = { sessionId: string; seenAtMs: number };
 type Lease = { readonly nodeId: string; readonly potId: string; row: LeaseRow; recalled: boolean };
+
+/** The pots whose spend grows by a row: of the balances only that of its payer. */
+export function chargedPots(row: BookedRow): readonly Pot[] {
+  const payer = accountIdOf(paidBy({ ...row, payer: payerOf(row.heldPots ?? 0) }));
+  return allPots(row).filter(({ kind, owner }) => kind === 'spend' || accountIdOf(owner) === payer);
+}
 
 /** An in-memory credit store for tests and models. Like a database, it runs each method atomically. */
 export class MemoryCreditStore implements LeaseStore {
@@ -28,20 +35,24 @@ export class MemoryCreditStore implements LeaseStore {
   readonly #leases = new Map<string, Lease>();
   #version = 0;
 
-  /** @param owner `user:<name>` or `key:<id>` */
+  /** @param owner `key:<id>`, or the id of the owner's account */
   setLimits(owner: string, limits: AccessLimits | undefined): void {
     this.#limits.set(owner, limits);
     this.#version += 1;
   }
 
-  /** Adds to a user's balance, or reduces it. */
-  pay(userName: string, nanoUsd: bigint): void {
-    this.#balances.set(userName, this.balanceOf(userName) + nanoUsd);
+  /** Adds to the balance of a user, or of another owner, or reduces it. */
+  pay(to: string | PotOwner, nanoUsd: bigint): void {
+    this.#add(ownerOf(to), nanoUsd);
     this.#version += 1;
   }
 
-  balanceOf(userName: string): bigint {
-    return this.#balances.get(userName) ?? 0n;
+  balanceOf(of: string | PotOwner): bigint {
+    return this.#balances.get(accountIdOf(ownerOf(of))) ?? 0n;
+  }
+
+  #add(owner: PotOwner, nanoUsd: bigint): void {
+    this.#balances.set(accountIdOf(owner), this.balanceOf(owner) + nanoUsd);
   }
 
   /** The booked spend of a pot. */
@@ -70,12 +81,12 @@ export class MemoryCreditStore implements LeaseStore {
     for (const row of rows) {
       if (this.#rows.has(row.callId)) continue;
       this.#rows.add(row.callId);
-      for (const pot of allPots(row)) this.#book(pot, row, nodeId);
+      this.#add(paidBy({ ...row, payer: payerOf(row.heldPots ?? 0) }), -row.amountNanoUsd);
+      for (const pot of chargedPots(row)) this.#book(pot, row, nodeId);
     }
   }
 
-  #book(pot: Pot, { amountNanoUsd, heldPots = 0, userName }: BookedRow, nodeId: string | undefined): void {
-    if (pot.kind === 'balance') this.#balances.set(userName, this.balanceOf(userName) - amountNanoUsd);
+  #book(pot: Pot, { amountNanoUsd, heldPots = 0 }: BookedRow, nodeId: string | undefined): void {
     this.#spent.set(pot.id, this.spentOf(pot.id) + amountNanoUsd);
     if (nodeId === undefined || (heldPots & allPotBits & pot.bit) === 0) return;
     const lease = this.#leases.get(leaseKey(nodeId, pot.id));
@@ -95,9 +106,9 @@ export class MemoryCreditStore implements LeaseStore {
   }
 
   #limitOf(pot: Pot): bigint | undefined {
-    const userLimits = this.#limits.get(`user:${pot.userName}`);
-    if (pot.kind === 'balance') return userLimits?.prepaid === true ? this.balanceOf(pot.userName) : undefined;
-    return spendLimitOf(pot, pot.keyId === undefined ? userLimits : this.#limits.get(`key:${pot.keyId}`));
+    const limits = this.#limits.get(accountIdOf(pot.owner));
+    if (pot.kind === 'balance') return limits?.prepaid === true ? this.balanceOf(pot.owner) : undefined;
+    return spendLimitOf(pot, pot.keyId === undefined ? limits : this.#limits.get(`key:${pot.keyId}`));
   }
 
   /** The incarnation of the node, if it is the current one. */
@@ -123,10 +134,7 @@ export class MemoryCreditStore implements LeaseStore {
     return own.length;
   }
 
-  async changeLeases(
-    node: CreditNode & { readonly nowMs: number; readonly userName: string },
-    requests: readonly LeaseRequest[],
-  ): Promise<LeaseReply> {
+  async changeLeases(node: CreditNode & { readonly nowMs: number }, requests: readonly LeaseRequest[]): Promise<LeaseReply> {
     if (this.#incarnationOf(node) === undefined) return { status: 'fenced' };
     return { status: 'leased', leases: requests.map((request) => this.#change(node, request)) };
   }
@@ -156,6 +164,10 @@ export class MemoryCreditStore implements LeaseStore {
     if (isSeenDue({ seenAtMs, nowMs: node.nowMs, isRecalled: recalled.length > 0 })) incarnation.seenAtMs = node.nowMs;
     return { status: 'current', version: this.#version, recalled: recalled.map(({ potId }) => potId) };
   }
+}
+
+function ownerOf(name: string | PotOwner): PotOwner {
+  return typeof name === 'string' ? { level: 'user', userName: name } : name;
 }
 
 const leaseKey = (nodeId: string, potId: string): string => `${nodeId}\n${potId}`;

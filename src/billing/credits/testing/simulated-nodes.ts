@@ -3,8 +3,8 @@ import { silentLogger } from '../../../platform/log.ts';
 import { createCreditDesk, type RunningCreditDesk } from '../create-credit-desk.ts';
 import type { CreditHold, CreditRefusal, Payer } from '../credit-desk.ts';
 import type { LeaseStore } from '../credit-store.ts';
-import { type BookedRow, MemoryCreditStore } from './memory-credit-store.ts';
-import { allPots, potsOf } from '../pots.ts';
+import { type BookedRow, chargedPots, MemoryCreditStore } from './memory-credit-store.ts';
+import { potsOf } from '../pots.ts';
 
 /**
  * The fate of the next call to the store: `lost`: it takes effect and its answer is lost; `late`: it takes effect after
@@ -118,7 +118,7 @@ export class SimulatedNodes {
 
   #journal(call: SimulatedCall, amountNanoUsd: bigint): void {
     const { payer, acceptedAtMs, hold } = call;
-    const row = { userName: payer.userName, keyId: payer.id, acceptedAtMs, amountNanoUsd, heldPots: hold.pots };
+    const row = { userName: payer.userName, keyId: payer.id, teamId: payer.team?.id, acceptedAtMs, amountNanoUsd, heldPots: hold.pots };
     call.node.journal.push({ callId: `${call.id}-${(this.#ids += 1)}`, ...row });
   }
 
@@ -148,7 +148,7 @@ export class SimulatedNodes {
     const journalled = new Map(this.nodes.flatMap(({ journal }) => journal.map((row) => [row.callId, row])));
     let sum = this.store.spentOf(potId);
     for (const row of journalled.values())
-      if (!this.store.isBooked(row.callId) && allPots(row).some(({ id }) => id === potId)) sum += row.amountNanoUsd;
+      if (!this.store.isBooked(row.callId) && chargedPots(row).some(({ id }) => id === potId)) sum += row.amountNanoUsd;
     for (const { payer, hold, chargedNanoUsd, acceptedAtMs } of this.calls)
       if (potsOf(payer, acceptedAtMs).some(({ id }) => id === potId)) sum += hold.heldNanoUsd() - chargedNanoUsd;
     return sum;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 
+import type { AccessLimits } from '../../../accounts/access-limits.ts';
 import { allPots, limitNanoUsd, type Pot } from '../../credits/pots.ts';
 import { type ExpectedRow, keyLimits, ownerOf, type SimulatedWorld, userLimits } from './simulated-world.ts';
 import type { BookedRow, BooksAtRest } from './world-books.ts';
@@ -41,6 +42,11 @@ function checkRows(books: BooksAtRest, expected: ReadonlyMap<string, ExpectedRow
   assert.equal(books.rows.size, expected.size - missing, 'every row belongs to a call');
 }
 
+function limitsOf({ keyId, owner }: Extract<Pot, { kind: 'spend' }>): AccessLimits | undefined {
+  if (keyId !== undefined) return keyLimits[keyId];
+  return owner.level === 'user' ? userLimits[owner.userName] : undefined;
+}
+
 /** M4, M5, M6, M7: the spend is the sum of the rows and within every limit, and nothing is leased at rest. */
 async function checkPots({ paidNanoUsd }: SimulatedWorld, books: BooksAtRest): Promise<void> {
   const spent = new Map<string, bigint>();
@@ -51,7 +57,7 @@ async function checkPots({ paidNanoUsd }: SimulatedWorld, books: BooksAtRest): P
       spent.set(pot.id, (spent.get(pot.id) ?? 0n) + row.amountNanoUsd);
       pots.set(pot.id, pot);
       if (pot.kind === 'balance') continue;
-      const { spendPerDay, spendPerMonth, spendTotal } = (pot.keyId === undefined ? userLimits[pot.userName] : keyLimits[pot.keyId]) ?? {};
+      const { spendPerDay, spendPerMonth, spendTotal } = limitsOf(pot) ?? {};
       const limit = { day: spendPerDay, month: spendPerMonth, total: spendTotal }[pot.period];
       if (limit !== undefined) limits.set(pot.id, limitNanoUsd(limit));
     }

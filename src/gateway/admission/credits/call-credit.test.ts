@@ -70,10 +70,18 @@ const day: CreditRefusal = {
   scope: 'key',
   period: 'day',
   limitNanoUsd: 1_500_000_000n,
+  availableNanoUsd: 500_000_000n,
   resetsAtMs: 90_500,
 };
-const total: CreditRefusal = { admitted: false, reason: 'spend-limit', scope: 'user', period: 'total', limitNanoUsd: 10n };
-const balance: CreditRefusal = { admitted: false, reason: 'balance', availableNanoUsd: -5n };
+const total: CreditRefusal = {
+  admitted: false,
+  reason: 'spend-limit',
+  scope: 'user',
+  period: 'total',
+  limitNanoUsd: 10n,
+  availableNanoUsd: 0n,
+};
+const balance: CreditRefusal = { admitted: false, reason: 'balance', scope: 'user', availableNanoUsd: -5n };
 const refusals: readonly (readonly [string, CreditRefusal])[] = [
   ['day', day],
   ['total', total],

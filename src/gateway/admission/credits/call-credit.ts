@@ -1,12 +1,13 @@
 import type { ApiKey } from '../../../accounts/api-key.ts';
-import type { CreditDesk, CreditHold, CreditRefusal, SpendPeriod } from '../../../billing/credits/credit-desk.ts';
+import type { CreditDesk, CreditHold, CreditRefusal, Payer, SpendPeriod } from '../../../billing/credits/credit-desk.ts';
+import { payerOf } from '../../../billing/credits/pots.ts';
 import type { CallEntry, CallOpening } from '../../../billing/ledger/call-entry.ts';
 import { usdDecimal } from '../../../billing/statistics/usd-decimal.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InputMeasure } from '../../../inference/measure-input.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import { nameLevel } from '../name-level.ts';
 
-const whose = { key: 'this API key', user: 'this user' } as const;
 const periods: Readonly<Record<SpendPeriod, string>> = { day: 'a day', month: 'a month', total: 'altogether' };
 
 /** SDKs would retry at once, and the retry would be refused as well. */
@@ -16,14 +17,15 @@ const notAgain = { 'x-should-retry': 'false' };
 const unavailableSeconds = 5;
 
 /**
- * Words a refusal for the client. It may show the balance, which belongs to its user.
+ * Words a refusal for the client: the level that is used up, by how much, and until when.
  * @param neededNanoUsd the highest cost of the call
  */
-export function describeCreditRefusal(refusal: CreditRefusal, neededNanoUsd: bigint, nowMs: number): GatewayError {
+export function describeCreditRefusal(refusal: CreditRefusal, neededNanoUsd: bigint, nowMs: number, team?: ApiKey['team']): GatewayError {
   const needed = `may cost up to $${usdDecimal(neededNanoUsd)}`;
   if (refusal.reason === 'balance') {
     const available = usdDecimal(refusal.availableNanoUsd < 0n ? 0n : refusal.availableNanoUsd);
-    const message = `Insufficient credit: this request ${needed} and $${available} is available. Add credit, shorten the input or ask for less output.`;
+    const whose = refusal.scope === 'user' ? '' : ` for ${nameLevel(refusal.scope, team)}`;
+    const message = `Insufficient credit${whose}: this request ${needed} and $${available} is available. Add credit, shorten the input or ask for less output.`;
     return new GatewayError('insufficient_credit', message, { headers: notAgain });
   }
   if (refusal.reason === 'unavailable') {
@@ -32,7 +34,9 @@ export function describeCreditRefusal(refusal: CreditRefusal, neededNanoUsd: big
   }
   const { scope, period, resetsAtMs } = refusal;
   const limitUsd = usdDecimal(refusal.limitNanoUsd);
-  const message = `Spend limit reached for ${whose[scope]}: $${limitUsd} ${periods[period]}. This request ${needed}. Shorten the input, ask for less output, or have the limit raised.`;
+  const left = usdDecimal(refusal.availableNanoUsd);
+  const until = resetsAtMs === undefined ? '' : ` The limit is free again at ${new Date(resetsAtMs).toISOString()}.`;
+  const message = `Spend limit reached for ${nameLevel(scope, team)}: $${limitUsd} ${periods[period]}, $${left} left. This request ${needed}.${until} Shorten the input, ask for less output, or have the limit raised.`;
   return new GatewayError('spend_limit_reached', message, {
     exceededSpend: { scope, period, limitUsd },
     headers: notAgain,
@@ -59,18 +63,22 @@ type Answer = CallCredit | undefined | Promise<CallCredit | undefined>;
 export class CallCredit {
   readonly #hold: CreditHold;
   readonly #clock: Clock;
+  readonly #team: ApiKey['team'];
   #chargedNanoUsd = 0n;
   /** The request that the hold was computed from. Undefined for a call that is not a chat. */
   plan: HeldPlan | undefined;
 
-  constructor(hold: CreditHold, clock: Clock) {
+  constructor(hold: CreditHold, clock: Clock, team?: ApiKey['team']) {
     this.#hold = hold;
     this.#clock = clock;
+    this.#team = team;
   }
 
   /** The hold, as the row of a call that is about to be opened describes it. */
-  describe(): Pick<CallOpening, 'heldNanoUsd' | 'heldPots'> {
-    return { heldNanoUsd: this.#hold.heldNanoUsd().toString(), heldPots: this.#hold.pots };
+  describe(): Pick<CallOpening, 'heldNanoUsd' | 'heldPots' | 'payer'> {
+    const { pots } = this.#hold;
+    const payer = payerOf(pots);
+    return { heldNanoUsd: this.#hold.heldNanoUsd().toString(), heldPots: pots, ...(payer === undefined ? {} : { payer }) };
   }
 
   /** The part of the hold that is not charged yet. */
@@ -93,7 +101,7 @@ export class CallCredit {
     const missing = nanoUsd - this.leftNanoUsd;
     if (missing <= 0n) return undefined;
     const tell = (refusal: CreditRefusal | undefined): GatewayError | undefined =>
-      refusal === undefined ? undefined : describeCreditRefusal(refusal, nanoUsd, this.#clock.nowMs());
+      refusal === undefined ? undefined : describeCreditRefusal(refusal, nanoUsd, this.#clock.nowMs(), this.#team);
     const extended = this.#hold.extend(missing);
     return extended instanceof Promise ? extended.then(tell) : tell(extended);
   }
@@ -104,11 +112,11 @@ export class CallCredit {
   };
 }
 
-type Spender = Pick<ApiKey, 'id' | 'userName' | 'limits' | 'userLimits'>;
+type Spender = Payer;
 
 /** Whether anything limits a caller's spending. Otherwise no cost is computed. */
-function spendsWithinLimits({ limits, userLimits }: Pick<ApiKey, 'limits' | 'userLimits'>): boolean {
-  return isSpendLimit(limits) || isSpendLimit(userLimits);
+function spendsWithinLimits({ limits, userLimits, team, organizationLimits }: Payer): boolean {
+  return isSpendLimit(limits) || isSpendLimit(userLimits) || isSpendLimit(team?.limits) || isSpendLimit(organizationLimits);
 }
 
 function isSpendLimit(limits: ApiKey['limits']): boolean {
@@ -131,8 +139,8 @@ export function takeCredit(desk: Desk, caller: Spender, acceptedAtMs: number, bo
 
 function hold({ credits, clock }: Desk, caller: Spender, acceptedAtMs: number, nanoUsd: bigint): Answer {
   const conclude = (answer: CreditHold | CreditRefusal): CallCredit => {
-    if (answer.admitted) return new CallCredit(answer, clock);
-    throw describeCreditRefusal(answer, nanoUsd, clock.nowMs());
+    if (answer.admitted) return new CallCredit(answer, clock, caller.team);
+    throw describeCreditRefusal(answer, nanoUsd, clock.nowMs(), caller.team);
   };
   const answer = credits?.hold(caller, nanoUsd, acceptedAtMs);
   if (answer === undefined) return undefined;

@@ -1,3 +1,4 @@
+import { teamOf } from '../../admission/team-of.ts';
 import type { ApiKey } from '../../../accounts/api-key.ts';
 import { type Journal, JournalUnavailableError } from '../../../billing/journal/journal.ts';
 import type { CallOpening, FailedAttempt } from '../../../billing/ledger/call-entry.ts';
@@ -83,6 +84,7 @@ export function openCall(options: {
     userName: caller.userName,
     keyId: caller.id,
     keyName: caller.name,
+    ...teamOf(caller),
     dialect: options.dialect,
     requestedModel: facts.requestedModel,
     upstream: target.upstream.id,

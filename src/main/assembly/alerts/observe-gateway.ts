@@ -110,7 +110,7 @@ function node(rule: ObservedRule, nodeId: string, isBad: boolean | undefined, de
 
 function observeBooks({ books }: ObservedParts, open: readonly Alert[]): readonly State[] {
   const { problems, hasWholePass } = books();
-  const bad = [...problems].map(([userName, detail]) => ({ ...bookState(userName === '' ? commonBooks : userName), detail, isBad: true }));
+  const bad = [...problems].map(([account, detail]) => ({ ...bookState(account === '' ? commonBooks : account), detail, isBad: true }));
   if (!hasWholePass) return bad;
   const known = open.filter(isOfRule(['books'])).flatMap(({ members }) => Object.keys(members));
   return [

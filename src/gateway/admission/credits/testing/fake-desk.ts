@@ -26,7 +26,8 @@ export class FakeDesk implements CreditDesk {
 
   #take(nanoUsd: bigint): CreditRefusal | undefined {
     if (this.refusal !== undefined) return this.refusal;
-    if (nanoUsd > this.availableNanoUsd) return { admitted: false, reason: 'balance', availableNanoUsd: this.availableNanoUsd };
+    if (nanoUsd > this.availableNanoUsd)
+      return { admitted: false, reason: 'balance', scope: 'user', availableNanoUsd: this.availableNanoUsd };
     this.availableNanoUsd -= nanoUsd;
     this.heldNanoUsd += nanoUsd;
     return undefined;

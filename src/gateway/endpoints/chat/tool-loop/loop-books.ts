@@ -1,3 +1,4 @@
+import { teamOf } from '../../../admission/team-of.ts';
 import type { PreparedCall } from '../incoming-call.ts';
 import type { CallEntry, CallOpening } from '../../../../billing/ledger/call-entry.ts';
 import { JournalUnavailableError } from '../../../../billing/journal/journal.ts';
@@ -37,6 +38,7 @@ export function bookTools({ journal, logger }: ChatServices, prepared: PreparedC
     userName: caller.userName,
     keyId: caller.id,
     keyName: caller.name,
+    ...teamOf(caller),
     dialect: call.dialect.id,
     requestedModel: facts.requestedModel,
     upstream: 'gateway',

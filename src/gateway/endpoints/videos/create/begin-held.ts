@@ -18,8 +18,8 @@ export async function beginHeld(
   if (credit === undefined) return await record(intent);
   const charge = (): void => credit.charge({ charge: { amountNanoUsd: heldNanoUsd, lines: [] } });
   try {
-    const { heldPots } = credit.describe();
-    const begun = await record({ ...intent, ...(heldPots === undefined ? {} : { heldPots }) });
+    const { heldNanoUsd: _held, ...held } = credit.describe();
+    const begun = await record({ ...intent, ...held });
     if (begun.type === 'begun') charge();
     return begun;
   } catch (error) {

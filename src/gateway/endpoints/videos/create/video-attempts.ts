@@ -1,3 +1,4 @@
+import { teamOf } from '../../../admission/team-of.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ApiKey } from '../../../../accounts/api-key.ts';
@@ -253,6 +254,7 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
       userName: caller.userName,
       keyId: caller.id,
       keyName: caller.name,
+      ...teamOf(caller),
       form: request.form,
       mode: request.mode,
       requestedModel,

@@ -2,8 +2,8 @@ import { waitFor } from '../../platform/wait-for.ts';
 import { checkLeaseReply } from './check-lease-reply.ts';
 import type { CreditRefusal } from './credit-desk.ts';
 import type { CreditNode, LeaseReply, LeaseRequest, LeaseStore } from './credit-store.ts';
-import { LeasedPot } from './leased-pot.ts';
-import { type Pot, spanEndMs } from './pots.ts';
+import type { LeasedPot } from './leased-pot.ts';
+import { spanEndMs } from './pots.ts';
 
 /** A call that waits for an amount from several pots. */
 type Waiter = {
@@ -19,13 +19,12 @@ type Waiter = {
   readonly settle: (refusal: CreditRefusal | undefined) => void;
 };
 
-/** Shared by all accounts of a desk. */
-export type AccountContext = {
+/** Shared by all queues of a desk. */
+export type QueueContext = {
   readonly store: Pick<LeaseStore, 'changeLeases'>;
   readonly node: CreditNode;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
-  readonly newGeneration: () => string;
   readonly storeTimeoutMs: number;
   readonly waitMs: number;
   readonly contendMs: number;
@@ -34,6 +33,8 @@ export type AccountContext = {
   readonly onStoreFailure: (error: unknown) => void;
   /** An unexpected error. The affected call was refused. */
   readonly onBug: (error: unknown) => void;
+  /** A lease has ended, and its pot is not used any more. */
+  readonly onEnded: (pot: LeasedPot) => void;
 };
 
 /** The most pots in one request; the others wait for the next. */
@@ -43,16 +44,20 @@ const fruitlessMs = 5000;
 /** The most consecutive requests that answer no waiter; the remaining ones wait for the next tick. */
 const fruitlessRoundsMax = 8;
 
-/** The leases of one user's pots. Requests to the store about them run one after the other, each for all waiters. */
-export class PayerAccount {
-  readonly userName: string;
-  readonly #context: AccountContext;
+/**
+ * Leases, and the calls that wait for them. A pot is in one queue, and a queue has one request to the store under way,
+ * which is for all its waiters. So no two requests about a lease are under way, and none is about a part of what a call
+ * needs.
+ */
+export class LeaseQueue {
+  readonly #context: QueueContext;
   readonly #pots = new Map<string, LeasedPot>();
   #queue: Waiter[] = [];
   #running: Promise<void> | undefined;
+  /** Requests of queues that were added to this one while they were under way. */
+  readonly #unfinished = new Set<Promise<void>>();
 
-  constructor(userName: string, context: AccountContext) {
-    this.userName = userName;
+  constructor(context: QueueContext) {
     this.#context = context;
   }
 
@@ -68,10 +73,34 @@ export class PayerAccount {
     return this.#pots.values();
   }
 
-  /** The lease of a pot, created without a call to the store. */
-  potFor(pot: Pot): LeasedPot {
-    const begin = (): LeasedPot => new LeasedPot(pot, this.#context.newGeneration(), this.#context.monotonicMs());
-    return this.#pots.getOrInsertComputed(pot.id, begin);
+  /** Adds a pot that no other queue has. */
+  add(pot: LeasedPot): void {
+    this.#pots.set(pot.pot.id, pot);
+    pot.queue = this;
+  }
+
+  /**
+   * Adds all pots and waiters of another queue, which is empty then. Nothing is requested until its request has ended,
+   * so that no lease has two.
+   */
+  absorb(other: LeaseQueue): void {
+    for (const pot of other.#pots.values()) this.add(pot);
+    other.#pots.clear();
+    if (other.#running !== undefined) this.#unfinished.add(other.#running);
+    if (other.#queue.length > 0) {
+      // All wait for the same time: this is the order in which they came.
+      this.#queue = [...this.#queue, ...other.#queue].toSorted((one, next) => one.deadlineMs - next.deadlineMs);
+      other.#queue = [];
+    }
+    this.wake();
+  }
+
+  /** Removes all pots and returns them. Undefined, and nothing changes, if a call waits or a request is under way. */
+  release(): readonly LeasedPot[] | undefined {
+    if (this.#queue.length > 0 || this.#isAsking()) return undefined;
+    const pots = [...this.#pots.values()];
+    this.#pots.clear();
+    return pots;
   }
 
   /** Waits until an amount can be reserved in all pots, or is refused. */
@@ -102,7 +131,7 @@ export class PayerAccount {
       const isOver = pot.pot.kind === 'spend' && (spanEndMs(pot.pot.span) ?? Infinity) <= this.#context.nowMs();
       if (!isOver && nowMs - pot.lastUsedMs < idleMs) continue;
       if (pot.open) pot.closing = true;
-      else if (this.#running === undefined) this.#remove(id, pot);
+      else if (!this.#isAsking()) this.#remove(id, pot);
     }
     this.wake();
   }
@@ -114,9 +143,15 @@ export class PayerAccount {
     for (const waiter of queue) this.#answer(waiter, unavailable);
   }
 
+  /** Whether a request may be under way. */
+  #isAsking(): boolean {
+    return this.#running !== undefined || this.#unfinished.size > 0;
+  }
+
   #remove(id: string, pot: LeasedPot): void {
     pot.removed = true;
     this.#pots.delete(id);
+    this.#context.onEnded(pot);
   }
 
   async #run(): Promise<void> {
@@ -124,11 +159,13 @@ export class PayerAccount {
     await Promise.resolve();
     try {
       for (let vainRounds = 0; vainRounds < fruitlessRoundsMax;) {
+        if (this.#unfinished.size > 0) await this.#finishOthers();
         this.#settleQueue(new Set());
-        const requested = this.#choosePots();
+        const needs = this.#addUpNeeds();
+        const requested = this.#choosePots(needs);
         if (requested.length === 0) return;
         const closing = new Set(requested.filter(({ closing: isClosing, openHolds }) => isClosing && openHolds === 0));
-        const requests = requested.map((pot) => this.#createRequest(pot, closing.has(pot)));
+        const requests = requested.map((pot) => this.#createRequest(pot, needs, closing.has(pot)));
         const reply = await this.#ask(requests);
         if (reply === undefined || reply.status === 'fenced') {
           if (reply !== undefined) this.#context.onFenced();
@@ -156,10 +193,18 @@ export class PayerAccount {
     }
   }
 
+  /** Each request has a time limit, and none rejects. */
+  async #finishOthers(): Promise<void> {
+    for (const running of this.#unfinished) {
+      await running;
+      this.#unfinished.delete(running);
+    }
+  }
+
   async #ask(requests: readonly LeaseRequest[]): Promise<LeaseReply | undefined> {
     const { store, node, nowMs, storeTimeoutMs, onStoreFailure } = this.#context;
     try {
-      const asking = store.changeLeases({ ...node, nowMs: nowMs(), userName: this.userName }, requests);
+      const asking = store.changeLeases({ ...node, nowMs: nowMs() }, requests);
       return checkLeaseReply(requests, await waitFor(asking, storeTimeoutMs));
     } catch (error) {
       onStoreFailure(error);
@@ -168,38 +213,25 @@ export class PayerAccount {
   }
 
   /** Pots with waiters, or with something to release. */
-  #choosePots(): readonly LeasedPot[] {
+  #choosePots(needs: Needs): readonly LeasedPot[] {
     const lacking = new Set<LeasedPot>();
     for (const { pots, nanoUsd, contendUntilMs } of this.#queue)
       for (const pot of pots) if (!pot.fits(nanoUsd) && (contendUntilMs === undefined || pot.stale)) lacking.add(pot);
-    for (const pot of this.#pots.values()) if (pot.stale || this.#isClosable(pot) || this.#surplus(pot) > 0n) lacking.add(pot);
+    for (const pot of this.#pots.values()) if (pot.stale || isClosable(pot) || surplusOf(pot, needs) > 0n) lacking.add(pot);
     return [...lacking].slice(0, requestPotsMax);
   }
 
-  #isClosable(pot: LeasedPot): boolean {
-    return pot.closing && pot.open && pot.openHolds === 0;
+  /** The total need of the waiters for each pot. */
+  #addUpNeeds(): Needs {
+    const needs = new Map<LeasedPot, bigint>();
+    for (const { pots, nanoUsd } of this.#queue) for (const pot of pots) needs.set(pot, (needs.get(pot) ?? 0n) + nanoUsd);
+    return needs;
   }
 
-  /** The amount of a pot that should be released now. */
-  #surplus(pot: LeasedPot): bigint {
-    if (pot.free <= 0n || !pot.open) return 0n;
-    if (pot.recalled || this.#isClosable(pot) || !pot.limited) return pot.free;
-    // More is leased than available: the limit was lowered, or there were charges elsewhere.
-    if (pot.remaining < 0n) return pot.free < -pot.remaining ? pot.free : -pot.remaining;
-    return pot.scarce && this.#needOf(pot) === 0n ? pot.free : 0n;
-  }
-
-  /** The total need of the waiters for a pot. */
-  #needOf(pot: LeasedPot): bigint {
-    let sum = 0n;
-    for (const { pots, nanoUsd } of this.#queue) if (pots.includes(pot)) sum += nanoUsd;
-    return sum;
-  }
-
-  #createRequest(pot: LeasedPot, close: boolean): LeaseRequest {
-    const sum = this.#needOf(pot);
+  #createRequest(pot: LeasedPot, needs: Needs, close: boolean): LeaseRequest {
+    const sum = needs.get(pot) ?? 0n;
     const usable = pot.free > 0n ? pot.free : 0n;
-    const release = sum > 0n && pot.remaining >= 0n ? 0n : this.#surplus(pot);
+    const release = sum > 0n && pot.remaining >= 0n ? 0n : surplusOf(pot, needs);
     const need = close || sum <= usable ? 0n : sum - usable;
     pot.closing = false;
     pot.recalled = false;
@@ -283,6 +315,21 @@ export class PayerAccount {
   }
 }
 
+type Needs = ReadonlyMap<LeasedPot, bigint>;
+
+function isClosable({ closing, open, openHolds }: LeasedPot): boolean {
+  return closing && open && openHolds === 0;
+}
+
+/** The amount of a pot that should be released now. */
+function surplusOf(pot: LeasedPot, needs: Needs): bigint {
+  if (pot.free <= 0n || !pot.open) return 0n;
+  if (pot.recalled || isClosable(pot) || !pot.limited) return pot.free;
+  // More is leased than available: the limit was lowered, or there were charges elsewhere.
+  if (pot.remaining < 0n) return pot.free < -pot.remaining ? pot.free : -pot.remaining;
+  return pot.scarce && (needs.get(pot) ?? 0n) === 0n ? pot.free : 0n;
+}
+
 const fits = ({ pots, nanoUsd }: Waiter): boolean => pots.every((pot) => pot.fits(nanoUsd));
 
 export const unavailable: CreditRefusal = { admitted: false, reason: 'unavailable' };
@@ -291,10 +338,9 @@ export const unavailable: CreditRefusal = { admitted: false, reason: 'unavailabl
 function describeRefusal({ pot, limit, free, remaining, stranded }: LeasedPot, missing: bigint): CreditRefusal {
   // A dead process may or may not have spent its lease: until that is known, the limit may not be reached.
   if (missing <= remaining + stranded) return unavailable;
-  if (pot.kind === 'balance') {
-    const available = free + (remaining > 0n ? remaining : 0n);
-    return { admitted: false, reason: 'balance', availableNanoUsd: available > 0n ? available : 0n };
-  }
+  const available = free + (remaining > 0n ? remaining : 0n);
+  const availableNanoUsd = available > 0n ? available : 0n;
+  if (pot.kind === 'balance') return { admitted: false, reason: 'balance', scope: pot.owner.level, availableNanoUsd };
   const resetsAtMs = spanEndMs(pot.span);
   return {
     admitted: false,
@@ -302,6 +348,7 @@ function describeRefusal({ pot, limit, free, remaining, stranded }: LeasedPot, m
     scope: pot.scope,
     period: pot.period,
     limitNanoUsd: limit,
+    availableNanoUsd,
     ...(resetsAtMs === undefined ? {} : { resetsAtMs }),
   };
 }

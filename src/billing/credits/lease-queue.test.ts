@@ -3,9 +3,9 @@ import { test } from 'node:test';
 
 import type { CreditRefusal } from './credit-desk.ts';
 import type { LeaseReply, LeaseRequest, LeaseState } from './credit-store.ts';
-import type { LeasedPot } from './leased-pot.ts';
-import { type AccountContext, PayerAccount } from './payer-account.ts';
-import { balancePot, allPots } from './pots.ts';
+import { LeasedPot } from './leased-pot.ts';
+import { type QueueContext, LeaseQueue } from './lease-queue.ts';
+import { balancePot, allPots, type Pot } from './pots.ts';
 
 const nowMs = Date.UTC(2026, 10, 22, 12);
 const [balance, keyDay, , keyTotal] = allPots({ userName: 'ann', keyId: 'k', acceptedAtMs: nowMs });
@@ -14,7 +14,7 @@ const unavailable = { admitted: false, reason: 'unavailable' };
 type Answer = (request: LeaseRequest) => Partial<LeaseState>;
 
 /** An account whose store grants every need unless the test changes the answer, and the requests to it. */
-function createWorld(more: Partial<AccountContext> = {}) {
+function createWorld(more: Partial<QueueContext> = {}) {
   const world = {
     monotonicMs: 0,
     nowMs,
@@ -36,12 +36,12 @@ function createWorld(more: Partial<AccountContext> = {}) {
     return { status: 'leased', leases: requests.map(stateOf) };
   };
   let generations = 0;
-  const account = new PayerAccount('ann', {
+  const account = new LeaseQueue({
     store: { changeLeases },
     node: { nodeId: 'n', sessionId: 's' },
     nowMs: () => world.nowMs,
     monotonicMs: () => world.monotonicMs,
-    newGeneration: () => `g${(generations += 1)}`,
+    onEnded: () => {},
     storeTimeoutMs: 1000,
     waitMs: 5000,
     contendMs: 1500,
@@ -51,7 +51,14 @@ function createWorld(more: Partial<AccountContext> = {}) {
     onBug: (error) => void world.reported.push(error),
     ...more,
   });
-  const pot = account.potFor(balance ?? assert.fail());
+  /** The lease of a pot in the queue. */
+  const potFor = (pot: Pot): LeasedPot => {
+    for (const known of account.pots()) if (known.pot.id === pot.id) return known;
+    const leased = new LeasedPot(pot, `g${(generations += 1)}`, world.monotonicMs);
+    account.add(leased);
+    return leased;
+  };
+  const pot = potFor(balance ?? assert.fail());
   /** Waits for an amount; an admitted waiter reserves it. */
   const ask = (nanoUsd: bigint, pots: readonly LeasedPot[] = [pot]): Promise<CreditRefusal | undefined> =>
     new Promise((resolve) => {
@@ -60,7 +67,7 @@ function createWorld(more: Partial<AccountContext> = {}) {
         resolve(refusal);
       });
     });
-  return { world, account, pot, ask };
+  return { world, account, pot, ask, potFor };
 }
 
 const wants = (requests: readonly (readonly LeaseRequest[])[]) =>
@@ -71,7 +78,6 @@ test('calls of the same turn share one request, and are served in order', async 
   assert.deepEqual(await Promise.all([ask(30n), ask(20n)]), [undefined, undefined]);
   assert.deepEqual(wants(world.requests), [[[0n, 50n, false]]]);
   assert.deepEqual([pot.held, pot.free, account.waiting, account.size], [50n, 0n, 0, 1]);
-  assert.equal(account.potFor(pot.pot), pot);
   assert.deepEqual([...account.pots()], [pot]);
 });
 
@@ -100,17 +106,17 @@ test('a call beyond the limit of waiters is refused at once', async () => {
 });
 
 test('an unavailable amount is refused, with the remaining amount or the time of the reset', async () => {
-  const { world, account, ask } = createWorld();
+  const { world, ask, potFor } = createWorld();
   world.answer = ({ keep }) => ({ granted: keep + 10n, remaining: 5n });
-  assert.deepEqual(await ask(16n), { admitted: false, reason: 'balance', availableNanoUsd: 15n });
+  assert.deepEqual(await ask(16n), { admitted: false, reason: 'balance', scope: 'user', availableNanoUsd: 15n });
   assert.equal(await ask(10n), undefined);
   world.answer = ({ keep }) => ({ granted: keep, remaining: -20n });
-  assert.deepEqual(await ask(1n), { admitted: false, reason: 'balance', availableNanoUsd: 0n });
+  assert.deepEqual(await ask(1n), { admitted: false, reason: 'balance', scope: 'user', availableNanoUsd: 0n });
   world.answer = ({ keep }) => ({ granted: keep });
-  const limit = { admitted: false, reason: 'spend-limit', scope: 'key', limitNanoUsd: 1000n };
-  const day = account.potFor(keyDay ?? assert.fail());
+  const limit = { admitted: false, reason: 'spend-limit', scope: 'key', limitNanoUsd: 1000n, availableNanoUsd: 0n };
+  const day = potFor(keyDay ?? assert.fail());
   assert.deepEqual(await ask(1n, [day]), { ...limit, period: 'day', resetsAtMs: Date.UTC(2026, 10, 23) });
-  const total = account.potFor(keyTotal ?? assert.fail());
+  const total = potFor(keyTotal ?? assert.fail());
   assert.deepEqual(await ask(1n, [total]), { ...limit, period: 'total' });
 });
 
@@ -126,7 +132,7 @@ test('calls wait a while for leases of other nodes, and then not at all for five
   assert.equal(account.waiting, 1);
   world.monotonicMs = 1500;
   account.tick(60_000);
-  const refused = { admitted: false, reason: 'balance', availableNanoUsd: 0n };
+  const refused = { admitted: false, reason: 'balance', scope: 'user', availableNanoUsd: 0n };
   assert.deepEqual(await first, refused);
   assert.deepEqual(await ask(50n), refused);
   world.monotonicMs = 6500;
@@ -142,13 +148,13 @@ test('an amount above the rest and the leases of dead processes is refused', asy
   const { world, ask } = createWorld();
   world.answer = ({ keep }) => ({ granted: keep, leasedElsewhere: 30n, stranded: 30n, remaining: 5n });
   const refused = ask(36n);
-  assert.deepEqual(await refused, { admitted: false, reason: 'balance', availableNanoUsd: 5n });
+  assert.deepEqual(await refused, { admitted: false, reason: 'balance', scope: 'user', availableNanoUsd: 5n });
 });
 
 test('an amount above the rest and the leases of all other nodes is refused at once', async () => {
   const { world, ask } = createWorld();
   world.answer = ({ keep }) => ({ granted: keep, leasedElsewhere: 100n, remaining: 5n });
-  assert.deepEqual(await ask(106n), { admitted: false, reason: 'balance', availableNanoUsd: 5n });
+  assert.deepEqual(await ask(106n), { admitted: false, reason: 'balance', scope: 'user', availableNanoUsd: 5n });
 });
 
 test('no call waits beyond its limit', async () => {
@@ -250,8 +256,8 @@ test('an idle pot is closed after a while and removed; one with a call is not', 
 });
 
 test('the pot of a past day is closed as soon as no call has a hold of it', async () => {
-  const { world, account, ask } = createWorld();
-  const day = account.potFor(keyDay ?? assert.fail());
+  const { world, account, ask, potFor } = createWorld();
+  const day = potFor(keyDay ?? assert.fail());
   await ask(10n, [day]);
   day.release(10n);
   world.requests.length = 0;
@@ -266,8 +272,8 @@ test('the pot of a past day is closed as soon as no call has a hold of it', asyn
 });
 
 test('one request has at most 64 pots', async () => {
-  const { world, account } = createWorld();
-  for (let count = 0; count < 65; count += 1) account.potFor(balancePot(`user-${count}`)).stale = true;
+  const { world, account, potFor } = createWorld();
+  for (let count = 0; count < 65; count += 1) potFor(balancePot(`user-${count}`)).stale = true;
   await account.flush();
   assert.deepEqual(
     world.requests.map((requests) => requests.length),
