@@ -122,6 +122,8 @@ describe('keys and users of the admin API', () => {
       await owner.send('GET', '/api/v1/users/bob'),
       await owner.send('GET', '/api/v1/users/bob/transactions'),
       await owner.send('GET', '/api/v1/credits/balances?user=bob'),
+      await owner.send('GET', '/api/v1/teams/Finance/transactions'),
+      await owner.send('GET', '/api/v1/organization/transactions'),
     ];
     assert.deepEqual(new Set(refused.map(code)), new Set(['404 not_found']));
     const limited = await owner.send('POST', '/api/v1/keys', { user: 'ann', name: 'y', limits: { spend_total_usd: '5' } });
@@ -161,6 +163,42 @@ describe('keys and users of the admin API', () => {
       code(await operator.send('POST', '/api/v1/keys', { user: 'tom', name: 'bad', tags: { Env: 'x' } })),
       '400 invalid_request',
     );
+  });
+
+  test('a team and the organization have spend limits and a balance, to which payments are posted once', async () => {
+    const team = await operator.send('POST', '/api/v1/teams', { name: 'Paying', prepaid: true, limits: { spend_per_day_usd: '20' } });
+    assert.deepEqual([team.status, team.body['prepaid'], team.body['balance']], [201, true, { nano_usd: '0', usd: '0' }], team.text);
+    const payment = { kind: 'top_up', usd: '100', reference: 'invoice-7' };
+    const posted = await operator.send('POST', '/api/v1/teams/Paying/transactions', payment);
+    assert.deepEqual([posted.status, posted.body['balance']], [201, { nano_usd: '100000000000', usd: '100' }], posted.text);
+    assert.equal((await operator.send('POST', '/api/v1/teams/Paying/transactions', payment)).body['repeated'], true);
+    const toAll = await operator.send('POST', '/api/v1/organization/transactions', { ...payment, kind: 'correct', usd: '-1' });
+    assert.deepEqual([toAll.status, toAll.body['repeated']], [201, false], 'the same reference for another account');
+    const history = await operator.send('GET', '/api/v1/teams/Paying/transactions');
+    assert.deepEqual(
+      (history.body['items'] as { kind: string; user: unknown }[]).map(({ kind, user }) => [kind, user]),
+      [['top_up', null]],
+    );
+    const all = (await operator.send('GET', '/api/v1/credits/balances')).body['items'] as { level: string; team: string | null }[];
+    assert.deepEqual(
+      all.slice(0, 2).map(({ level, team: name }) => [level, name]),
+      [
+        ['organization', null],
+        ['team', 'Paying'],
+      ],
+    );
+    assert.equal(code(await operator.send('POST', '/api/v1/teams/Nobody/transactions', payment)), '404 not_found');
+    const found = await operator.send('GET', '/api/v1/teams/Paying');
+    const changed = await operator.send(
+      'PATCH',
+      '/api/v1/teams/Paying',
+      { prepaid: false, limits: { spend_per_day_usd: null } },
+      etag(found),
+    );
+    assert.deepEqual([changed.body['prepaid'], changed.body['balance']], [false, { nano_usd: '100000000000', usd: '100' }], changed.text);
+    const audit = (await operator.send('GET', '/api/v1/audit?action=credits.top_up')).body['items'] as { subject: string }[];
+    assert.equal(audit[0]?.subject, 'team:Paying');
+    assert.equal((await operator.send('POST', '/api/v1/credits/verifications')).body['adds_up'], true);
   });
 
   test('a billing token reads the statistics until it is deleted', async () => {

@@ -54,12 +54,11 @@ test('a key of a user in a team carries the limits of all levels', async () => {
   assert.equal((await accounts.findApiKey({ id: key.id }))?.tags, undefined);
 });
 
-test('money of a team or the organization is refused, because calls do not hold it', async () => {
+test('a team and the organization have spend limits and balances like a user', async () => {
   const accounts = open();
-  const refused = { code: 'invalid_limit', message: /no spend limits and no balance yet; set spend limits and prepaid for users and keys/ };
-  await assert.rejects(accounts.createTeam({ name: 'one', limits: { spendPerDay: '5' } }), refused);
-  await accounts.createTeam({ name: 'one' });
-  await assert.rejects(accounts.changeTeamLimits('one', { prepaid: true }), refused);
-  await assert.rejects(accounts.changeOrganizationLimits({ spendTotal: '9' }), refused);
-  assert.equal(await accounts.changeTeamLimits('one', { spendTotal: null, concurrency: 2 }), true);
+  await accounts.createTeam({ name: 'one', limits: { spendPerDay: '5' } });
+  assert.equal(await accounts.changeTeamLimits('one', { prepaid: true, spendPerMonth: '50' }), true);
+  assert.deepEqual((await accounts.findTeam('one'))?.limits, { spendPerDay: '5', prepaid: true, spendPerMonth: '50' });
+  await accounts.changeOrganizationLimits({ spendTotal: '9' });
+  assert.deepEqual((await accounts.readOrganization()).limits, { spendTotal: '9' });
 });

@@ -45,7 +45,6 @@ export function createTeams({ store, clock, random, author }: Dependencies): Tea
   return {
     createTeam: async ({ name: written, limits: requested = {} }) => {
       const name = parseName('team name', written);
-      refuseMoney(requested);
       const limits = changeLimits(undefined, requested);
       const now = change();
       const team = { id: generateId(idLength, random), name, createdAtMs: now.atMs, ...(limits === undefined ? {} : { limits }) };
@@ -54,10 +53,7 @@ export function createTeams({ store, clock, random, author }: Dependencies): Tea
     },
     listTeams: () => store.listTeams(),
     findTeam: async (name) => (await store.listTeams()).find((team) => team.name === name.normalize('NFC')),
-    changeTeamLimits: async (teamName, limits) => {
-      refuseMoney(limits);
-      return await store.changeTeamLimits(teamName.normalize('NFC'), limits, change());
-    },
+    changeTeamLimits: (teamName, limits) => store.changeTeamLimits(teamName.normalize('NFC'), limits, change()),
     deleteTeam: async (teamName) => {
       const result = await store.deleteTeam(teamName.normalize('NFC'), change());
       if (result === 'in-use') throw new AccountsError('team_in_use', `The team ${teamName} has users; move them to another team first.`);
@@ -69,18 +65,6 @@ export function createTeams({ store, clock, random, author }: Dependencies): Tea
       if (result === 'no-team') throw new AccountsError('unknown_name', `There is no team named ${teamName ?? ''}.`);
     },
     readOrganization: () => store.readOrganization(),
-    changeOrganizationLimits: async (limits) => {
-      refuseMoney(limits);
-      await store.changeOrganizationLimits(limits, change());
-    },
+    changeOrganizationLimits: (limits) => store.changeOrganizationLimits(limits, change()),
   };
-}
-
-/** Calls hold money for keys and users only: a limit of a team or the organization that is not kept is refused. */
-function refuseMoney({ spendPerDay, spendPerMonth, spendTotal, prepaid }: AccessLimitsChange): void {
-  if ((spendPerDay ?? spendPerMonth ?? spendTotal ?? prepaid ?? undefined) === undefined) return;
-  throw new AccountsError(
-    'invalid_limit',
-    'A team and the organization have no spend limits and no balance yet; set spend limits and prepaid for users and keys.',
-  );
 }

@@ -3,7 +3,8 @@ import { adminTokenOperations, type AdminTokenServices } from './admin-tokens/ad
 import { auditOperations, type AuditServices } from './audit/audit-operations.ts';
 import { billingTokenOperations, type BillingTokenServices } from './billing-tokens/billing-token-operations.ts';
 import { callOperations, type CallServices } from './calls/call-operations.ts';
-import { creditOperations, type CreditServices } from './credits/credit-operations.ts';
+import { creditOperations } from './credits/credit-operations.ts';
+import type { CreditServices } from './credits/find-owner.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
 import { receiptOperations, type ReceiptServices } from './receipts/receipt-operations.ts';

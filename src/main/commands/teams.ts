@@ -5,15 +5,19 @@ import type { Accounts } from '../../accounts/create-accounts.ts';
 import { parseLimits, type WrittenLimits } from '../../accounts/parse-limits.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { type Environment, StartError } from '../environment.ts';
+import { addPostingCommands } from './credit-postings.ts';
 import { addLimitOptions, showLimits, writtenLimits } from './limit-options.ts';
 import { printTable, withAccounts } from './with-accounts.ts';
 
 type SharedOptions = WrittenLimits & { readonly prepaid?: boolean };
 
+/** The commands that post to the balance of an owner. */
+const payments = { user: 'credits', team: 'teams', organization: 'organization' } as const;
+
 /** Adds the limits that several keys share: those of a key, and whether they are paid from a balance. */
-export function addSharedLimitOptions(command: Command, whose: string): Command {
+export function addSharedLimitOptions(command: Command, whose: keyof typeof payments): Command {
   command
-    .option('--prepaid', `calls are paid from the balance of the ${whose}; see weir credits top-up`)
+    .option('--prepaid', `calls are paid from the balance of the ${whose}; see weir ${payments[whose]} top-up`)
     .option('--no-prepaid', 'calls are paid afterwards');
   return addLimitOptions(command);
 }
@@ -26,7 +30,7 @@ export function readSharedLimits({ prepaid, ...options }: SharedOptions): Access
 
 /** Adds `weir teams …`: users whose keys share limits. */
 export function addTeamCommands(program: Command, environment: Environment): void {
-  const teams = program.command('teams').description('teams of users, and the limits that all users of a team share');
+  const teams = program.command('teams').description('teams of users, and the limits and the balance that all users of a team share');
   const create = teams.command('create').description('creates a team').argument('<name>', "the team's name");
   addSharedLimitOptions(create, 'team').action((name: string, options: SharedOptions) => {
     const limits = readSharedLimits(options);
@@ -59,6 +63,15 @@ export function addTeamCommands(program: Command, environment: Environment): voi
       }),
     );
   addMoveCommands(teams, environment);
+  addPostingCommands(teams, environment, {
+    whose: 'a team',
+    argument: 'team',
+    find: (name) => async (store) => {
+      const team = (await store.listTeams()).find((each) => each.name === name.normalize('NFC'));
+      if (team === undefined) throw noTeam(name);
+      return { level: 'team', teamId: team.id };
+    },
+  });
 }
 
 function addListCommand(teams: Command, environment: Environment): void {
@@ -125,7 +138,7 @@ function requireChange(change: AccessLimitsChange): void {
 
 /** Adds `weir organization …`: the limits that all keys of the database share. */
 export function addOrganizationCommands(program: Command, environment: Environment): void {
-  const organization = program.command('organization').description('the limits that all keys share');
+  const organization = program.command('organization').description('the limits and the balance that all keys share');
   organization
     .command('show')
     .description('shows the limits')
@@ -143,4 +156,5 @@ export function addOrganizationCommands(program: Command, environment: Environme
       console.error(`updated the organization: ${showLimits((await accounts.readOrganization()).limits) || 'no limits'}`);
     });
   });
+  addPostingCommands(organization, environment, { whose: 'the organization', find: () => async () => ({ level: 'organization' }) });
 }

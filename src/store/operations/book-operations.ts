@@ -66,16 +66,28 @@ async function post(database: Database, posted: NewTransaction, change: Change):
   await appendAudit(
     database,
     { ...change, ...(posted.note !== undefined && { note: posted.note }) },
-    describePosting(posted, balanceNanoUsd),
+    describePosting(posted, await subjectOf(database, owner), balanceNanoUsd),
   );
   return { status: 'posted', balanceNanoUsd };
 }
 
 /** A posting as the audit log shows it: amounts in nano-USD. */
-function describePosting({ transactionId, kind, owner, amountNanoUsd, callId }: NewTransaction, balanceNanoUsd: bigint): AuditedAction {
+function describePosting(
+  { transactionId, kind, amountNanoUsd, callId }: NewTransaction,
+  subject: string,
+  balanceNanoUsd: bigint,
+): AuditedAction {
   const before = { balanceNanoUsd: String(balanceNanoUsd - amountNanoUsd) };
   const after = { balanceNanoUsd: String(balanceNanoUsd), amountNanoUsd: String(amountNanoUsd), transactionId, callId };
-  return { action: `credits.${kind}`, subject: accountIdOf(owner), before: JSON.stringify(before), after: JSON.stringify(after) };
+  return { action: `credits.${kind}`, subject, before: JSON.stringify(before), after: JSON.stringify(after) };
+}
+
+/** The owner as the audit log names it: a team by its name. */
+async function subjectOf(database: Database, owner: PotOwner): Promise<string> {
+  if (owner.level === 'user') return `user:${owner.userName}`;
+  if (owner.level === 'organization') return 'organization';
+  const row = await database.first('select name from teams where id = ?', owner.teamId);
+  return `team:${row === undefined ? owner.teamId : readText(row, 'name')}`;
 }
 
 function toStorableOwner(owner: PotOwner): PotOwner {

@@ -1,11 +1,15 @@
 import { type Static, Type } from 'typebox';
 
 import type { Accounts } from '../../../accounts/create-accounts.ts';
+import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
+import type { PotOwner } from '../../../billing/credits/pots.ts';
+import { formatMoney } from '../../../billing/receipts/exact-text.ts';
+import type { AccessLimitsChange } from '../../../accounts/access-limits.ts';
 import type { Team } from '../../../accounts/team.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { ChangeAuthor } from '../../../audit/change-author.ts';
 import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
-import { instant, pageSchema, record, request } from '../../contract/values.ts';
+import { instant, moneySchema, nullable, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
@@ -14,21 +18,48 @@ export type TeamServices = {
   /** Accounts whose changes have this author. */
   readonly accountsBy: (author: ChangeAuthor) => Accounts;
   readonly audit: Pick<AuditStore, 'subjectVersion'>;
+  readonly credits: Pick<CreditBooks, 'readBalances'>;
 };
 type Context = AdminContext<TeamServices>;
 
+const prepaidSchema = Type.Boolean({
+  description: 'Calls are paid from the balance, unless a level below is prepaid, and refused if it does not cover them.',
+});
 const teamSchema = record(
-  { name: Type.String(), created_at: Type.String(), limits: limitsSchema },
+  {
+    name: Type.String(),
+    created_at: Type.String(),
+    prepaid: prepaidSchema,
+    limits: limitsSchema,
+    balance: nullable({ ...moneySchema, description: 'Only of a single team.' }),
+  },
   'A team of users. Its limits are shared by all keys of all its users.',
 );
-const organizationSchema = record({ limits: limitsSchema }, 'All users. Its limits are shared by all keys.');
+const organizationSchema = record(
+  { prepaid: prepaidSchema, limits: limitsSchema, balance: moneySchema },
+  'All users. Its limits are shared by all keys.',
+);
 
-const encodeTeam = ({ name, createdAtMs, limits }: Team): Static<typeof teamSchema> => ({
+const encodeTeam = ({ name, createdAtMs, limits }: Team, balanceNanoUsd?: bigint): Static<typeof teamSchema> => ({
   name,
   created_at: instant(createdAtMs),
+  prepaid: limits?.prepaid === true,
   limits: encodeLimits(limits),
+  balance: balanceNanoUsd === undefined ? null : formatMoney(balanceNanoUsd),
 });
 
+async function readBalance({ services }: Context, owner: PotOwner): Promise<bigint> {
+  return (await services.credits.readBalances({ owner, limit: 1 }))[0]?.balanceNanoUsd ?? 0n;
+}
+
+type Written = { readonly limits?: Static<typeof limitsChangeSchema>; readonly prepaid?: boolean };
+
+/** The change of limits that a body asks for. */
+function readChange({ limits = {}, prepaid }: Written): AccessLimitsChange {
+  return { ...decodeLimitsChange(limits), ...(prepaid !== undefined && { prepaid: prepaid ? (true as const) : null }) };
+}
+
+const changeMembers = { prepaid: Type.Optional(Type.Boolean()), limits: Type.Optional(limitsChangeSchema) };
 const nameParams = record({ name: Type.String({ maxLength: 256 }) });
 const subject = ({ name = '' }: Readonly<Record<string, string>>): string => `team:${name.normalize('NFC')}`;
 const organizationSubject = (): string => 'organization';
@@ -43,7 +74,7 @@ async function find(context: Context, name: string): Promise<Answer<Static<typeo
   const version = await context.services.audit.subjectVersion(subject({ name }));
   const team = await context.services.accountsBy(context.principal.author).findTeam(name);
   if (team === undefined) throw notFound('team of this name');
-  return { body: encodeTeam(team), version };
+  return { body: encodeTeam(team, await readBalance(context, { level: 'team', teamId: team.id })), version };
 }
 
 const listTeams = operation({
@@ -55,7 +86,7 @@ const listTeams = operation({
   reply: pageSchema(teamSchema),
   handle: async (_input, { services, principal, nowMs }: Context) => {
     const teams = principal.users === 'all' ? await services.accountsBy(principal.author).listTeams() : [];
-    return { body: { items: teams.map(encodeTeam), next_cursor: null, as_of: instant(nowMs()) } };
+    return { body: { items: teams.map((team) => encodeTeam(team)), next_cursor: null, as_of: instant(nowMs()) } };
   },
 });
 
@@ -63,7 +94,7 @@ const getTeam = operation({
   id: 'teams.get',
   method: 'GET',
   path: '/teams/{name}',
-  summary: 'One team',
+  summary: 'One team, with its balance',
   access: 'keys:read',
   params: nameParams,
   reply: teamSchema,
@@ -77,10 +108,10 @@ const createTeam = operation({
   summary: 'Makes a team',
   access: 'limits:write',
   status: 201,
-  body: request({ name: Type.String({ minLength: 1, maxLength: 256 }), limits: Type.Optional(limitsChangeSchema) }),
+  body: request({ name: Type.String({ minLength: 1, maxLength: 256 }), ...changeMembers }),
   reply: teamSchema,
   handle: async ({ body }, context: Context) => {
-    const limits = decodeLimitsChange(body.limits ?? {});
+    const limits = readChange(body);
     const team = await context.services.accountsBy(context.change()).createTeam({ name: body.name, limits });
     return { ...(await find(context, team.name)), location: `/teams/${encodeURIComponent(team.name)}` };
   },
@@ -90,15 +121,15 @@ const updateTeam = operation({
   id: 'teams.update',
   method: 'PATCH',
   path: '/teams/{name}',
-  summary: 'Changes the limits that all users of a team share',
+  summary: 'Changes the limits that all users of a team share, and whether its balance pays',
   access: 'limits:write',
   subject,
   params: nameParams,
-  body: request({ limits: limitsChangeSchema }),
+  body: request(changeMembers),
   reply: teamSchema,
   handle: async ({ params, body }, context: Context) => {
     await find(context, params.name);
-    const limits = decodeLimitsChange(body.limits);
+    const limits = readChange(body);
     if (!(await context.services.accountsBy(context.change()).changeTeamLimits(params.name, limits))) throw notFound('team of this name');
     return await find(context, params.name);
   },
@@ -120,17 +151,19 @@ const deleteTeam = operation({
   },
 });
 
-async function findOrganization({ services, principal }: Context): Promise<Answer<Static<typeof organizationSchema>>> {
+async function findOrganization(context: Context): Promise<Answer<Static<typeof organizationSchema>>> {
+  const { services, principal } = context;
   const version = await services.audit.subjectVersion(organizationSubject());
   const { limits } = await services.accountsBy(principal.author).readOrganization();
-  return { body: { limits: encodeLimits(limits) }, version };
+  const balance = formatMoney(await readBalance(context, { level: 'organization' }));
+  return { body: { prepaid: limits?.prepaid === true, limits: encodeLimits(limits), balance }, version };
 }
 
 const getOrganization = operation({
   id: 'organization.get',
   method: 'GET',
   path: '/organization',
-  summary: 'The limits that all keys share',
+  summary: 'The limits that all keys share, and the balance',
   access: 'limits:write',
   reply: organizationSchema,
   handle: (_input, context: Context) => findOrganization(context),
@@ -140,13 +173,13 @@ const updateOrganization = operation({
   id: 'organization.update',
   method: 'PATCH',
   path: '/organization',
-  summary: 'Changes the limits that all keys share',
+  summary: 'Changes the limits that all keys share, and whether the balance of the organization pays',
   access: 'limits:write',
   subject: organizationSubject,
-  body: request({ limits: limitsChangeSchema }),
+  body: request(changeMembers),
   reply: organizationSchema,
   handle: async ({ body }, context: Context) => {
-    await context.services.accountsBy(context.change()).changeOrganizationLimits(decodeLimitsChange(body.limits));
+    await context.services.accountsBy(context.change()).changeOrganizationLimits(readChange(body));
     return await findOrganization(context);
   },
 });

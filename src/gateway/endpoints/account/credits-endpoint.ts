@@ -19,8 +19,8 @@ export const creditsEndpoint: Endpoint<AccountServices> = {
 };
 
 /**
- * Serves `GET /v1/credits`: the balance of the caller's user if it is prepaid, and the spend limits of the key and the
- * user with their current values. It is free.
+ * Serves `GET /v1/credits`: the balance that pays for the caller, if a level is prepaid, and the spend limits of all
+ * levels with their current values. It is free.
  * @throws GatewayError `credits_unavailable` if the books cannot be read
  */
 async function serveCredits(gateway: AccountServices, http: EndpointRequest): Promise<void> {
@@ -49,7 +49,10 @@ function describe(
     key: name,
     currency: 'USD',
     ...describeUnit(unit),
-    balance: balance === undefined ? null : { amount: money(balance.balanceNanoUsd), reserved: money(balance.reservedNanoUsd) },
+    balance:
+      balance === undefined
+        ? null
+        : { scope: balance.scope, amount: money(balance.balanceNanoUsd), reserved: money(balance.reservedNanoUsd) },
     limits: limits.map(({ scope, period, limitNanoUsd, spentNanoUsd, reservedNanoUsd, resetsAtMs }) => ({
       scope,
       period,

@@ -12,16 +12,18 @@ export const creditsSchemas = {
       currency: { const: 'USD' },
       credit_unit: ref('CreditUnit'),
       balance: {
-        ...nullable(object({ amount: money, reserved: money }, ['amount', 'reserved'])),
+        ...nullable(
+          object({ scope: { enum: ['user', 'team', 'organization'] }, amount: money, reserved: money }, ['scope', 'amount', 'reserved']),
+        ),
         description:
-          'The balance of a prepaid user, negative if it is overdrawn, and the part that is reserved for running calls and the next ones. Null: not prepaid.',
+          'The balance that pays: of the user or, if that is not prepaid, of its team or of the organization. Negative if it is overdrawn. A part is reserved for running calls and the next ones. Null: no level is prepaid.',
       },
       limits: {
         type: 'array',
-        description: 'The spend limits of the key and of its user.',
+        description: 'The spend limits of the key, its user, the team of the user and the organization.',
         items: object(
           {
-            scope: { enum: ['key', 'user'] },
+            scope: { enum: ['key', 'user', 'team', 'organization'] },
             period: { enum: ['day', 'month', 'total'], description: 'Calendar days and months in UTC.' },
             limit: money,
             spent: money,
@@ -39,7 +41,7 @@ export const creditsSchemas = {
 /** Describes `GET /v1/credits` for OpenAPI. */
 export function creditsOperation(): object {
   return {
-    summary: 'The balance of the caller, and the spend limits of its key and its user with their current values',
+    summary: 'The balance that pays for the caller, and the spend limits of all its levels with their current values',
     security: carriers,
     responses: {
       200: { description: 'Balance and limits.', content: content('application/json', ref('Credits')) },

@@ -1,0 +1,41 @@
+import { maySee } from '../../../accounts/people/principal.ts';
+import type { AccountsStore } from '../../../accounts/accounts-store.ts';
+import type { TeamStore } from '../../../accounts/team-store.ts';
+import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
+import type { LeaseStore } from '../../../billing/credits/credit-store.ts';
+import type { PotOwner } from '../../../billing/credits/pots.ts';
+import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
+import type { AdminContext } from '../../operation.ts';
+import { notFound } from '../../problem.ts';
+
+export type CreditServices = {
+  readonly credits: CreditBooks & Pick<LeaseStore, 'releaseCreditNode'>;
+  readonly ledger: Pick<LedgerStore, 'findEntry'>;
+  readonly accounts: Pick<AccountsStore, 'listUsers'> & Pick<TeamStore, 'listTeams'>;
+};
+export type CreditContext = AdminContext<CreditServices>;
+
+/** The owner of an account; `name` is that of the user or the team. @throws AdminProblem `not_found` */
+export type FindOwner = (context: CreditContext, name: string) => Promise<PotOwner>;
+
+/** A user that exists and may be seen. */
+export const findUser: FindOwner = async ({ services, principal }, name) => {
+  const userName = name.normalize('NFC');
+  const exists = maySee(principal.users, userName) && (await services.accounts.listUsers()).some((user) => user.name === userName);
+  if (!exists) throw notFound('user of this name');
+  return { level: 'user', userName };
+};
+
+/** A team, for callers that see all users: its account discloses the spending of others. */
+export const findTeam: FindOwner = async ({ services, principal }, name) => {
+  const teams = principal.users === 'all' ? await services.accounts.listTeams() : [];
+  const team = teams.find((each) => each.name === name.normalize('NFC'));
+  if (team === undefined) throw notFound('team of this name');
+  return { level: 'team', teamId: team.id };
+};
+
+/** The organization, for callers that see all users. */
+export const findOrganization: FindOwner = async ({ principal }) => {
+  if (principal.users !== 'all') throw notFound('account of the organization');
+  return { level: 'organization' };
+};

@@ -1,0 +1,201 @@
+import { type Static, Type } from 'typebox';
+
+import { maySee } from '../../../accounts/people/principal.ts';
+import {
+  type CommonAccount,
+  commonAccounts,
+  type LedgerTransaction,
+  type NewTransaction,
+  transactionIdOf,
+} from '../../../billing/credits/credit-books.ts';
+import { parseUsd } from '../../../billing/credits/parse-usd.ts';
+import { paidBy, type PotOwner } from '../../../billing/credits/pots.ts';
+import { formatMoney } from '../../../billing/receipts/exact-text.ts';
+import { instant, moneySchema, nullable, pageSchema, record, request } from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import type { Operation } from '../../operation.ts';
+import { AdminProblem, invalidField, notFound } from '../../problem.ts';
+import { type CreditContext, type CreditServices, findOrganization, type FindOwner, findTeam, findUser } from './find-owner.ts';
+
+const transactionKinds = ['usage', 'top_up', 'promo', 'correction', 'refund', 'write_off'] as const;
+const transactionSchema = record({
+  id: Type.String(),
+  kind: Type.Enum(transactionKinds),
+  amount: moneySchema,
+  posted_at: Type.String(),
+  day: nullable(Type.String({ description: 'Of usage: the day (UTC) on which its calls were accepted.' })),
+  user: nullable(Type.String({ description: 'Of usage: the user who made the calls. Of a payment to a user: that user.' })),
+  key_id: nullable(Type.String()),
+  call_id: nullable(Type.String()),
+  actor: nullable(Type.String()),
+  note: nullable(Type.String()),
+});
+
+const encodeTransaction = (transaction: LedgerTransaction) => ({
+  id: transaction.transactionId,
+  kind: transaction.kind,
+  amount: formatMoney(transaction.amountNanoUsd),
+  posted_at: instant(transaction.postedAtMs),
+  day: transaction.day ?? null,
+  user: transaction.userName === '' ? null : transaction.userName,
+  key_id: transaction.keyId ?? null,
+  call_id: transaction.callId ?? null,
+  actor: transaction.actor ?? null,
+  note: transaction.note ?? null,
+});
+
+const rowsMax = 500;
+
+type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd' | 'owner'> & {
+  readonly reference: string;
+  readonly note: string | undefined;
+  readonly callId?: string;
+};
+
+const postedSchema = record({
+  id: Type.String(),
+  repeated: Type.Boolean({ description: 'The same transaction was posted before; nothing was posted now.' }),
+  amount: moneySchema,
+  balance: moneySchema,
+});
+
+async function post({ services, principal, change }: CreditContext, { reference, note, ...posting }: Posting) {
+  const transactionId = transactionIdOf({ kind: posting.kind, owner: posting.owner, reference });
+  const now = { ...change(), ...(note !== undefined && { note }) };
+  const transaction = {
+    ...posting,
+    transactionId,
+    postedAtMs: now.atMs,
+    actor: principal.author.actor,
+    ...(note !== undefined && { note }),
+  };
+  const { status, balanceNanoUsd } = await services.credits.postTransaction(transaction, now);
+  if (status === 'conflict')
+    throw new AdminProblem('conflict', `The reference ${reference} was used for another amount; choose one for each payment.`);
+  const body = {
+    id: transactionId,
+    repeated: status === 'known',
+    amount: formatMoney(posting.amountNanoUsd),
+    balance: formatMoney(balanceNanoUsd),
+  };
+  return { body };
+}
+
+const kinds = {
+  top_up: { kind: 'top_up', against: 'deposits' },
+  grant: { kind: 'promo', against: 'promo' },
+  correct: { kind: 'correction', against: 'suspense' },
+} as const;
+
+const postingSchema = request({
+  kind: Type.Enum(['top_up', 'grant', 'correct']),
+  usd: Type.String({
+    maxLength: 40,
+    description: 'USD with at most nine decimals; negative only in a correction.',
+    examples: ['25', '0.5'],
+  }),
+  reference: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'Your id of the payment. A second posting with it changes nothing.',
+  }),
+  note: Type.Optional(Type.String({ maxLength: 1000 })),
+  against: Type.Optional(Type.Enum(commonAccounts, { description: 'The other side of a correction; `suspense` unless given.' })),
+});
+
+async function postTo(context: CreditContext, owner: PotOwner, body: Static<typeof postingSchema>) {
+  const amountNanoUsd = parseUsd(body.usd);
+  if (amountNanoUsd === undefined || amountNanoUsd === 0n || (amountNanoUsd < 0n && body.kind !== 'correct'))
+    throw invalidField('/usd', 'amount', 'The field usd must be an amount such as 25 or 0.5; only a correction may be negative.');
+  const books = kinds[body.kind];
+  const against: CommonAccount = body.kind === 'correct' ? (body.against ?? books.against) : books.against;
+  return await post(context, { ...books, against, owner, amountNanoUsd, reference: body.reference, note: body.note });
+}
+
+/** The operations on the account of an owner: its postings, and a further one. @param path of the owner */
+function transactionsOf(owner: {
+  readonly listId: string;
+  readonly postId: string;
+  readonly path: string;
+  readonly whose: string;
+  readonly find: FindOwner;
+}): readonly Operation<CreditServices>[] {
+  const isNamed = owner.path.includes('{name}');
+  const params = isNamed ? { params: record({ name: Type.String({ maxLength: 256 }) }) } : {};
+  const find = (context: CreditContext, given: object): Promise<PotOwner> =>
+    owner.find(context, 'name' in given && typeof given.name === 'string' ? given.name : '');
+  return [
+    operation({
+      id: owner.listId,
+      method: 'GET',
+      path: `${owner.path}/transactions`,
+      summary: `The postings to the account of ${owner.whose}, newest first`,
+      access: 'credits:read',
+      ...params,
+      query: record({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: rowsMax })) }),
+      reply: pageSchema(transactionSchema),
+      handle: async ({ params: given, query }, context: CreditContext) => {
+        const { services, nowMs } = context;
+        const found = await find(context, given);
+        const rows = await services.credits.listTransactions({ owner: found, limit: query.limit ?? 50 });
+        return { body: { items: rows.map(encodeTransaction), next_cursor: null, as_of: instant(nowMs()) } };
+      },
+    }),
+    operation({
+      id: owner.postId,
+      method: 'POST',
+      path: `${owner.path}/transactions`,
+      summary: `Adds a payment, free credit or a correction to the balance of ${owner.whose}`,
+      access: 'credits:write',
+      recentSignIn: true,
+      keyRequired: true,
+      status: 201,
+      ...params,
+      body: postingSchema,
+      reply: postedSchema,
+      handle: async ({ params: given, body }, context: CreditContext) => await postTo(context, await find(context, given), body),
+    }),
+  ];
+}
+
+const refundCall = operation({
+  id: 'credits.refund',
+  method: 'POST',
+  path: '/calls/{id}/refund',
+  summary: 'Refunds the cost of a call, once, to the balance that paid; the call stays in the statistics',
+  access: 'credits:write',
+  recentSignIn: true,
+  keyRequired: true,
+  status: 201,
+  params: record({ id: Type.String({ maxLength: 200 }) }),
+  body: request({ note: Type.Optional(Type.String({ maxLength: 1000 })) }),
+  reply: postedSchema,
+  handle: async ({ params, body }, context: CreditContext) => {
+    const entry = await context.services.ledger.findEntry(params.id);
+    if (entry === undefined || !maySee(context.principal.users, entry.userName)) throw notFound('call of this id in the books');
+    const { charge, userName, keyId, team, payer } = entry;
+    if (charge.amountNanoUsd === 0n) throw new AdminProblem('conflict', 'The call cost nothing, so there is nothing to refund.');
+    const owner = paidBy({ userName, keyId, teamId: team?.id, payer });
+    const refund = { kind: 'refund', against: 'revenue', owner, amountNanoUsd: charge.amountNanoUsd } as const;
+    return await post(context, { ...refund, reference: params.id, callId: params.id, note: body.note });
+  },
+});
+
+export const transactionOperations: readonly Operation<CreditServices>[] = [
+  ...transactionsOf({ listId: 'credits.transactions', postId: 'credits.post', path: '/users/{name}', whose: 'a user', find: findUser }),
+  ...transactionsOf({
+    listId: 'credits.team_transactions',
+    postId: 'credits.post_team',
+    path: '/teams/{name}',
+    whose: 'a team',
+    find: findTeam,
+  }),
+  ...transactionsOf({
+    listId: 'credits.organization_transactions',
+    postId: 'credits.post_organization',
+    path: '/organization',
+    whose: 'the organization',
+    find: findOrganization,
+  }),
+  refundCall,
+];
