@@ -15,6 +15,7 @@ export const describedFolders = [
   'alerts',
   'audit',
   'billing',
+  'control',
   'conversations',
   'gateway',
   'main',

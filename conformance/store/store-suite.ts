@@ -15,6 +15,7 @@ import { ledgerSuite } from './ledger-suite.ts';
 import { imageSuite } from './image-suite.ts';
 import { peopleSuite } from './people-suite.ts';
 import { priceBookSuite } from './price-book-suite.ts';
+import { operationSuite } from './operation-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { answerReadingSuite } from './answer-reading-suite.ts';
 import { refusalSuite } from './refusal-suite.ts';
@@ -44,6 +45,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('statistics', () => statisticsSuite(open));
     describe('statistics over days', () => statisticsDaysSuite(open));
     describe('answers', () => answerReadingSuite(open));
+    describe('long operations', () => operationSuite(open));
     describe('price books', () => priceBookSuite(open));
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));

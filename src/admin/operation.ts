@@ -18,6 +18,8 @@ export type AdminContext<Services> = {
   readonly change: () => Change;
   /** The version that the caller has seen; undefined if any will do. */
   readonly expected: number | undefined;
+  /** The last event of a stream that the caller has received before it connected again. */
+  readonly lastEventId?: string;
   /** Aborts when the caller leaves or the time for the operation is over. */
   readonly signal: AbortSignal;
   readonly nowMs: () => number;

@@ -13,6 +13,7 @@ import type { PriceBookStore } from '../billing/price-books/price-book-store.ts'
 import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
 import type { UsageStore } from '../billing/usage/usage-store.ts';
 import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
+import type { OperationStore } from '../control/operations/long-operation.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
 import type { CallbackStore } from '../tasks/callbacks/callback-store.ts';
@@ -44,6 +45,7 @@ export type Store = AccountsStore &
   CallbackStore &
   AlertStore &
   AuditSinkStore &
+  OperationStore &
   IdempotencyStore & {
     /**
      * Sixteen hexadecimal digits that no other database has. They separate its files in shared storage from those of

@@ -6,6 +6,7 @@ import { callOperations, type CallServices } from './calls/call-operations.ts';
 import { creditOperations } from './credits/credit-operations.ts';
 import type { CreditServices } from './credits/find-owner.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
+import { operationOperations, type OperationServices } from './operations/operation-resource.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
 import { receiptOperations, type ReceiptServices } from './receipts/receipt-operations.ts';
 import { teamOperations, type TeamServices } from './teams/team-operations.ts';
@@ -27,7 +28,8 @@ export type AdminServices = AuditServices &
   UsageServices &
   CreditServices &
   ReceiptServices &
-  RefusalServices;
+  RefusalServices &
+  OperationServices;
 
 /** All operations: one line for each resource. */
 export const operations: readonly Operation<AdminServices>[] = [
@@ -44,4 +46,5 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...receiptOperations,
   ...refusalOperations,
   ...auditOperations,
+  ...operationOperations,
 ];

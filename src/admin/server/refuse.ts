@@ -5,6 +5,7 @@ import type { ConnectionError, FastifyError, FastifyReply, FastifyRequest } from
 
 import { PeopleError } from '../../accounts/people/people-error.ts';
 import { isVersionMismatch } from '../../audit/change-author.ts';
+import { ControlError } from '../../control/control-error.ts';
 import { AccountsError } from '../../accounts/accounts-error.ts';
 import { closeIfSilent } from '../../platform/http/silent-connection.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -61,13 +62,16 @@ const mistakeCodes: Readonly<Record<string, ProblemCode>> = {
   password_needed: 'conflict',
   signs_in_elsewhere: 'conflict',
   not_permitted: 'permission_required',
+  operation_ended: 'conflict',
+  input_too_large: 'body_too_large',
   stale: 'version_mismatch',
   busy: 'unavailable',
+  too_many_operations: 'unavailable',
 };
 
 function toProblem(error: FastifyError | Error, bodyBytesMax: number): AdminProblem {
   if (error instanceof AdminProblem) return error;
-  if (error instanceof AccountsError || error instanceof PeopleError)
+  if (error instanceof AccountsError || error instanceof PeopleError || error instanceof ControlError)
     return new AdminProblem(mistakeCodes[error.code] ?? 'invalid_request', error.message, { cause: error });
   if (isTransientFailure(error))
     return unavailable('The database does not answer at the moment; whether a change was made is unknown.', error);

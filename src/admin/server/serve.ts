@@ -27,12 +27,14 @@ export function createServe<Services>(
     const body = request.body instanceof JsonBody ? request.body : undefined;
     const input: RawInput = { params: readParams(request), query: readQuery(request), body: body?.value };
     const expected = await readExpectedVersion(operation, request, input, options);
+    const lastEventId = request.headers['last-event-id'];
     const context: AdminContext<Services> = {
       principal,
       services,
       signal: left,
       nowMs: clock.nowMs,
       expected,
+      ...(typeof lastEventId === 'string' && { lastEventId }),
       change: () => ({
         ...principal.author,
         atMs: clock.nowMs(),

@@ -21,8 +21,9 @@ import { buildOidcSettings } from '../config/oidc-settings.ts';
 import { createFetch } from '../egress/create-fetch.ts';
 import type { Environment } from '../environment.ts';
 import { formatUrl, listenError } from '../programs/listen.ts';
+import { startConsoleOperations } from './console-operations.ts';
 import { loadStoreKey } from './load-store-key.ts';
-import { openAdminServices } from './open-admin-services.ts';
+import { openAdminServices, type ServingParts } from './open-admin-services.ts';
 
 export type ConsoleParts = {
   readonly environment: Environment;
@@ -49,7 +50,9 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const { host, consolePort = 0 } = environment;
   let boundPort = consolePort;
   const localUrl = (): string => formatUrl(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, boundPort);
-  const { services, roles, config } = openAdminServices(parts, () => settings.publicUrl ?? localUrl());
+  const ending = new AbortController();
+  const serving: ServingParts = { ending: ending.signal, runner: startConsoleOperations(parts) };
+  const { services, roles, config } = openAdminServices(parts, () => settings.publicUrl ?? localUrl(), serving);
   const settings = config.console ?? {};
   const principals = createPrincipals({ sessions: services.sessions, store, clock, logger, settings: () => roles });
   const idempotency = createIdempotency({
@@ -81,6 +84,8 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
     throw listenError(error, 'WEIR_CONSOLE_PORT', host, consolePort);
   });
   opened.defer(() => closeGracefully(app, closeGraceMs));
+  // Before: a stream of events would keep its connection open.
+  opened.defer(() => ending.abort(new Error('the console is stopping')));
   boundPort = (app.server.address() as AddressInfo).port;
   return { url: localUrl(), link: await makeLink(services, logger) };
 }

@@ -12,6 +12,8 @@ import { createSignIns } from '../../accounts/people/sign-ins.ts';
 import { createCursors } from '../../admin/cursor.ts';
 import type { AdminServices } from '../../admin/resources/registry.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { createOperations } from '../../control/operations/create-operations.ts';
+import type { OperationRunner } from '../../control/operations/operation-runner.ts';
 import { createIds } from '../../platform/ids.ts';
 import { deriveKey } from '../../platform/seal/sealer.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,8 +23,15 @@ import { loadStoreKey } from './load-store-key.ts';
 
 export type AdminServiceParts = { readonly environment: Environment; readonly store: Store; readonly clock: Clock };
 
+/** Parts of a process that serves. Operations that a local command begins run in a console or a gateway. */
+export type ServingParts = { readonly ending: AbortSignal; readonly runner?: OperationRunner };
+
 /** The people, tokens and books as the operations of the admin API use them: in the console, and in a local command. */
-export function openAdminServices({ store, clock, environment }: AdminServiceParts, consoleUrl: () => string) {
+export function openAdminServices(
+  { store, clock, environment }: AdminServiceParts,
+  consoleUrl: () => string,
+  serving: ServingParts = { ending: new AbortController().signal },
+) {
   const { config } = loadConfig(environment.configPath, environment.variable);
   const ids = createIds(clock);
   const own = { store, clock, random: randomBytes, ids };
@@ -49,6 +58,8 @@ export function openAdminServices({ store, clock, environment }: AdminServicePar
     credits: store,
     ledger: store,
     accounts: store,
+    operations: createOperations({ store, clock, newId: ids, onStart: () => serving.runner?.wake() }),
+    ending: serving.ending,
   };
   return { services: { ...services, sessions }, roles, config };
 }

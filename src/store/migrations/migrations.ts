@@ -26,6 +26,7 @@ import { alerts } from './0024-alerts.ts';
 import { auditSinks } from './0025-audit-sinks.ts';
 import { refusals } from './0026-refusals.ts';
 import { groupCredits } from './0027-group-credits.ts';
+import { operations } from './0028-operations.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -56,6 +57,7 @@ export const migrations: readonly Migration[] = [
   auditSinks,
   refusals,
   groupCredits,
+  operations,
 ];
 
 /** The schema version that this program needs. */

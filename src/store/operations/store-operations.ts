@@ -12,6 +12,7 @@ import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLeaseOperations } from './lease-operations.ts';
+import { createLongOperationOperations } from './long-operation-operations.ts';
 import { createIdempotencyOperations } from './idempotency-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
 import { createImageOperations } from './image-operations.ts';
@@ -47,6 +48,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createCallbackOperations(database),
     ...createAlertOperations(database),
     ...createAuditSinkOperations(database),
+    ...createLongOperationOperations(database),
     ...createIdempotencyOperations(database),
     ...createPriceBookOperations(database),
     databaseId: () => readDatabaseId(database),

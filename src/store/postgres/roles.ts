@@ -97,6 +97,8 @@ const rights: Readonly<Record<string, Rights>> = {
   alert_notices: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'read' },
   // Refused requests are deleted after some days.
   refusals: { gateway: 'everything', monitor: 'nothing', operator: 'read', console: 'read' },
+  // A gateway runs what needs an upstream, the console the rest.
+  operations: { gateway: 'everything', monitor: 'nothing', console: 'everything' },
   // Rows are only ever added; the head is the sequence and hash of the last one.
   audit_log: { gateway: 'add', monitor: 'nothing', operator: 'add', console: 'add' },
   audit_head: { gateway: 'add and change', monitor: 'nothing', operator: 'add and change', console: 'add and change' },

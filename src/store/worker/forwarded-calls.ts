@@ -196,6 +196,14 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   sweepAlerts: 1,
   claimAuditSink: 1,
   advanceAuditSink: 1,
+  insertOperation: 3,
+  findOperation: 1,
+  claimOperation: 1,
+  reportOperation: 1,
+  endOperation: 3,
+  releaseOperation: 2,
+  cancelOperation: 3,
+  sweepOperations: 1,
 };
 
 export const forwardedNames = Object.keys(forwardedCalls) as readonly ForwardedName[];

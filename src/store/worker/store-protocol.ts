@@ -10,6 +10,7 @@ import type { PriceBookStore } from '../../billing/price-books/price-book-store.
 import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
 import type { UsageStore } from '../../billing/usage/usage-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
+import type { OperationStore } from '../../control/operations/long-operation.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
@@ -65,6 +66,7 @@ export type StoreOperations = AccountsStoreOperations &
   CallbackStoreOperations &
   AlertStore &
   AuditSinkStore &
+  OperationStore &
   IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };

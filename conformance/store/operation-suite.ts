@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createOperations, type StartOperation } from '../../src/control/operations/create-operations.ts';
+import {
+  createOperationRunner,
+  OperationFailure,
+  type OperationHandler,
+  type RunnerOptions,
+} from '../../src/control/operations/operation-runner.ts';
+import type { OperationStore } from '../../src/control/operations/long-operation.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createIds } from '../../src/platform/ids.ts';
+import { type StoreUnderTest, useEngine } from './store-under-test.ts';
+
+const change = { actor: 'person:ann', via: 'api', atMs: 5 } as const;
+const newOperation = (id: string, kind = id) =>
+  ({ id, kind, permission: 'usage:read', actor: 'person:ann', input: { of: '\0\ud800 "x"' }, createdAtMs: 10 }) as const;
+const signal = (): AbortSignal => AbortSignal.timeout(10_000);
+
+/** A runner and what begins and shows its operations, with short times. */
+function openRunner(store: OperationStore, handlers: Readonly<Record<string, OperationHandler>>, more: Partial<RunnerOptions> = {}) {
+  const lines: string[] = [];
+  const log = (_fields: object, message: string): void => void lines.push(message);
+  const logger = { warn: log, error: log } as unknown as RunnerOptions['logger'];
+  const times = { pollMs: 20, reportMs: 20, leaseMs: 400 };
+  const runner = createOperationRunner({ store, handlers, clock: systemClock, logger, ...times, ...more });
+  const operations = createOperations({ store, clock: systemClock, newId: createIds(systemClock), onStart: runner.wake, pollMs: 10 });
+  const start = (kind: string, start: Partial<StartOperation> = {}) =>
+    operations.start({ kind, permission: 'usage:read', input: null, change, isAudited: false, ...start });
+  runner.start();
+  return { runner, operations, start, lines };
+}
+
+/** The contract of every store for long operations, and the runner on it. */
+export function operationSuite(open: () => Promise<StoreUnderTest>): void {
+  const engine = useEngine(open);
+
+  test('an operation is stored as it was begun, is audited if asked, and only so many of a kind are open', async () => {
+    const store = engine().store();
+    assert.equal(await store.insertOperation(newOperation('op_whole'), 1, change), true);
+    const found = await store.findOperation('op_whole');
+    const { createdAtMs, ...given } = newOperation('op_whole');
+    assert.deepEqual(found, { ...given, createdAtMs, state: 'waiting', isCancelling: false, version: 1, attempts: 0 });
+    assert.equal(await store.insertOperation(newOperation('op_second', 'op_whole'), 1, change), false);
+    assert.equal(await store.insertOperation(newOperation('op_second', 'op_other'), 1), true);
+    assert.equal(await store.findOperation('op_none'), undefined);
+    assert.equal((await store.listAudit({ subject: 'operation:op_whole', limit: 9 })).length, 1);
+    assert.equal((await store.listAudit({ subject: 'operation:op_second', limit: 9 })).length, 0);
+  });
+
+  test('of many processes one gets an operation, and another one after the lease; the loser of the lease changes nothing', async () => {
+    const store = engine().store();
+    const another = await engine().openAnother();
+    await store.insertOperation(newOperation('op_lease'), 9);
+    const claim = (from: OperationStore, owner: string, nowMs: number) =>
+      from.claimOperation({ kinds: ['op_lease', 'unused'], owner, nowMs, leaseUntilMs: nowMs + 100 });
+    const claims = await Promise.all([store, another, store, another].map((from, index) => claim(from, `p${index}`, 1000)));
+    assert.equal(claims.filter((claimed) => claimed !== undefined).length, 1);
+    const first = `p${claims.findIndex((claimed) => claimed !== undefined)}`;
+    assert.equal(await claim(another, 'late', 1099), undefined);
+    assert.deepEqual((await claim(another, 'late', 1100))?.attempts, 2);
+    const end = { state: 'done', result: { n: 1 }, endedAtMs: 1200, keepUntilMs: 2000 } as const;
+    assert.equal(await store.reportOperation({ id: 'op_lease', owner: first, leaseUntilMs: 9e9 }), 'lost');
+    assert.equal(await store.endOperation('op_lease', first, end), false);
+    const progress = { done: 1, total: 2, unit: 'calls', partial: ['a'] };
+    assert.equal(await store.reportOperation({ id: 'op_lease', owner: 'late', leaseUntilMs: 1300, progress }), 'go-on');
+    assert.deepEqual((await store.findOperation('op_lease'))?.progress, progress);
+    assert.equal(await store.endOperation('op_lease', 'late', end), true);
+    assert.equal(await store.endOperation('op_lease', 'late', end), false);
+    const { state, result, endedAtMs } = (await store.findOperation('op_lease')) ?? assert.fail();
+    assert.deepEqual({ state, result, endedAtMs }, { state: 'done', result: { n: 1 }, endedAtMs: 1200 });
+  });
+
+  test('cancelling ends a waiting operation, asks a running one, and changes no ended one; each request is audited once', async () => {
+    const store = engine().store();
+    const cancel = (id: string) => store.cancelOperation(id, 9e12, change);
+    await store.insertOperation(newOperation('op_waits'), 9);
+    assert.equal((await cancel('op_waits'))?.state, 'cancelled');
+    assert.equal((await cancel('op_waits'))?.version, 2);
+    assert.equal((await store.listAudit({ subject: 'operation:op_waits', limit: 9 })).length, 1);
+    await store.insertOperation(newOperation('op_runs'), 9);
+    await store.claimOperation({ kinds: ['op_runs'], owner: 'p', nowMs: 1, leaseUntilMs: 2 });
+    const asked = await cancel('op_runs');
+    assert.deepEqual([asked?.state, asked?.isCancelling], ['running', true]);
+    assert.equal(await store.reportOperation({ id: 'op_runs', owner: 'p', leaseUntilMs: 3 }), 'cancel');
+    await store.endOperation('op_runs', 'p', { state: 'done', endedAtMs: 4, keepUntilMs: 5e12 });
+    assert.equal((await cancel('op_runs'))?.state, 'done');
+    assert.equal(await cancel('op_none'), undefined);
+  });
+
+  test('an operation that no process begins in time fails, and results are deleted after their time', async () => {
+    const store = engine().store();
+    await store.insertOperation({ ...newOperation('op_late'), startByMs: 50 }, 9);
+    await store.insertOperation(newOperation('op_patient'), 9);
+    await store.sweepOperations({ nowMs: 50, keepUntilMs: 80, limit: 100 });
+    assert.equal((await store.findOperation('op_late'))?.state, 'waiting');
+    await store.sweepOperations({ nowMs: 51, keepUntilMs: 80, limit: 100 });
+    assert.equal((await store.findOperation('op_late'))?.problem?.code, 'not_begun');
+    await store.sweepOperations({ nowMs: 81, keepUntilMs: 99, limit: 100 });
+    assert.equal(await store.findOperation('op_late'), undefined);
+    assert.equal((await store.findOperation('op_patient'))?.state, 'waiting');
+  });
+
+  test('a runner does the work, reports it, and tells failures from mistakes', async () => {
+    const handlers: Record<string, OperationHandler> = {
+      'run.good': async (input, { report }) => {
+        report({ done: 2, total: 2, unit: 'calls' });
+        return { doubled: Number(input) * 2 };
+      },
+      'run.failing': () => Promise.reject(new OperationFailure('no_calls', 'There are no calls.')),
+      'run.wrong': () => Promise.reject(new TypeError('a secret reason')),
+      'run.large': () => Promise.resolve('x'.repeat(2 ** 20)),
+    };
+    const { runner, operations, start, lines } = openRunner(engine().store(), handlers);
+    await using opened = new AsyncDisposableStack();
+    opened.defer(() => runner.close());
+    const end = async (kind: string, input: unknown = 21) => operations.ended((await start(kind, { input })).id, signal());
+    const good = await end('run.good');
+    assert.deepEqual([good.state, good.result, good.progress], ['done', { doubled: 42 }, { done: 2, total: 2, unit: 'calls' }]);
+    const failing = await end('run.failing');
+    assert.deepEqual([failing.state, failing.problem], ['failed', { code: 'no_calls', detail: 'There are no calls.' }]);
+    const wrong = await end('run.wrong');
+    assert.deepEqual([wrong.state, wrong.problem?.code, JSON.stringify(wrong).includes('secret')], ['failed', 'internal_error', false]);
+    assert.equal((await end('run.large')).problem?.code, 'internal_error');
+    assert.deepEqual(lines, ['operation failed', 'operation failed']);
+    await assert.rejects(start('run.good', { input: 'x'.repeat(2 ** 20) }), { code: 'input_too_large' });
+  });
+
+  test('a cancelled operation keeps its finished part; an ended one cannot be cancelled', async () => {
+    const { promise: begun, resolve } = Promise.withResolvers<void>();
+    const handlers: Record<string, OperationHandler> = {
+      'stop.partial': async (_input, { signal: stopped }) => {
+        resolve();
+        await new Promise((done) => stopped.addEventListener('abort', done));
+        return { priced: 7 };
+      },
+      'stop.quick': () => Promise.resolve(1),
+    };
+    const { runner, operations, start } = openRunner(engine().store(), handlers);
+    await using opened = new AsyncDisposableStack();
+    opened.defer(() => runner.close());
+    const { id } = await start('stop.partial');
+    await begun;
+    const seen: string[] = [];
+    assert.equal((await operations.cancel(id, change))?.isCancelling, true);
+    for await (const { state } of operations.follow(id, signal())) seen.push(state);
+    assert.deepEqual([seen[0], seen.at(-1)], ['running', 'cancelled']);
+    assert.deepEqual((await operations.find(id))?.result, { priced: 7 });
+    const quick = await start('stop.quick');
+    await operations.ended(quick.id, signal());
+    await assert.rejects(operations.cancel(quick.id, change), { code: 'operation_ended' });
+  });
+
+  test('another process takes over at once from one that stops, and after the lease from one that was killed', async () => {
+    const store = engine().store();
+    const another = await engine().openAnother();
+    const waiting: OperationHandler = (_input, { signal: stopped }) =>
+      new Promise((_done, reject) => stopped.addEventListener('abort', () => reject(stopped.reason)));
+    const first = openRunner(store, { 'move.on': waiting }, { leaseMs: 60_000 });
+    const { id } = await first.start('move.on');
+    for await (const { state } of first.operations.follow(id, signal())) if (state === 'running') break;
+    await first.runner.close();
+    assert.deepEqual([(await store.findOperation(id))?.state, (await store.findOperation(id))?.attempts], ['waiting', 0]);
+    // Three processes that are killed: they lease and never report again.
+    await store.insertOperation(newOperation('op_killed', 'move.killed'), 9);
+    for (const at of [1, 2, 3])
+      await store.claimOperation({ kinds: ['move.killed'], owner: `dead${at}`, nowMs: at * 10, leaseUntilMs: at * 10 + 5 });
+    const calls: number[] = [];
+    const done: OperationHandler = (_input, { operation }) => Promise.resolve(calls.push(operation.attempts));
+    const second = openRunner(another, { 'move.on': done, 'move.killed': done });
+    await using opened = new AsyncDisposableStack();
+    opened.defer(() => second.runner.close());
+    assert.equal((await second.operations.ended(id, signal())).state, 'done');
+    assert.equal((await second.operations.ended('op_killed', signal())).problem?.code, 'interrupted');
+    assert.deepEqual(calls, [1]);
+  });
+}

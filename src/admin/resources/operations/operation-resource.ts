@@ -1,0 +1,143 @@
+import { type Static, Type } from 'typebox';
+
+import { type LongOperation, operationStates } from '../../../control/operations/long-operation.ts';
+import type { Operations } from '../../../control/operations/create-operations.ts';
+import { instant, nullable, optionalInstant, record } from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import { answerEvents, type ServerEvent } from '../../event-stream.ts';
+import type { AdminContext, Operation } from '../../operation.ts';
+import { notFound } from '../../problem.ts';
+
+export type OperationServices = {
+  readonly operations: Operations;
+  /** Aborts when the console ends: streams end then. */
+  readonly ending: AbortSignal;
+};
+type Context = AdminContext<OperationServices>;
+
+/** @public */
+export const operationSchema = record(
+  {
+    id: Type.String({ examples: ['op_01k9x2m4vq3f7c8d5e6h1j0abc'] }),
+    kind: Type.String({ description: 'The work, as `<resource>.<verb>`.', examples: ['upstreams.check'] }),
+    state: Type.Enum(operationStates),
+    is_cancelling: Type.Boolean({ description: 'Whether somebody has asked for its end.' }),
+    actor: Type.String({ description: 'The person or program that began it.' }),
+    input: Type.Unknown(),
+    progress: nullable(
+      record({
+        done: Type.Number(),
+        total: nullable(Type.Number()),
+        unit: Type.String({ description: 'The things that are counted.' }),
+        partial: Type.Unknown({ description: 'The part of the result that is known; null if none is.' }),
+      }),
+    ),
+    result: Type.Unknown({ description: 'Null until it has ended. A cancelled operation has the part that was finished.' }),
+    problem: nullable(record({ code: Type.String(), detail: Type.String() })),
+    attempts: Type.Integer({ description: 'More than 1 if a process ended meanwhile and another started it from the beginning.' }),
+    created_at: Type.String(),
+    started_at: nullable(Type.String()),
+    ended_at: nullable(Type.String({ description: 'Results are kept for 7 days.' })),
+  },
+  'Work that takes longer than a request.',
+);
+
+function encodeOperation(operation: LongOperation): Static<typeof operationSchema> {
+  const { id, kind, state, isCancelling, actor, input, progress, result, problem, attempts } = operation;
+  return {
+    id,
+    kind,
+    state,
+    is_cancelling: isCancelling,
+    actor,
+    input: input ?? null,
+    progress:
+      progress === undefined
+        ? null
+        : { done: progress.done, total: progress.total ?? null, unit: progress.unit, partial: progress.partial ?? null },
+    result: result ?? null,
+    problem: problem ?? null,
+    attempts,
+    created_at: instant(operation.createdAtMs),
+    started_at: optionalInstant(operation.startedAtMs),
+    ended_at: optionalInstant(operation.endedAtMs),
+  };
+}
+
+/**
+ * The answer 202 of a request that began an operation.
+ *
+ * @public
+ */
+export function answerStarted(started: LongOperation) {
+  return { body: encodeOperation(started), location: `/operations/${started.id}` };
+}
+
+/** An operation that the caller may see. @throws AdminProblem `not_found` */
+async function find({ services, principal }: Context, id: string): Promise<LongOperation> {
+  const found = await services.operations.find(id);
+  // One about some users only is seen by the person who began it.
+  const isSeen =
+    found !== undefined &&
+    principal.permissions.has(found.permission) &&
+    (principal.users === 'all' || found.actor === principal.author.actor);
+  if (!isSeen) throw notFound('operation of this id');
+  return found;
+}
+
+const params = record({ id: Type.String({ maxLength: 64 }) });
+
+const getOperation = operation({
+  id: 'operations.get',
+  method: 'GET',
+  path: '/operations/{id}',
+  summary: 'The state, progress and result of long work',
+  access: 'signed-in',
+  params,
+  reply: operationSchema,
+  handle: async (input, context: Context) => ({ body: encodeOperation(await find(context, input.params.id)) }),
+});
+
+const followOperation = operation({
+  id: 'operations.events',
+  method: 'GET',
+  path: '/operations/{id}/events',
+  summary: 'The operation now and after each change, until it has ended',
+  access: 'signed-in',
+  params,
+  query: record({
+    after: Type.Optional(Type.Integer({ minimum: 0, description: 'The id of the last event that was received, as Last-Event-ID.' })),
+  }),
+  streams: ['text/event-stream'],
+  handle: async (input, context: Context) => {
+    const { services, signal, lastEventId } = context;
+    const { id } = await find(context, input.params.id);
+    const sent = Number(lastEventId);
+    const after = input.query.after ?? (Number.isSafeInteger(sent) ? sent : 0);
+    async function* events(): AsyncGenerator<ServerEvent> {
+      const ending = AbortSignal.any([signal, services.ending]);
+      for await (const changed of services.operations.follow(id, ending, after))
+        yield { id: String(changed.version), event: 'operation', data: encodeOperation(changed) };
+    }
+    return answerEvents(events(), services.ending);
+  },
+});
+
+const cancelOperation = operation({
+  id: 'operations.cancel',
+  method: 'DELETE',
+  path: '/operations/{id}',
+  summary: 'Asks for the end of long work; the finished part stays its result',
+  access: 'signed-in',
+  status: 202,
+  params,
+  reply: operationSchema,
+  handle: async (input, context: Context) => {
+    const { id } = await find(context, input.params.id);
+    const cancelled = await context.services.operations.cancel(id, context.change());
+    if (cancelled === undefined) throw notFound('operation of this id');
+    return { body: encodeOperation(cancelled) };
+  },
+});
+
+export const operationOperations: readonly Operation<OperationServices>[] = [getOperation, followOperation, cancelOperation];
