@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { AccessLimits } from '../../accounts/access-limits.ts';
+import { isListed } from '../../accounts/is-listed.ts';
 import type { ApiKey } from '../../accounts/api-key.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
@@ -172,10 +173,4 @@ export function mayUseUpstream(caller: CallerLimits, upstream: string): boolean 
     isListed(caller.team?.limits?.upstreams, upstream) &&
     isListed(caller.organizationLimits?.upstreams, upstream)
   );
-}
-
-function isListed(list: readonly string[] | undefined, requested: string): boolean {
-  if (list === undefined) return true;
-  const name = requested.startsWith('models/') ? requested.slice('models/'.length) : requested;
-  return list.some((allowed) => (allowed.endsWith('*') ? name.startsWith(allowed.slice(0, -1)) : name === allowed));
 }

@@ -9,6 +9,7 @@ import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { addPostingCommands, nameAccount, nameOwner, post, unitCell, unitTitle } from './credit-postings.ts';
 import { commandAuthor } from './name-actor.ts';
+import { addStandingCommand } from './standing.ts';
 import { findUserName, printTable, withStore } from './with-accounts.ts';
 
 const listedMax = 1000;
@@ -33,6 +34,7 @@ export function addCreditCommands(program: Command, environment: Environment): v
     .argument('<call>', 'id of the call, see its receipt')
     .option('--note <text>', 'why')
     .action((callId: string, options: { readonly note?: string }) => refund(environment, callId, options.note));
+  addStandingCommand(credits, environment);
   addListCommands(credits, environment);
   addNodeCommands(credits, environment);
 }
