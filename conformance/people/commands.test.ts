@@ -53,7 +53,7 @@ test('a person is made, changed, signed out and deleted, and each step is in the
   await succeed('people update anna --enable');
   assert.match((await succeed('people sign-out anna')).stderr, /ended 0 sessions of anna/);
   const [, person] = await people();
-  assert.deepEqual([person?.['name'], person?.['role'], person?.['users'], person?.['email']], ['anna', 'finance', [], undefined]);
+  assert.deepEqual([person?.['name'], person?.['role'], person?.['users'], person?.['email']], ['anna', 'finance', [], null]);
   assert.match((await succeed('people delete anna')).stderr, /deleted anna: finance/);
   const rows: readonly { readonly action: string }[] = JSON.parse((await succeed(`audit list --subject person:${id} --json`)).stdout);
   assert.deepEqual(
@@ -92,10 +92,10 @@ test('an admin token is made, listed without its secret, rotated and deleted', a
   assert.ok(!listed.includes(created.slice(19, 62)));
   const [token] = JSON.parse(listed);
   assert.deepEqual(
-    [token.name, token.permissions, token.users, token.hint],
+    [token.name, token.permissions, token.users, token.ends_in],
     ['ci', ['usage:read', 'people:write'], ['dan'], created.slice(-4)],
   );
-  assert.equal(token.expiresAtMs - token.createdAtMs, 3_600_000);
+  assert.equal(Date.parse(token.expires_at) - Date.parse(token.created_at), 3_600_000);
   const rotated = await succeed('admin-tokens rotate ci --overlap 1h');
   assert.notEqual(rotated.stdout.trim(), created);
   assert.match(rotated.stderr, /the old secret of ci is valid until 20/);

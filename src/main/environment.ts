@@ -61,6 +61,11 @@ export const environmentVariables: readonly { readonly name: string; readonly fa
       'Key that encrypts stored reasoning proofs: 32 random bytes in hexadecimal or base64. All machines that share a database need the same key.',
   },
   {
+    name: 'WEIR_ADMIN_TOKEN',
+    fallback: 'that of weir login',
+    meaning: 'Admin token for commands with --remote.',
+  },
+  {
     name: 'WEIR_WATCHDOG_SECONDS',
     fallback: '5',
     meaning:

@@ -52,7 +52,8 @@ async function createProgram(environment: Environment, name: string | undefined)
     .command('link')
     .description('prints a link that signs a person in, once, within 15 minutes; also the way back after a forgotten password')
     .option('--person <person>', 'id or name; default: the oldest operator, or a new one if there is no operator')
-    .action(async (options: { readonly person?: string }) => {
+    .option('--remote [address]', 'runs on the console at this address, or on the one of the last weir login')
+    .action(async (options: { readonly person?: string; readonly remote?: string | true }) => {
       const { printConsoleLink } = await import('./commands/console-link.ts');
       await printConsoleLink(withConfigPath(environment), options);
     });

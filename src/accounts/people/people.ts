@@ -94,11 +94,6 @@ export function createPeople(dependencies: PeopleDependencies): People {
   };
 }
 
-/** A person by its id or its name, as commands name it. */
-export async function findByIdOrName(people: Pick<People, 'find'>, reference: string): Promise<Person | undefined> {
-  return (await people.find({ id: reference })) ?? (await people.find({ name: reference }));
-}
-
 type CheckedPerson = NewPerson & { readonly users: readonly string[]; readonly identity?: OidcIdentity };
 
 async function checkPerson(store: PeopleDependencies['store'], person: NewPerson): Promise<CheckedPerson> {

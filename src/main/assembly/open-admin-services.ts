@@ -17,22 +17,31 @@ import type { OperationRunner } from '../../control/operations/operation-runner.
 import { createIds } from '../../platform/ids.ts';
 import { deriveKey } from '../../platform/seal/sealer.ts';
 import type { Store } from '../../store/store.ts';
+import type { Config } from '../config/config-schema.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
-export type AdminServiceParts = { readonly environment: Environment; readonly store: Store; readonly clock: Clock };
+export type AdminServiceParts = {
+  readonly environment: Environment;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Default: that of the file. */
+  readonly config?: Config;
+  /** Default: derived from the key of the data directory, so that all processes read the same cursors. */
+  readonly cursorKey?: Uint8Array;
+};
 
 /** Parts of a process that serves. Operations that a local command begins run in a console or a gateway. */
 export type ServingParts = { readonly ending: AbortSignal; readonly runner?: OperationRunner };
 
 /** The people, tokens and books as the operations of the admin API use them: in the console, and in a local command. */
 export function openAdminServices(
-  { store, clock, environment }: AdminServiceParts,
+  { store, clock, environment, ...given }: AdminServiceParts,
   consoleUrl: () => string,
   serving: ServingParts = { ending: new AbortController().signal },
 ) {
-  const { config } = loadConfig(environment.configPath, environment.variable);
+  const config = given.config ?? loadConfig(environment.configPath, environment.variable).config;
   const ids = createIds(clock);
   const own = { store, clock, random: randomBytes, ids };
   const sessions = createSessions(own);
@@ -48,7 +57,7 @@ export function openAdminServices(
     ways: { passwords, ...(oidc === undefined ? {} : { provider: oidc.issuer }) },
     adminTokens: createAdminTokens(own),
     about: { timeZone: config.timeZone ?? 'UTC', version: manifest.version },
-    cursors: createCursors(deriveKey(loadStoreKey(environment), 'admin cursors')),
+    cursors: createCursors(given.cursorKey ?? deriveKey(loadStoreKey(environment), 'admin cursors')),
     accountsBy: (author) => createAccounts({ store, clock, random: randomBytes, author }),
     random: randomBytes,
     audit: store,

@@ -1,17 +1,19 @@
 import type { Command } from 'commander';
 
-import type { AuditEntry, AuditFilter } from '../../audit/audit-entry.ts';
-import { describeEntry } from '../../audit/describe-entry.ts';
-import { readAuditLog, verifyAudit } from '../../audit/verify-audit.ts';
+import { exportAudit, listAudit, verifyLog } from '../../admin/resources/audit/audit-operations.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { printTexts } from './usage/print-texts.ts';
 import { inert } from './usage/terminal-text.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { readDuration } from './read-duration.ts';
-import { printTable, readStore } from './with-accounts.ts';
+import { addRemoteOption, listAll, printItems, type RemoteOption, withService } from './remote/with-service.ts';
+import { printTable } from './with-accounts.ts';
 
 const limitMax = 1000;
 
-type ListOptions = {
+type ListedEntry = NonNullable<typeof listAudit.types>['reply']['items'][number];
+
+type ListOptions = RemoteOption & {
   readonly actor?: string;
   readonly action?: string;
   readonly subject?: string;
@@ -23,8 +25,7 @@ type ListOptions = {
 /** Adds `weir audit …`: the changes by operators. */
 export function addAuditCommands(program: Command, environment: Environment): void {
   const audit = program.command('audit').description('the log of all changes by operators: author, action, before and after');
-  audit
-    .command('list')
+  addRemoteOption(audit.command('list'))
     .description('lists changes, newest first')
     .option('--actor <name>', 'only those of one author: cli:root, configuration')
     .option('--action <action>', 'only one kind: keys.create, credits.top_up')
@@ -33,45 +34,49 @@ export function addAuditCommands(program: Command, environment: Environment): vo
     .option('--limit <rows>', `at most so many, up to ${limitMax}`, '50')
     .option('--json', 'as JSON, with before and after')
     .action(async (options: ListOptions) => {
-      const rows = await readStore(environment, (store) => store.listAudit(readFilter(options)));
-      if (options.json === true) console.log(JSON.stringify(rows.map(describeEntry), undefined, 2));
+      const { rowsMax, ...filter } = readFilter(options);
+      const rows = await withService(environment, { ...options, reads: true }, (service) => listAll(service, listAudit, filter, rowsMax));
+      if (options.json === true) printItems(rows);
       else printTable(['NO', 'TIME', 'WHO', 'WAY', 'ACTION', 'SUBJECT', 'NOTE'], rows.map(cells));
     });
-  audit
-    .command('export')
+  addRemoteOption(audit.command('export'))
     .description('prints the whole log as JSON Lines, oldest first')
-    .action(() =>
-      readStore(environment, async (store) => {
-        const { sequence } = await store.auditHead();
-        for await (const entry of readAuditLog(store, sequence)) console.log(JSON.stringify(describeEntry(entry)));
+    .action((place: RemoteOption) =>
+      withService(environment, { ...place, reads: true }, async (service) => {
+        await printTexts(process.stdout, readTexts(service.stream(exportAudit)));
       }),
     );
-  audit
-    .command('verify')
+  addRemoteOption(audit.command('verify'))
     .description('recomputes the chain of hashes, and fails if a row was changed, removed or inserted')
-    .action(() =>
-      readStore(environment, async (store) => {
-        const { rows, head, brokenAt } = await verifyAudit(store);
-        if (brokenAt !== undefined)
-          throw new StartError(`the audit log is broken at row ${brokenAt}: it, or a row before it, was changed, removed or inserted`);
-        console.log(`${rows} rows, unbroken; head ${head.hash === '' ? 'none' : head.hash}`);
+    .action((place: RemoteOption) =>
+      withService(environment, { ...place, reads: true }, async (service) => {
+        const { rows, head, broken_at } = (await service.call(verifyLog)).body;
+        if (broken_at !== null)
+          throw new StartError(`the audit log is broken at row ${broken_at}: it, or a row before it, was changed, removed or inserted`);
+        console.log(`${rows} rows, unbroken; head ${head ?? 'none'}`);
       }),
     );
 }
 
-function readFilter({ actor, action, subject, since, limit }: ListOptions): AuditFilter {
-  const rows = Number(limit);
-  if (!/^\d{1,4}$/.test(limit) || rows < 1 || rows > limitMax)
+async function* readTexts(pieces: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of pieces) yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
+}
+
+function readFilter({ actor, action, subject, since, limit }: ListOptions) {
+  const rowsMax = Number(limit);
+  if (!/^\d{1,4}$/.test(limit) || rowsMax < 1 || rowsMax > limitMax)
     throw new StartError(`--limit must be a whole number from 1 to ${limitMax}; got "${limit}"`);
+  const fromMs = since === undefined ? undefined : systemClock.nowMs() - readDuration('--since', since);
   return {
     ...(actor !== undefined && { actor }),
     ...(action !== undefined && { action }),
     ...(subject !== undefined && { subject }),
-    ...(since !== undefined && { fromMs: systemClock.nowMs() - readDuration('--since', since) }),
-    limit: rows,
+    ...(fromMs !== undefined && { from: new Date(fromMs).toISOString() }),
+    rowsMax,
   };
 }
 
-function cells({ sequence, atMs, actor, via, action, subject, note }: AuditEntry): string[] {
-  return [String(sequence), new Date(atMs).toISOString(), inert(actor), via, action, inert(subject), inert(note ?? '')];
+function cells({ sequence, at, actor, via, action, subject, note }: ListedEntry): string[] {
+  return [String(sequence), at, inert(actor), via, action, inert(subject), inert(note ?? '')];
 }

@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
 
 import { isRole, type Role, roles } from '../../accounts/people/permissions.ts';
-import type { Person, PersonEdit } from '../../accounts/people/person.ts';
+import type { PersonEdit } from '../../accounts/people/person.ts';
+import { createPerson, deletePerson, endSessions, listPeople, updatePerson } from '../../admin/resources/people/people-operations.ts';
+import type { AdminService } from '../../admin/service/admin-service.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { commandAuthor } from './name-actor.ts';
+import { findPerson, type ListedPerson } from './remote/find-person.ts';
+import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { inert } from './usage/terminal-text.ts';
-import { findPerson, showTime, withPeople } from './with-people.ts';
 import { printTable } from './with-accounts.ts';
 
-type UpdateOptions = {
+type UpdateOptions = RemoteOption & {
   readonly name?: string;
   readonly role?: string;
   readonly user?: readonly string[];
@@ -22,56 +24,51 @@ const roleText = `its role: ${roles.join(', ')}`;
 /** Adds `weir people …`: the people who administer Weir. */
 export function addPeopleCommands(program: Command, environment: Environment): void {
   const people = program.command('people').description('the people who administer Weir; a running console notices changes at once');
-  people
-    .command('create')
+  addRemoteOption(people.command('create'))
     .description('makes a person; weir console link --person lets it in')
     .argument('<name>', 'its name, to sign in with')
     .requiredOption('--role <role>', roleText)
     .option('--user <name...>', 'users that it owns, for the role owner')
     .option('--email <address>', 'a label')
-    .action(async (name: string, { role, user = [], email }: { role: string; user?: readonly string[]; email?: string }) => {
-      const person = { name, role: readRole(role), users: user, email };
-      const made = await withPeople(environment, (each) => each.people.create(person, commandAuthor()));
-      console.error(`made ${describe(made)}`);
-      console.log(made.id);
+    .action((name: string, { role, user = [], email, ...place }: CreateOptions) => {
+      const person = { name, role: readRole(role), users: [...user], ...(email !== undefined && { email }) };
+      return withService(environment, place, async (service) => {
+        const { body } = await service.call(createPerson, { body: person });
+        console.error(`made ${describe(body)}`);
+        console.log(body.id);
+      });
     });
-  people
-    .command('list')
+  addRemoteOption(people.command('list'))
     .description('lists people')
     .option('--json', 'as JSON')
-    .action(async ({ json }: { json?: boolean }) => {
-      const listed = await withPeople(environment, (each) => each.people.list());
-      if (json === true) console.log(JSON.stringify(listed, undefined, 2));
-      else printTable(['ID', 'NAME', 'ROLE', 'USERS', 'SIGNS IN BY', 'CREATED', 'STATE'], listed.map(cells));
+    .action(async ({ json, ...place }: RemoteOption & { readonly json?: boolean }) => {
+      const { items } = (await withService(environment, { ...place, reads: true }, (service) => service.call(listPeople))).body;
+      if (json === true) printItems(items);
+      else printTable(['ID', 'NAME', 'ROLE', 'USERS', 'SIGNS IN BY', 'CREATED', 'STATE'], items.map(cells));
     });
   addUpdateCommand(people, environment);
-  people
-    .command('sign-out')
-    .description('ends all sessions of a person')
-    .argument('<person>', 'id or name')
-    .action((reference: string) =>
-      withPeople(environment, async (each) => {
-        const person = await findPerson(each, reference);
-        const ended = await each.sessions.end({ personId: person.id }, commandAuthor());
-        console.error(`ended ${ended} ${ended === 1 ? 'session' : 'sessions'} of ${inert(person.name)}`);
-      }),
-    );
-  people
-    .command('delete')
-    .description('removes a person, its sessions and the admin tokens that it made')
-    .argument('<person>', 'id or name')
-    .action((reference: string) =>
-      withPeople(environment, async (each) => {
-        const { id } = await findPerson(each, reference);
-        const removed = await each.people.remove({ id }, commandAuthor());
-        if (removed !== undefined) console.error(`deleted ${describe(removed)}`);
-      }),
-    );
+  const onOne = (name: string, description: string, work: (service: AdminService, person: ListedPerson) => Promise<void>): void => {
+    addRemoteOption(people.command(name))
+      .description(description)
+      .argument('<person>', 'id or name')
+      .action((reference: string, place: RemoteOption) =>
+        withService(environment, place, async (service) => work(service, await findPerson(service, reference))),
+      );
+  };
+  onOne('sign-out', 'ends all sessions of a person', async (service, { id, name }) => {
+    const { ended } = (await service.call(endSessions, { params: { id } })).body;
+    console.error(`ended ${ended} ${ended === 1 ? 'session' : 'sessions'} of ${inert(name)}`);
+  });
+  onOne('delete', 'removes a person, and the sessions and admin tokens of the person', async (service, person) => {
+    await service.call(deletePerson, { params: { id: person.id } });
+    console.error(`deleted ${describe(person)}`);
+  });
 }
 
+type CreateOptions = RemoteOption & { readonly role: string; readonly user?: readonly string[]; readonly email?: string };
+
 function addUpdateCommand(people: Command, environment: Environment): void {
-  people
-    .command('update')
+  addRemoteOption(people.command('update'))
     .description('changes a person; a new role, and disabling, end its sessions')
     .argument('<person>', 'id or name')
     .option('--name <name>', 'its new name')
@@ -81,11 +78,11 @@ function addUpdateCommand(people: Command, environment: Environment): void {
     .option('--disable', 'lets it not sign in any more')
     .option('--enable', 'lets it sign in again')
     .action((reference: string, options: UpdateOptions) => {
-      const edit = readEdit(options);
-      return withPeople(environment, async (each) => {
-        const { id } = await findPerson(each, reference);
-        const changed = await each.people.change({ id }, edit, commandAuthor());
-        if (changed !== undefined) console.error(`updated ${describe(changed)}`);
+      const { users, ...edit } = readEdit(options);
+      return withService(environment, options, async (service) => {
+        const { id } = await findPerson(service, reference);
+        const body = { ...edit, ...(users !== undefined && { users: [...users] }) };
+        console.error(`updated ${describe((await service.call(updatePerson, { params: { id }, body })).body)}`);
       });
     });
 }
@@ -108,14 +105,12 @@ function readRole(text: string): Role {
   throw new StartError(`--role must be one of ${roles.join(', ')}; got "${text}"`);
 }
 
-function describe({ name, role, users, disabledAtMs }: Person): string {
+function describe({ name, role, users, disabled_at }: ListedPerson): string {
   const owns = users.length === 0 ? '' : ` of ${users.map(inert).join(', ')}`;
-  return `${inert(name)}: ${role}${owns}${disabledAtMs === undefined ? '' : ', disabled'}`;
+  return `${inert(name)}: ${role}${owns}${disabled_at === null ? '' : ', disabled'}`;
 }
 
-function cells(person: Person): readonly string[] {
-  const { id, name, role, users, hasPassword, identity, createdAtMs, disabledAtMs } = person;
-  const ways = identity === undefined ? (hasPassword ? 'password, link' : 'link') : `${identity.issuer}, link`;
-  const state = disabledAtMs === undefined ? 'active' : 'disabled';
-  return [id, inert(name), role, users.map(inert).join(', ') || '-', inert(ways), showTime(createdAtMs), state];
+function cells({ id, name, role, users, has_password, oidc, created_at, disabled_at }: ListedPerson): readonly string[] {
+  const ways = oidc === null ? (has_password ? 'password, link' : 'link') : `${oidc.issuer}, link`;
+  return [id, inert(name), role, users.map(inert).join(', ') || '-', inert(ways), created_at, disabled_at === null ? 'active' : 'disabled'];
 }

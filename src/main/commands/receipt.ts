@@ -2,31 +2,30 @@ import { readFileSync } from 'node:fs';
 
 import type { Command } from 'commander';
 
-import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import { AdminProblem } from '../../admin/problem.ts';
+import { getReceipt } from '../../admin/resources/receipts/receipt-operations.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { Receipt } from '../../billing/receipts/receipt.ts';
-import { buildReceipt } from '../../billing/receipts/build-receipt.ts';
-import { callIdOf } from '../../billing/receipts/call-id-of.ts';
 import { showCredits } from '../../billing/receipts/show-credits.ts';
 import { type Verification, verifyReceiptText } from '../../billing/receipts/verify-receipt.ts';
-import type { Store } from '../../store/store.ts';
 import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { findBooksOfVersions } from './books-of-versions.ts';
 import { describeReceipt } from './describe-receipt.ts';
-import { readStore } from './with-accounts.ts';
+import { addRemoteOption, type RemoteOption, withService } from './remote/with-service.ts';
 
 /** The exit codes of `weir receipt verify`: all is right, something differs, or the receipt could not be checked. */
 const exitCodes = { right: 0, differs: 1, trouble: 2 } as const;
 
 /** Adds `weir receipt …`, which shows the receipt of a call, and `weir receipt verify`, which recomputes one. */
 export function addReceiptCommands(program: Command, environment: Environment, configured: () => Environment): void {
-  const receipt = program
-    .command('receipt')
+  const receipt = addRemoteOption(program.command('receipt'))
     .description('what a call cost and why; weir receipt verify recomputes a receipt')
     .argument('<id>', 'the id of the call (x-weir-request-id of its reply), or the id in the reply: resp_…, msg_…, chatcmpl-…, task_…')
     .option('--json', 'the receipt as JSON, as GET /v1/receipts/{id} returns it')
-    .action((id: string, { json }: { json?: boolean }) => showReceipt(environment, id, json === true));
+    .action((id: string, { json, ...place }: RemoteOption & { readonly json?: boolean }) =>
+      showReceipt(environment, id, place, json === true),
+    );
   receipt
     .command('verify')
     .description(
@@ -39,21 +38,19 @@ export function addReceiptCommands(program: Command, environment: Environment, c
     });
 }
 
-async function showReceipt(environment: Environment, id: string, json: boolean): Promise<void> {
-  const [call, ...parts] = await readStore(environment, (store) => findRows(store, id));
-  if (call === undefined)
-    throw new StartError(`the ledger has no call "${id}"; a call that is running or has just ended is booked shortly after its end`);
-  const receipt = showCredits(buildReceipt([call, ...parts], true), readCreditUnit(environment));
-  console.log(json ? JSON.stringify(receipt, undefined, 2) : describeReceipt(receipt).join('\n'));
-}
-
-/** The rows of a call, by its own id or by an id in its reply. */
-async function findRows(store: Store, id: string): Promise<readonly CallEntry[]> {
-  const callId = callIdOf(id);
-  const rows = await store.listCallRows(callId);
-  if (rows[0]?.callId === callId) return rows;
-  const owner = await store.findReplyOwner(id);
-  return owner === undefined ? [] : await store.listCallRows(owner.callId);
+async function showReceipt(environment: Environment, id: string, place: RemoteOption, json: boolean): Promise<void> {
+  const found = await withService(environment, { ...place, reads: true }, async (service) => {
+    try {
+      return (await service.call(getReceipt, { params: { id } })).body;
+    } catch (error) {
+      if (!(error instanceof AdminProblem) || error.code !== 'not_found') throw error;
+      throw new StartError(`the ledger has no call "${id}"; a call that is running or has just ended is booked shortly after its end`);
+    }
+  });
+  // The operation declares an open object; its members are those of a receipt.
+  const receipt = found as unknown as Receipt;
+  const shown = place.remote === undefined ? showCredits(receipt, readCreditUnit(environment)) : receipt;
+  console.log(json ? JSON.stringify(shown, undefined, 2) : describeReceipt(shown).join('\n'));
 }
 
 async function verify(configured: () => Environment, file: string, withPrices: boolean): Promise<number> {

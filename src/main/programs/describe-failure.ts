@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/read-config.ts';
 import { StartError } from '../environment.ts';
 
-const toldErrors = new Set(['AccountsError', 'DataDirectoryLockedError', 'PeopleError', 'StoreError']);
+const toldErrors = new Set(['AccountsError', 'AdminProblem', 'DataDirectoryLockedError', 'PeopleError', 'StoreError']);
 
 /** Errors that an operator can correct are shown as their message; any other error is a bug and keeps its stack. */
 export function describeFailure(error: unknown): string {

@@ -46,7 +46,7 @@ const idParams = record({ id: Type.String({ maxLength: 64 }) });
 const secondsMax = 10 * 365 * 86_400;
 const restricted = { access: 'tokens:write', recentSignIn: true } as const;
 
-const listTokens = operation({
+export const listTokens = operation({
   id: 'admin_tokens.list',
   method: 'GET',
   path: '/admin_tokens',
@@ -58,7 +58,7 @@ const listTokens = operation({
   }),
 });
 
-const createToken = operation({
+export const createToken = operation({
   id: 'admin_tokens.create',
   method: 'POST',
   path: '/admin_tokens',
@@ -90,7 +90,7 @@ const createToken = operation({
   },
 });
 
-const rotateToken = operation({
+export const rotateToken = operation({
   id: 'admin_tokens.rotate',
   method: 'POST',
   path: '/admin_tokens/{id}/rotate',
@@ -106,7 +106,7 @@ const rotateToken = operation({
   },
 });
 
-const deleteToken = operation({
+export const deleteToken = operation({
   id: 'admin_tokens.delete',
   method: 'DELETE',
   path: '/admin_tokens/{id}',

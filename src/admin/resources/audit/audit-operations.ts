@@ -49,7 +49,7 @@ function encodeEntry({ sequence, atMs, actor, via, action, subject, before, afte
   };
 }
 
-const listAudit = operation({
+export const listAudit = operation({
   id: 'audit.list',
   method: 'GET',
   path: '/audit',
@@ -84,7 +84,7 @@ const listAudit = operation({
   },
 });
 
-const exportAudit = operation({
+export const exportAudit = operation({
   id: 'audit.export',
   method: 'GET',
   path: '/audit/export',
@@ -100,7 +100,7 @@ const exportAudit = operation({
   },
 });
 
-const verifyLog = operation({
+export const verifyLog = operation({
   id: 'audit.verify',
   method: 'POST',
   path: '/audit/verifications',

@@ -52,7 +52,7 @@ function isVisible({ userName }: BillingToken, users: Context['principal']['user
   return users === 'all' || (userName !== undefined && maySee(users, userName));
 }
 
-const listTokens = operation({
+export const listTokens = operation({
   id: 'billing_tokens.list',
   method: 'GET',
   path: '/billing_tokens',
@@ -65,7 +65,7 @@ const listTokens = operation({
   },
 });
 
-const createToken = operation({
+export const createToken = operation({
   id: 'billing_tokens.create',
   method: 'POST',
   path: '/billing_tokens',
@@ -91,7 +91,7 @@ const createToken = operation({
   },
 });
 
-const rotateToken = operation({
+export const rotateToken = operation({
   id: 'billing_tokens.rotate',
   method: 'POST',
   path: '/billing_tokens/{id}/rotate',
@@ -108,7 +108,7 @@ const rotateToken = operation({
   },
 });
 
-const deleteToken = operation({
+export const deleteToken = operation({
   id: 'billing_tokens.delete',
   method: 'DELETE',
   path: '/billing_tokens/{id}',

@@ -66,7 +66,7 @@ async function find(services: PeopleServices, id: string): Promise<Person> {
 const answer = (person: Person) => ({ body: encodePerson(person), version: person.revision });
 const restricted = { access: 'people:write', recentSignIn: true } as const;
 
-const listPeople = operation({
+export const listPeople = operation({
   id: 'people.list',
   method: 'GET',
   path: '/people',
@@ -78,7 +78,7 @@ const listPeople = operation({
   }),
 });
 
-const createPerson = operation({
+export const createPerson = operation({
   id: 'people.create',
   method: 'POST',
   path: '/people',
@@ -109,7 +109,7 @@ const getPerson = operation({
   handle: async ({ params }, { services }: Context) => answer(await find(services, params.id)),
 });
 
-const updatePerson = operation({
+export const updatePerson = operation({
   id: 'people.update',
   method: 'PATCH',
   path: '/people/{id}',
@@ -133,7 +133,7 @@ const updatePerson = operation({
   },
 });
 
-const deletePerson = operation({
+export const deletePerson = operation({
   id: 'people.delete',
   method: 'DELETE',
   path: '/people/{id}',
@@ -148,7 +148,7 @@ const deletePerson = operation({
   },
 });
 
-const createLink = operation({
+export const createLink = operation({
   id: 'people.link',
   method: 'POST',
   path: '/people/{id}/link',
@@ -204,18 +204,17 @@ const listSessions = operation({
   },
 });
 
-const endSessions = operation({
+export const endSessions = operation({
   id: 'people.end_sessions',
   method: 'DELETE',
   path: '/people/{id}/sessions',
   summary: 'Ends all sessions of a person',
   access: 'people:write',
-  status: 204,
   params: idParams,
-  handle: async ({ params }, { services, principal }: Context): Promise<Answer<undefined>> => {
+  reply: record({ ended: Type.Integer({ description: 'How many sessions there were.' }) }),
+  handle: async ({ params }, { services, principal }: Context) => {
     const { id } = await find(services, params.id);
-    await services.sessions.end({ personId: id }, principal.author);
-    return { body: undefined };
+    return { body: { ended: await services.sessions.end({ personId: id }, principal.author) } };
   },
 });
 

@@ -34,7 +34,7 @@ const receiptSchema = Type.Object(
   { additionalProperties: true, description: 'A receipt, as GET /v1/receipts/{id} of the gateway returns it.' },
 );
 
-const getReceipt = operation({
+export const getReceipt = operation({
   id: 'receipts.get',
   method: 'GET',
   path: '/calls/{id}/receipt',

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { permissions } from '../../src/accounts/people/permissions.ts';
+import { runCommand } from '../programs/run-command.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
+import { signInByLink } from './console-client.ts';
+
+/** Ids, secrets, times and hashes differ between two runs of a command. */
+function withoutChance(text: string): string {
+  return text
+    .replaceAll(/\b(?:per|adm|req)_[0-9a-z]{26}\b/g, '<id>')
+    .replaceAll(/\b(?:at|bt|sk)-weir-\w+/g, '<secret>')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/\b[0-9a-f]{64}\b/g, '<hash>')
+    .replaceAll(/\b[0-9A-Za-z]{10}\b/g, (word) => (/\d|[a-z][A-Z]/.test(word) ? '<id>' : word))
+    .replaceAll(/#in=\w+/g, '#in=<code>')
+    .replaceAll(/ {2,}/g, '  ');
+}
+
+describe('commands on another machine', () => {
+  let weir: ServedWeir;
+  let token: string;
+  const away = mkdtempSync(join(tmpdir(), 'weir-remote-'));
+  before(async () => {
+    weir = await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' } });
+    const operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
+    const wanted = permissions.filter((permission) => permission !== 'content:read');
+    token = String((await operator.send('POST', '/api/v1/admin_tokens', { name: 'remote', permissions: wanted })).body['secret']);
+  });
+  after(async () => {
+    await weir[Symbol.asyncDispose]();
+    rmSync(away, { recursive: true, force: true });
+  });
+
+  /** Words of a command, where `%` is `local` or `distant`, so that both runs make objects of their own. */
+  const onThisMachine = (words: string) =>
+    runCommand(words.replaceAll('%', 'local').split(' '), {
+      WEIR_DATA_DIR: weir.dataDirectory,
+      WEIR_CONSOLE_PORT: new URL(weir.consoleUrl).port,
+    });
+  const onAnother = (words: string, environment: Readonly<Record<string, string>> = {}) =>
+    runCommand(`${words.replaceAll('%', 'distant')} --remote ${weir.consoleUrl}`.split(' '), {
+      WEIR_DATA_DIR: join(away, 'none'),
+      XDG_CONFIG_HOME: away,
+      WEIR_ADMIN_TOKEN: token,
+      ...environment,
+    });
+
+  /** Runs a command in both places, and returns what both printed. */
+  async function both(words: string, code = 0): Promise<{ readonly stdout: string; readonly stderr: string }> {
+    const [local, remote] = [await onThisMachine(words), await onAnother(words)];
+    const shorten = (text: string, name: string) => (words.includes('%') ? text.replaceAll(name, '%') : text);
+    const plain = ({ stdout, stderr, code: ended }: typeof local, name: string) => ({
+      stdout: shorten(withoutChance(stdout), name),
+      stderr: shorten(withoutChance(stderr), name),
+      code: ended,
+    });
+    assert.deepEqual(plain(remote, 'distant'), plain(local, 'local'), words);
+    assert.equal(local.code, code, `${words}: ${local.stderr}`);
+    return local;
+  }
+  /** Most changes run only remotely: a command is one function, and service.test.ts compares the two services. */
+  async function change(words: string, code = 0): Promise<{ readonly stdout: string; readonly stderr: string }> {
+    const remote = await onAnother(words);
+    assert.equal(remote.code, code, `${words}: ${remote.stderr}`);
+    return remote;
+  }
+  const reads = async (words: string): Promise<string> => (await both(words)).stdout;
+
+  test('people are made, changed, let in, signed out and removed', async () => {
+    await both('people create pia-% --role viewer --email pia@example.com');
+    await change('people update PIA-% --role finance --email none');
+    assert.match(await reads('people list'), /pia-local +viewer[^]*pia-distant +finance|pia-distant +finance[^]*pia-local +viewer/);
+    assert.match(await reads('people list --json'), /"has_password": false/);
+    assert.match((await both('console link --person operator')).stdout, /#in=\w{43}\n$/);
+    await change('people sign-out pia-%');
+    await change('people update pia-% --disable');
+    assert.match((await change('console link --person pia-%', 1)).stderr, /is disabled/);
+    await change('people delete pia-%');
+    assert.match((await both('people delete pia-nobody', 1)).stderr, /there is no person/);
+    assert.match((await both('people create operator --role viewer', 1)).stderr, /already a person named operator/);
+    assert.match((await change('people update operator --disable', 1)).stderr, /last operator/);
+    assert.match((await change('console link', 1)).stderr, /--remote needs --person/);
+  });
+
+  test('tokens are made, listed, rotated and removed', async () => {
+    await change('admin-tokens create --name robot-% --permission usage:read --expires 1h');
+    assert.match(await reads('admin-tokens list'), /robot-distant/);
+    assert.match((await change('admin-tokens list --json')).stdout, /"permissions": \[\s+"usage:read"/);
+    await change('admin-tokens rotate robot-% --overlap 1h');
+    await change('admin-tokens delete robot-%');
+    await change('admin-tokens delete robot-%', 1);
+    await change('tokens create --name bill-% --expires 30d');
+    assert.match(await reads('tokens list'), /bill-distant/);
+    assert.match((await change('tokens list --json')).stdout, /"user": null/);
+    await change('tokens rotate bill-% --overlap 0');
+    await change('tokens delete bill-%');
+    await change('tokens rotate bill-%', 1);
+  });
+
+  test('the audit log is listed, exported and verified, and names who used the console', async () => {
+    assert.match(await reads('audit list --limit 3'), /^NO  TIME/);
+    assert.match(await reads('audit list --limit 2 --action people.create --json'), /"actor": "token:remote"/);
+    const lines = (await reads('audit export')).trim().split('\n');
+    assert.equal(JSON.parse(lines.at(-1) ?? '').sequence, lines.length);
+    assert.match(await reads('audit verify'), /rows, unbroken; head/);
+    assert.match((await both('audit list --limit 0', 1)).stderr, /--limit must be/);
+  });
+
+  test('a call has the same receipt', async () => {
+    const answer = await fetch(`${weir.gatewayUrl}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': weir.apiKey, 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 20, messages: [{ role: 'user', content: 'hi' }] }),
+    });
+    const id = answer.headers.get('x-weir-request-id') ?? '';
+    await answer.arrayBuffer();
+    const deadlineMs = Date.now() + 10_000;
+    while ((await onThisMachine(`receipt ${id}`)).code !== 0 && Date.now() < deadlineMs);
+    assert.match(await reads(`receipt ${id} --json`), new RegExp(id));
+    assert.match((await both('receipt req_none', 1)).stderr, /the ledger has no call "req_none"/);
+  });
+
+  test('no address, no token, a wrong token, plain http and a console that is away are named', async () => {
+    const without = { WEIR_ADMIN_TOKEN: '' };
+    assert.match((await onAnother('people list', without)).stderr, /there is no token for .*weir login/);
+    assert.match((await onAnother('people list', { WEIR_ADMIN_TOKEN: 'at-weir-wrong' })).stderr, /The admin token is not valid/);
+    const run = (...words: string[]) => runCommand(words, { XDG_CONFIG_HOME: away, WEIR_ADMIN_TOKEN: token });
+    assert.match((await run('people', 'list', '--remote')).stderr, /--remote needs the address/);
+    assert.match((await run('people', 'list', '--remote', 'http://10.0.0.5:8082')).stderr, /must be an https address/);
+    assert.match((await run('people', 'list', '--remote', 'http://127.0.0.1:1')).stderr, /does not answer/);
+  });
+});
