@@ -3,8 +3,9 @@ export const gatewayLayers: Readonly<Record<string, readonly string[]>> = {
   settings: [],
   replies: ['settings'],
   telemetry: ['settings', 'replies'],
-  admission: ['settings', 'replies', 'telemetry'],
-  attempts: ['settings', 'replies', 'telemetry', 'admission'],
-  endpoints: ['settings', 'replies', 'telemetry', 'admission', 'attempts'],
-  server: ['settings', 'replies', 'telemetry', 'admission', 'attempts', 'endpoints'],
+  recording: ['settings', 'replies', 'telemetry'],
+  admission: ['settings', 'replies', 'telemetry', 'recording'],
+  attempts: ['settings', 'replies', 'telemetry', 'recording', 'admission'],
+  endpoints: ['settings', 'replies', 'telemetry', 'recording', 'admission', 'attempts'],
+  server: ['settings', 'replies', 'telemetry', 'recording', 'admission', 'attempts', 'endpoints'],
 };

@@ -16,6 +16,7 @@ export const describedFolders = [
   'audit',
   'billing',
   'control',
+  'content',
   'conversations',
   'gateway',
   'main',

@@ -5,6 +5,7 @@ import { alertSuite } from './alert-suite.ts';
 import { auditSinkSuite } from './audit-sink-suite.ts';
 import { auditSuite } from './audit-suite.ts';
 import { callFactsSuite } from './call-facts-suite.ts';
+import { contentSuite } from './content-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
 import { creditSuite } from './credit-suite.ts';
 import { groupCreditSuite } from './group-credit-suite.ts';
@@ -35,6 +36,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('alerts', () => alertSuite(open));
     describe('audit log', () => auditSuite(open));
     describe('sinks of the audit log', () => auditSinkSuite(open));
+    describe('recorded content', () => contentSuite(open));
     describe('refused requests', () => refusalSuite(open));
     describe('people', () => peopleSuite(open));
     describe('ledger', () => ledgerSuite(open));

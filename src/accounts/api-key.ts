@@ -1,5 +1,6 @@
 import type { AccessLimits } from './access-limits.ts';
 import type { CallTags } from './call-tags.ts';
+import type { ContentMode } from './content-mode.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import type { Team } from './team.ts';
 
@@ -39,11 +40,13 @@ export type ApiKey = {
   /** Until this moment, the previous secret opens the key too. */
   readonly previousOpensUntilMs?: number;
   /** The team of its owner, and the limits that all users of the team share. */
-  readonly team?: Pick<Team, 'id' | 'name' | 'limits'>;
+  readonly team?: Pick<Team, 'id' | 'name' | 'limits' | 'content'>;
   /** The limits that all keys share. */
   readonly organizationLimits?: AccessLimits;
   /** The tags of all its calls; those of a request with the same names are ignored. Absent: none. */
   readonly tags?: CallTags;
+  /** How much of the content of its calls is recorded. Absent: as its team says. */
+  readonly content?: ContentMode;
 };
 
 /** A key as the store keeps it. The secret exists only at the moment of its creation. */

@@ -7,6 +7,7 @@ import { generateId, generateSecret } from './api-key-format.ts';
 import type { RandomBytes } from './api-key-format.ts';
 import { type ApiKey, type User, withoutHashes } from './api-key.ts';
 import { type BillingTokens, createBillingTokens } from './billing-tokens.ts';
+import type { ContentMode } from './content-mode.ts';
 import { type CallTags, sortTags } from './call-tags.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import { createHint } from './create-hint.ts';
@@ -26,6 +27,7 @@ type RequestedApiKey = {
   readonly strictTranslation?: boolean;
   readonly responseRetentionDays?: number | undefined;
   readonly disconnectPolicy?: KeyDisconnectPolicy | undefined;
+  readonly content?: ContentMode | undefined;
   readonly limits?: AccessLimitsChange;
   readonly tags?: CallTags;
 };
@@ -35,6 +37,7 @@ type KeyOptions = {
   readonly strictTranslation: boolean;
   readonly responseRetentionDays: number | undefined;
   readonly disconnectPolicy: KeyDisconnectPolicy | undefined;
+  readonly content: ContentMode | undefined;
   readonly limits: AccessLimits | undefined;
   readonly tags: CallTags | undefined;
 };
@@ -80,6 +83,11 @@ export type Accounts = Parts & {
    * key.
    */
   readonly setDisconnectPolicy: (keyId: string, policy: KeyDisconnectPolicy | undefined) => Promise<boolean>;
+  /**
+   * Sets how much of the content of the key's calls is recorded; undefined means as its team says. Takes effect within
+   * about a second. False if there is no such key.
+   */
+  readonly setKeyContent: (keyId: string, content: ContentMode | undefined) => Promise<boolean>;
   /** Changes the limits of the key. Takes effect within about a second. False if there is no such key. */
   readonly changeKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;
   /** Replaces the tags of all calls of the key; none for an empty set. False if there is no such key. */
@@ -127,6 +135,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
     setStrictTranslation: (keyId, strictTranslation) => store.setApiKeyStrictTranslation(keyId, strictTranslation, change()),
     setResponseRetention: (keyId, days) => store.setApiKeyRetention(keyId, days, change()),
     setDisconnectPolicy: (keyId, policy) => store.setApiKeyDisconnect(keyId, policy, change()),
+    setKeyContent: (keyId, content) => store.editApiKey(keyId, { content: content ?? null }, change()),
     changeKeyLimits: (keyId, limits) => store.changeApiKeyLimits(keyId, limits, change()),
     setKeyTags: (keyId, tags) => store.setApiKeyTags(keyId, sortTags(tags), change()),
     createUser: (user) => createUser(dependencies, user),
@@ -152,9 +161,9 @@ async function createApiKey(dependencies: AccountsDependencies, requested: Reque
   const userName = parseName('user name', requested.userName);
   const name = parseName('key name', requested.name);
   const { id, secret } = generateSecret('sk-weir', dependencies.random);
-  const { strictTranslation = false, responseRetentionDays, disconnectPolicy } = requested;
+  const { strictTranslation = false, responseRetentionDays, disconnectPolicy, content } = requested;
   const limits = changeLimits(undefined, requested.limits ?? {});
-  const options = { strictTranslation, responseRetentionDays, disconnectPolicy, limits, tags: requested.tags };
+  const options = { strictTranslation, responseRetentionDays, disconnectPolicy, content, limits, tags: requested.tags };
   const key = await insertApiKey(dependencies, { id, userName, name, secret, ...options });
   if (key === undefined) throw new AccountsError('duplicate_name', `The user ${userName} already has a key named ${name}.`);
   return { key, secret };
@@ -164,6 +173,7 @@ const noOptions: KeyOptions = {
   strictTranslation: false,
   responseRetentionDays: undefined,
   disconnectPolicy: undefined,
+  content: undefined,
   limits: undefined,
   tags: undefined,
 };
@@ -197,6 +207,7 @@ async function ensureApiKeyWithSecret(
       strictTranslation: namesake.strictTranslation,
       responseRetentionDays: namesake.responseRetentionDays,
       disconnectPolicy: namesake.disconnectPolicy,
+      content: namesake.content,
       limits: namesake.limits,
       tags: namesake.tags,
     };
@@ -223,6 +234,7 @@ async function insertApiKey(
     strictTranslation: requested.strictTranslation,
     ...(requested.responseRetentionDays === undefined ? {} : { responseRetentionDays: requested.responseRetentionDays }),
     ...(requested.disconnectPolicy === undefined ? {} : { disconnectPolicy: requested.disconnectPolicy }),
+    ...(requested.content === undefined ? {} : { content: requested.content }),
     ...(requested.limits === undefined ? {} : { limits: requested.limits }),
     ...(requested.tags === undefined || Object.keys(requested.tags).length === 0 ? {} : { tags: sortTags(requested.tags) }),
     ...(user.limits === undefined ? {} : { userLimits: user.limits }),

@@ -2,6 +2,7 @@ import type { Change } from '../audit/change-author.ts';
 import type { AccessLimitsChange } from './access-limits.ts';
 import type { ApiKey } from './api-key.ts';
 import type { CallTags } from './call-tags.ts';
+import type { ContentMode } from './content-mode.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 
 /** A key as lists show it. */
@@ -36,6 +37,7 @@ export type KeyEdit = {
   readonly strictTranslation?: boolean;
   readonly responseRetentionDays?: number | null;
   readonly disconnectPolicy?: KeyDisconnectPolicy | null;
+  readonly content?: ContentMode | null;
   readonly limits?: AccessLimitsChange;
   /** Replaces all tags. */
   readonly tags?: CallTags;

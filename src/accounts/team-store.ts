@@ -1,5 +1,6 @@
 import type { Change } from '../audit/change-author.ts';
 import type { AccessLimitsChange } from './access-limits.ts';
+import type { ContentMode } from './content-mode.ts';
 import type { Organization, Team } from './team.ts';
 
 /**
@@ -13,6 +14,8 @@ export type TeamStore = {
   readonly listTeams: () => Promise<readonly Team[]>;
   /** Changes the limits that all users of a team share. Returns false if there is no team of that name. */
   readonly changeTeamLimits: (teamName: string, limits: AccessLimitsChange, change: Change) => Promise<boolean>;
+  /** Changes how much of the content of the team's calls is recorded. Returns false if there is no such team. */
+  readonly changeTeamContent: (teamName: string, content: ContentMode | undefined, change: Change) => Promise<boolean>;
   /**
    * Removes a team without users; booked calls keep its name. `missing`: there is no such team. `in-use`: a user is in
    * it, and nothing changed.

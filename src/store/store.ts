@@ -14,6 +14,7 @@ import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
 import type { UsageStore } from '../billing/usage/usage-store.ts';
 import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { OperationStore } from '../control/operations/long-operation.ts';
+import type { ContentStore } from '../content/content-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
 import type { CallbackStore } from '../tasks/callbacks/callback-store.ts';
@@ -46,6 +47,7 @@ export type Store = AccountsStore &
   AlertStore &
   AuditSinkStore &
   OperationStore &
+  ContentStore &
   IdempotencyStore & {
     /**
      * Sixteen hexadecimal digits that no other database has. They separate its files in shared storage from those of

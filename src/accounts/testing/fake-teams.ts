@@ -38,6 +38,12 @@ export function createFakeTeams(users: {
       users.note();
       return true;
     },
+    changeTeamContent: (teamName, content) => {
+      if (!hasTeam(teamName)) return false;
+      teams = changeNamed(teams, teamName, ({ content: _before, ...team }) => ({ ...team, ...(content === undefined ? {} : { content }) }));
+      users.note();
+      return true;
+    },
     deleteTeam: (teamName) => {
       if (!hasTeam(teamName)) return 'missing';
       if (users.users().some(({ team }) => team === teamName)) return 'in-use';

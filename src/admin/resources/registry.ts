@@ -5,6 +5,7 @@ import { billingTokenOperations, type BillingTokenServices } from './billing-tok
 import { callOperations, type CallServices } from './calls/call-operations.ts';
 import { creditOperations } from './credits/credit-operations.ts';
 import type { CreditServices } from './credits/find-owner.ts';
+import { contentOperations, type ContentServices } from './content/content-operations.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
 import { operationOperations, type OperationServices } from './operations/operation-resource.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
@@ -26,6 +27,7 @@ export type AdminServices = AuditServices &
   KeyServices &
   CallServices &
   UsageServices &
+  ContentServices &
   CreditServices &
   ReceiptServices &
   RefusalServices &
@@ -42,6 +44,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...keyOperations,
   ...callOperations,
   ...usageOperations,
+  ...contentOperations,
   ...creditOperations,
   ...receiptOperations,
   ...refusalOperations,

@@ -46,14 +46,17 @@ export async function findCaller(
  * @throws GatewayError for a caller that is unknown, or may not call
  */
 export async function enter(
-  services: CallerServices & Pick<AdmissionServices, 'gatekeeper'>,
+  services: CallerServices & Pick<AdmissionServices, 'gatekeeper' | 'recording'>,
   { callId, request, response, target }: Arriving,
   voice: Pick<ErrorVoice, 'encodeError'>,
   report?: CallReport,
 ): Promise<Entered | undefined> {
   const { callers, clock, settings, gatekeeper } = services;
   const caller = await authenticate(request, target.queryKeys, callers);
-  if (report !== undefined) report.caller = caller;
+  if (report !== undefined) {
+    report.caller = caller;
+    services.recording?.begin(caller, report);
+  }
   checkCaller(caller, request, clock.nowMs(), settings().isProxy);
   callers.noteUse?.(caller.id);
   const admission = await enterGate(gatekeeper, { callId, request, response, voice }, report, caller.userId);

@@ -177,13 +177,14 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
   #createExchange({ target, plan, opening, observer, ticket }: OpenedAttempt<Plan>): UpstreamExchange<Piece> {
     const { relay } = plan;
     const pricingParameters = opening?.pricingParameters;
-    const { callId, settings, framing, taken, startedMs } = this.#call;
+    const { callId, settings, framing, taken, startedMs, report } = this.#call;
     const { clock, logger, telemetry, drainSlots } = this.#services;
     const { limits } = settings;
     const usual = timeoutsOf(target, framing !== undefined, settings.timeouts);
     const timeouts = this.#job.limitTimes?.(usual) ?? usual;
     return new UpstreamExchange({
       requestId: callId,
+      recorder: report.recorder,
       relay: taken === undefined ? relay : withOwnLimits(relay, taken),
       framing,
       target,

@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
+import type { RecordedChat } from '../../content/records/recorded-call.ts';
 import type { CallEnd, CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { DialectId, Operation } from '../../dialects/dialect-id.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { InterfaceId } from '../../inference/interfaces.ts';
+import type { UpstreamHandler, UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import type { ClientReply } from '../replies/client-reply.ts';
 import type { CallTrace } from './call-trace.ts';
 
@@ -18,6 +20,22 @@ export type EndedCall = {
   readonly status: number | undefined;
   /** From acceptance to the end of the exchange. */
   readonly durationMs: number;
+};
+
+/** Keeps the bodies of a call, because its key lets them be recorded or an operator has ordered a capture. */
+export type CallRecorder = {
+  /** The body of the client's request. @param chat absent for other interfaces */
+  readonly request: (bytes: Uint8Array, chat?: RecordedChat) => void;
+  /** The call is answered by this reply from now on. */
+  readonly follow: (reply: ClientReply) => void;
+  /**
+   * An attempt is about to be sent.
+   * @param credential of the upstream; it is removed from what is kept
+   * @returns the handler that receives the answer, and keeps it
+   */
+  readonly attempt: (request: UpstreamRequest, handler: UpstreamHandler, credential: string | undefined) => UpstreamHandler;
+  /** The call is over. Called once. */
+  readonly ended: (call: EndedCall) => void;
 };
 
 /** The interface of a call, as logs, metrics and traces name it. */
@@ -50,6 +68,8 @@ export class CallReport {
   readonly trace: CallTrace | undefined;
   /** Set when the key is found. */
   caller: { readonly id: string; readonly userName: string; readonly name: string } | undefined;
+  /** Set when the key is found, if something of the call's content is kept. */
+  recorder: CallRecorder | undefined;
   /** Set when the request is read. */
   facts: { readonly requestedModel: string; readonly stream: boolean } | undefined;
   /** Milliseconds that the call waited for a place, if it had to. */
@@ -94,6 +114,7 @@ export class CallReport {
   goOn(response: ClientReply): void {
     this.#response = response;
     this.#isClosed = response.destroyed;
+    this.recorder?.follow(response);
     this.#listen(response);
   }
 
@@ -158,11 +179,19 @@ export class CallReport {
 }
 
 /** The part of a report that the attempts of its call use. */
-export type AttemptReport = Pick<CallReport, 'exchanging' | 'settled' | 'ended' | 'trace' | 'facts' | 'attemptStartedMs'>;
+export type AttemptReport = Pick<CallReport, 'exchanging' | 'settled' | 'ended' | 'trace' | 'facts' | 'attemptStartedMs' | 'recorder'>;
 
 /** The report of a call that the gateway makes for itself. */
 export function createSilentReport(settled: AttemptReport['settled'] = () => {}): AttemptReport {
-  return { facts: undefined, trace: undefined, attemptStartedMs: undefined, exchanging: () => {}, settled, ended: () => {} };
+  return {
+    facts: undefined,
+    trace: undefined,
+    recorder: undefined,
+    attemptStartedMs: undefined,
+    exchanging: () => {},
+    settled,
+    ended: () => {},
+  };
 }
 
 /** Programs write their name first, before a slash. Only a short plain word is accepted. */

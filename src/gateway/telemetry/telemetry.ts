@@ -1,4 +1,12 @@
-import { type AttemptReport, CallReport, type CallSink, type CallStart, type EndedCall, type StreamKind } from './call-report.ts';
+import {
+  type AttemptReport,
+  type CallRecorder,
+  CallReport,
+  type CallSink,
+  type CallStart,
+  type EndedCall,
+  type StreamKind,
+} from './call-report.ts';
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
@@ -57,6 +65,14 @@ export function createTelemetry({ clock, logger, log, metrics, refusals, traces 
         // A failed report must never break a call.
         logger.error({ err: error }, 'reporting ended calls failed');
       }
+    }
+    for (const call of calls) if (call.report.recorder !== undefined) record(call, call.report.recorder);
+  };
+  const record = (call: EndedCall, recorder: CallRecorder): void => {
+    try {
+      recorder.ended(call);
+    } catch (error) {
+      logger.error({ err: error }, 'recording an ended call failed');
     }
   };
   const onEnded = (report: CallReport): void => {

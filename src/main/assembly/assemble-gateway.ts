@@ -17,6 +17,7 @@ import { createGatekeeper, type Gatekeeper } from '../../gateway/admission/overl
 import { createLoopGauge, createMemoryGauge } from '../../gateway/admission/overload/process-watch.ts';
 import { createReplyOwners } from '../../gateway/endpoints/chat/responses/reply-owners.ts';
 import { createSchemaChecker } from '../../gateway/endpoints/chat/schema-check/schema-checker.ts';
+import type { Telemetry } from '../../gateway/telemetry/telemetry.ts';
 import type { RunningCall } from '../../gateway/attempts/services.ts';
 import { createRetryBudget } from '../../gateway/attempts/retry/retry-budget.ts';
 import { addGatewayGauges } from '../../gateway/server/gateway-gauges.ts';
@@ -43,6 +44,7 @@ import type { BookVerifier } from '../../billing/credits/book-verifier.ts';
 import { openAlerts } from './alerts/open-alerts.ts';
 import { openCallers } from './open-callers.ts';
 import { openAuditSinks } from './audit/open-audit-sinks.ts';
+import { openContent } from './content/open-content.ts';
 import { openCallbacks } from './open-callbacks.ts';
 import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
 import { openIdempotency } from './open-idempotency.ts';
@@ -237,7 +239,7 @@ export async function assembleGateway(options: {
     summaries: createCompactionSealer(loadStoreKey(environment)),
     documents: opened.adopt(createDocumentReader(), (reader) => reader.close()),
     schemaChecker: opened.adopt(createSchemaChecker(), (checker) => checker.close()),
-    ...(await openWhatIsKept({ environment, nodeId, store, clock, logger, live, telemetry, meter: mediaMeter }, opened)),
+    ...(await openWhatIsKept({ ...options, nodeId, store, live, telemetry, registry, meter: mediaMeter }, opened)),
     mediaMeter,
     fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
     settings: live.settings,
@@ -274,18 +276,23 @@ async function openWhatIsKept(
   {
     live,
     ...parts
-  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry' | 'meter'> & {
+  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'meter'> & {
     readonly live: LiveSettings;
+    readonly telemetry: Telemetry;
     readonly nodeId: string;
+    readonly registry: MetricRegistry | undefined;
   },
   opened: AsyncDisposableStack,
-): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'pictures' | 'idempotency'>> {
+): Promise<
+  Pick<Gateway, 'recording' | 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'pictures' | 'idempotency'>
+> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
   keepStatisticsDays(base.store, live.config().timeZone ?? 'UTC', base.logger);
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
   const idempotency = openIdempotency(base, opened);
-  return { ...stored, callbacks, idempotency, ...(await openMedia({ ...base, sealUrl: vault.sealUrl }, opened)) };
+  const recording = await openContent({ ...base, flushCalls: parts.telemetry.flush, random: Math.random }, opened);
+  return { ...stored, callbacks, idempotency, recording, ...(await openMedia({ ...base, sealUrl: vault.sealUrl }, opened)) };
 }
 
 function listHindrances(journal: Journal): readonly string[] {

@@ -63,6 +63,7 @@ export function openAdminServices(
     audit: store,
     refusals: store,
     calls: store,
+    content: store,
     usage: store,
     credits: store,
     ledger: store,

@@ -7,6 +7,7 @@ import type { ListedApiKey } from '../../accounts/key-store.ts';
 import { parseInstant, parseLimits, type WrittenLimits } from '../../accounts/parse-limits.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { type Environment, StartError } from '../environment.ts';
+import { findKey, findKeys } from './find-keys.ts';
 import { addLimitOptions, showLimits, writtenLimits } from './limit-options.ts';
 import { addDisconnectOption, parseDisconnect } from './disconnect-option.ts';
 import { readDuration } from './read-duration.ts';
@@ -14,29 +15,7 @@ import { addTagsOption, readTagsOption } from './tags-option.ts';
 import { addRetentionOption, parseRetention, showRetention } from './retention-option.ts';
 import { printTable, withAccounts } from './with-accounts.ts';
 
-/** Finds a key by its id, or by its owner and name: `bob/ci`. */
-async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
-  const slash = reference.indexOf('/');
-  const key = await accounts.findApiKey(
-    slash === -1 ? { id: reference } : { userName: reference.slice(0, slash), name: reference.slice(slash + 1) },
-  );
-  if (key === undefined) throw new StartError(`there is no key "${reference}"; name it by id or as user/name (weir keys list shows both)`);
-  return key;
-}
-
 const time = (ms: number): string => new Date(ms).toISOString();
-
-/** Finds several keys with one reading of the list. */
-async function findKeys(accounts: Accounts, references: readonly string[]): Promise<readonly ApiKey[]> {
-  if (references.length === 1) return [await findKey(accounts, references[0] ?? '')];
-  const listed = await accounts.listApiKeys();
-  const byReference = new Map<string, ApiKey>(
-    listed.flatMap((key) => [[`${key.userName}/${key.name}`, key] as const, [key.id, key] as const]),
-  );
-  return await Promise.all(
-    references.map(async (reference) => byReference.get(reference.normalize('NFC')) ?? (await findKey(accounts, reference))),
-  );
-}
 
 /** Columns that are only shown if a listed key has something in them. */
 function ifAny<Column>(keys: readonly ApiKey[], has: (key: ApiKey) => boolean, column: Column): readonly Column[] {

@@ -8,6 +8,7 @@ import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from './default-drain-times.ts';
 import { alertsSchema } from './alerts-schema.ts';
 import { callersSchema } from './callers-schema.ts';
+import { contentSchema } from './content-schema.ts';
 import { auditSchema } from './audit-schema.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { databaseSchema } from './database-schema.ts';
@@ -295,6 +296,7 @@ export const configSchema = Type.Object(
     callbacks: Type.Optional(callbacksSchema),
     alerts: Type.Optional(alertsSchema),
     audit: Type.Optional(auditSchema),
+    content: Type.Optional(contentSchema),
     files: Type.Optional(filesSchema),
     videos: Type.Optional(videosSchema),
     images: Type.Optional(imagesSchema),

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-const s3Schema = Type.Object(
+export const s3Schema = Type.Object(
   {
     endpoint: Type.String({
       pattern: '^https?://[^/?#@]+/?$',

@@ -8,6 +8,7 @@ import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
+import { findContentProblems } from './content-schema.ts';
 import { findAuditProblems } from './audit-schema.ts';
 import { findAlertProblems } from './alert-settings.ts';
 import { findIssuerProblems } from './token-issuers.ts';
@@ -164,6 +165,7 @@ function findBrokenReferences(config: Config): readonly Problem[] {
     ...findIssuerProblems(config.callers?.issuers),
     ...findAuditProblems(config),
     ...findOidcProblems(config),
+    ...findContentProblems(config),
   ];
   const names = Object.keys(config.upstreams ?? {});
   for (const [name, upstream] of Object.entries(config.upstreams ?? {}))

@@ -27,6 +27,7 @@ import { auditSinks } from './0025-audit-sinks.ts';
 import { refusals } from './0026-refusals.ts';
 import { groupCredits } from './0027-group-credits.ts';
 import { operations } from './0028-operations.ts';
+import { content } from './0029-content.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -58,6 +59,7 @@ export const migrations: readonly Migration[] = [
   refusals,
   groupCredits,
   operations,
+  content,
 ];
 
 /** The schema version that this program needs. */

@@ -74,10 +74,10 @@ async function ensureUser(database: Database, user: User, change: Change): Promi
 
 async function insertApiKey(database: Database, key: StoredApiKey, change: Change): Promise<boolean> {
   return await changeKey(database, key.id, { change, action: 'keys.create' }, (transaction) => {
-    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, response_retention_days, disconnect_policy, limits, expires_at_ms, tags)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+    const sql = `insert into api_keys (id, user_id, name, hash, hint, created_at_ms, disabled_at_ms, strict_translation, response_retention_days, disconnect_policy, limits, expires_at_ms, tags, content)
+      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
     const { id, userId, name, hash, hint, createdAtMs, disabledAtMs, strictTranslation, responseRetentionDays } = key;
-    const written = [...limitValues(key.limits), encodeTags(key.tags)] as const;
+    const written = [...limitValues(key.limits), encodeTags(key.tags), key.content ?? null] as const;
     const options = [strictTranslation ? 1 : 0, responseRetentionDays ?? null, key.disconnectPolicy ?? null, ...written] as const;
     return transaction.run(sql, id, userId, name, hash, hint, createdAtMs, disabledAtMs ?? null, ...options);
   });
@@ -90,6 +90,7 @@ async function editKey(transaction: Database, keyId: string, edit: KeyEdit): Pro
     ['strict_translation', edit.strictTranslation === undefined ? undefined : edit.strictTranslation ? 1 : 0],
     ['response_retention_days', edit.responseRetentionDays],
     ['disconnect_policy', edit.disconnectPolicy],
+    ['content', edit.content],
     ['tags', edit.tags === undefined ? undefined : encodeTags(edit.tags)],
   ];
   let found = await changeLimitsOf(transaction, liveKey, keyId, edit.limits ?? {});

@@ -1,5 +1,6 @@
 import type { StoredApiKey } from '../../accounts/api-key.ts';
 import { type CallTags, isCallTags } from '../../accounts/call-tags.ts';
+import { type ContentMode, isContentMode } from '../../accounts/content-mode.ts';
 import { isDisconnectPolicy, type KeyDisconnectPolicy } from '../../accounts/disconnect-policy.ts';
 import type { Change } from '../../audit/change-author.ts';
 import { StoreError } from '../store-error.ts';
@@ -13,7 +14,7 @@ import type { SqlParameter, SqlRow } from './sql-values.ts';
 export const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as user_name, api_keys.name as name, api_keys.hash as hash,
     api_keys.hint as hint, api_keys.created_at_ms as created_at_ms, api_keys.disabled_at_ms as disabled_at_ms, api_keys.strict_translation as strict_translation,
     api_keys.response_retention_days as response_retention_days, api_keys.disconnect_policy as disconnect_policy,
-    api_keys.limits as limits, users.limits as user_limits, api_keys.tags as tags, teams.id as team_id, teams.name as team_name,
+    api_keys.limits as limits, users.limits as user_limits, api_keys.tags as tags, api_keys.content as content, teams.content as team_content, teams.id as team_id, teams.name as team_name,
     teams.limits as team_limits, organization.limits as organization_limits,
     api_keys.previous_hash as previous_hash, api_keys.previous_until_ms as previous_until_ms
   from api_keys join users on users.id = api_keys.user_id left join teams on teams.id = users.team_id
@@ -31,6 +32,7 @@ export function decodeApiKey(row: SqlRow): StoredApiKey {
   const team = decodeKeyTeam(row);
   const organizationLimits = decodeLimits(row, 'organization_limits');
   const tags = decodeTags(row);
+  const content = decodeContentMode(row, 'content');
   return {
     id: readText(row, 'id'),
     userId: readText(row, 'user_id'),
@@ -48,6 +50,7 @@ export function decodeApiKey(row: SqlRow): StoredApiKey {
     ...(team === undefined ? {} : { team }),
     ...(organizationLimits === undefined ? {} : { organizationLimits }),
     ...(tags === undefined ? {} : { tags }),
+    ...(content === undefined ? {} : { content }),
     ...(previousOpensUntilMs === undefined ? {} : { previousOpensUntilMs }),
     hash: readText(row, 'hash'),
     ...(previousHash === undefined ? {} : { previousHash }),
@@ -71,7 +74,19 @@ function decodeKeyTeam(row: SqlRow): StoredApiKey['team'] {
   const id = readOptionalText(row, 'team_id');
   if (id === undefined) return undefined;
   const limits = decodeLimits(row, 'team_limits');
-  return { id, name: readText(row, 'team_name'), ...(limits === undefined ? {} : { limits }) };
+  const content = decodeContentMode(row, 'team_content');
+  return {
+    id,
+    name: readText(row, 'team_name'),
+    ...(limits === undefined ? {} : { limits }),
+    ...(content === undefined ? {} : { content }),
+  };
+}
+
+export function decodeContentMode(row: SqlRow, column: string): ContentMode | undefined {
+  const word = readOptionalText(row, column);
+  if (word === undefined || isContentMode(word)) return word;
+  throw new StoreError('corrupt', `Column ${column} is not a known mode of content.`);
 }
 
 /** A key of an issuer's tokens has `jwt:<issuer>:<digest>` in the place of a secret's hash, which has no colon. */

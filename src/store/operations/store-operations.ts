@@ -8,6 +8,7 @@ import { createBookOperations } from './book-operations.ts';
 import { createCallFactsOperations } from './facts/call-facts-operations.ts';
 import { createBilledCallOperations } from './billed-call-operations.ts';
 import { createCallbackOperations } from './callback-operations.ts';
+import { createContentOperations } from './content-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
@@ -49,6 +50,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createAlertOperations(database),
     ...createAuditSinkOperations(database),
     ...createLongOperationOperations(database),
+    ...createContentOperations(database),
     ...createIdempotencyOperations(database),
     ...createPriceBookOperations(database),
     databaseId: () => readDatabaseId(database),

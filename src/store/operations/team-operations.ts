@@ -3,7 +3,8 @@ import type { User } from '../../accounts/api-key.ts';
 import type { TeamStore } from '../../accounts/team-store.ts';
 import type { Team } from '../../accounts/team.ts';
 import type { Change } from '../../audit/change-author.ts';
-import { newKeysVersion } from './api-key-row.ts';
+import type { ContentMode } from '../../accounts/content-mode.ts';
+import { decodeContentMode, newKeysVersion } from './api-key-row.ts';
 import { appendAudit, appendDifference } from './audit-operations.ts';
 import type { Database } from './database.ts';
 import { decodeLimits } from './decode-limits.ts';
@@ -13,7 +14,7 @@ import type { SqlRow } from './sql-values.ts';
 const selectUsers = `select users.id as id, users.name as name, users.created_at_ms as created_at_ms, users.limits as limits,
     teams.name as team_name
   from users left join teams on teams.id = users.team_id`;
-const selectTeams = 'select id, name, created_at_ms, limits from teams where deleted_at_ms is null';
+const selectTeams = 'select id, name, created_at_ms, limits, content from teams where deleted_at_ms is null';
 
 /** The SQL of teams and the organization. */
 export function createTeamOperations(database: Database): TeamStore {
@@ -22,6 +23,8 @@ export function createTeamOperations(database: Database): TeamStore {
     listTeams: async () => (await database.all(`${selectTeams} order by created_at_ms, id`)).map(decodeTeam),
     changeTeamLimits: (teamName, limits, change) =>
       database.transact((transaction) => changeTeamLimits(transaction, teamName, limits, change)),
+    changeTeamContent: (teamName, content, change) =>
+      database.transact((transaction) => changeTeamContent(transaction, teamName, content, change)),
     deleteTeam: (teamName, change) => database.transact((transaction) => deleteTeam(transaction, teamName, change)),
     setUserTeam: (userName, teamName, change) => database.transact((transaction) => setUserTeam(transaction, userName, teamName, change)),
     readOrganization: async () => {
@@ -86,14 +89,30 @@ async function readTeam(database: Database, name: string): Promise<Team | undefi
 
 function decodeTeam(row: SqlRow): Team {
   const limits = decodeLimits(row, 'limits');
+  const content = decodeContentMode(row, 'content');
   const team = { id: readText(row, 'id'), name: readText(row, 'name'), createdAtMs: readInteger(row, 'created_at_ms') };
-  return limits === undefined ? team : { ...team, limits };
+  return { ...team, ...(limits === undefined ? {} : { limits }), ...(content === undefined ? {} : { content }) };
 }
 
 async function changeTeamLimits(transaction: Database, teamName: string, limits: AccessLimitsChange, change: Change): Promise<boolean> {
   const before = await readTeam(transaction, teamName);
   if (before === undefined) return false;
   await changeLimitsOf(transaction, { table: 'teams', where: 'id = ?' }, before.id, limits);
+  await newKeysVersion(transaction);
+  const texts = { before: JSON.stringify(before), after: JSON.stringify(await readTeam(transaction, teamName)) };
+  await appendDifference(transaction, { change, action: 'teams.update' }, `team:${teamName}`, texts);
+  return true;
+}
+
+async function changeTeamContent(
+  transaction: Database,
+  teamName: string,
+  content: ContentMode | undefined,
+  change: Change,
+): Promise<boolean> {
+  const before = await readTeam(transaction, teamName);
+  if (before === undefined) return false;
+  await transaction.run('update teams set content = ? where id = ?', content ?? null, before.id);
   await newKeysVersion(transaction);
   const texts = { before: JSON.stringify(before), after: JSON.stringify(await readTeam(transaction, teamName)) };
   await appendDifference(transaction, { change, action: 'teams.update' }, `team:${teamName}`, texts);

@@ -94,6 +94,8 @@ const rights: Readonly<Record<string, Rights>> = {
   alerts: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'read' },
   alert_node_reports: gatewayOnly,
   audit_sinks: gatewayOnly,
+  content_objects: { gateway: 'everything', monitor: 'nothing', console: 'change and delete' },
+  content_erasures: { gateway: 'add and change', monitor: 'nothing', console: 'add and change' },
   alert_notices: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'read' },
   // Refused requests are deleted after some days.
   refusals: { gateway: 'everything', monitor: 'nothing', operator: 'read', console: 'read' },

@@ -33,6 +33,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   insertTeam: 2,
   listTeams: 0,
   changeTeamLimits: 3,
+  changeTeamContent: 3,
   deleteTeam: 2,
   setUserTeam: 3,
   readOrganization: 0,
@@ -204,6 +205,12 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   releaseOperation: 2,
   cancelOperation: 3,
   sweepOperations: 1,
+  noteObject: 1,
+  confirmObject: 1,
+  listRemovableObjects: 1,
+  forgetObjects: 1,
+  eraseContent: 2,
+  listErasures: 0,
 };
 
 export const forwardedNames = Object.keys(forwardedCalls) as readonly ForwardedName[];

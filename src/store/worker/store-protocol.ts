@@ -11,6 +11,7 @@ import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
 import type { UsageStore } from '../../billing/usage/usage-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { OperationStore } from '../../control/operations/long-operation.ts';
+import type { ContentStore } from '../../content/content-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
@@ -67,6 +68,7 @@ export type StoreOperations = AccountsStoreOperations &
   AlertStore &
   AuditSinkStore &
   OperationStore &
+  ContentStore &
   IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };

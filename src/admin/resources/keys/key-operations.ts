@@ -10,6 +10,7 @@ import { type CallTags, isCallTags, sortTags, tagLimits } from '../../../account
 import { maySee } from '../../../accounts/people/principal.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { ChangeAuthor } from '../../../audit/change-author.ts';
+import { contentModeSchema } from '../../contract/content.ts';
 import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
 import {
   instant,
@@ -57,6 +58,7 @@ const keyMembers = {
   strict_translation: Type.Boolean(),
   response_retention_days: retention,
   disconnect,
+  content: contentModeSchema('as its team says'),
   tags: Type.Object({}, { additionalProperties: Type.String(), description: 'Tags of all calls of the key.' }),
   limits: limitsSchema,
 };
@@ -82,6 +84,7 @@ function encodeKey(key: ListedApiKey, nowMs: number): Static<typeof keySchema> {
     strict_translation: key.strictTranslation,
     response_retention_days: key.responseRetentionDays ?? null,
     disconnect: key.disconnectPolicy ?? null,
+    content: key.content ?? null,
     tags: { ...key.tags },
     limits: encodeLimits(key.limits),
   };
@@ -151,6 +154,7 @@ const options = {
   strict_translation: Type.Optional(Type.Boolean()),
   response_retention_days: Type.Optional(retention),
   disconnect: Type.Optional(disconnect),
+  content: Type.Optional(contentModeSchema('as its team says')),
   limits: Type.Optional(limitsChangeSchema),
   tags: Type.Optional(
     Type.Object({}, { additionalProperties: Type.String(), description: `At most ${tagLimits.tags} tags of all calls of the key.` }),
@@ -183,6 +187,7 @@ const createKey = operation({
       strictTranslation: body.strict_translation ?? false,
       responseRetentionDays: body.response_retention_days ?? undefined,
       disconnectPolicy: body.disconnect ?? undefined,
+      content: body.content ?? undefined,
       limits,
       ...(body.tags !== undefined && { tags: tagsOf(body.tags) }),
     });
@@ -219,6 +224,7 @@ const updateKey = operation({
       ...(body.strict_translation !== undefined && { strictTranslation: body.strict_translation }),
       ...(body.response_retention_days !== undefined && { responseRetentionDays: body.response_retention_days }),
       ...(body.disconnect !== undefined && { disconnectPolicy: body.disconnect }),
+      ...(body.content !== undefined && { content: body.content }),
       limits: limitsOf(principal, body.limits),
       ...(body.tags !== undefined && { tags: tagsOf(body.tags) }),
     };

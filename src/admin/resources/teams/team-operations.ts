@@ -8,11 +8,12 @@ import type { AccessLimitsChange } from '../../../accounts/access-limits.ts';
 import type { Team } from '../../../accounts/team.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { ChangeAuthor } from '../../../audit/change-author.ts';
+import { contentModeSchema } from '../../contract/content.ts';
 import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
 import { instant, moneySchema, nullable, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
-import { notFound } from '../../problem.ts';
+import { AdminProblem, notFound } from '../../problem.ts';
 
 export type TeamServices = {
   /** Accounts whose changes have this author. */
@@ -29,6 +30,7 @@ const teamSchema = record(
   {
     name: Type.String(),
     created_at: Type.String(),
+    content: contentModeSchema('for nothing, unless a key says something else'),
     prepaid: prepaidSchema,
     limits: limitsSchema,
     balance: nullable({ ...moneySchema, description: 'Only of a single team.' }),
@@ -40,9 +42,10 @@ const organizationSchema = record(
   'All users. Its limits are shared by all keys.',
 );
 
-const encodeTeam = ({ name, createdAtMs, limits }: Team, balanceNanoUsd?: bigint): Static<typeof teamSchema> => ({
+const encodeTeam = ({ name, createdAtMs, content, limits }: Team, balanceNanoUsd?: bigint): Static<typeof teamSchema> => ({
   name,
   created_at: instant(createdAtMs),
+  content: content ?? null,
   prepaid: limits?.prepaid === true,
   limits: encodeLimits(limits),
   balance: balanceNanoUsd === undefined ? null : formatMoney(balanceNanoUsd),
@@ -121,16 +124,24 @@ const updateTeam = operation({
   id: 'teams.update',
   method: 'PATCH',
   path: '/teams/{name}',
-  summary: 'Changes the limits that all users of a team share, and whether its balance pays',
+  summary: 'Changes the limits that all users of a team share, whether its balance pays, and how much of its calls is recorded',
   access: 'limits:write',
   subject,
   params: nameParams,
-  body: request(changeMembers),
+  body: request({ ...changeMembers, content: Type.Optional(contentModeSchema('for nothing')) }),
   reply: teamSchema,
   handle: async ({ params, body }, context: Context) => {
     await find(context, params.name);
-    const limits = readChange(body);
-    if (!(await context.services.accountsBy(context.change()).changeTeamLimits(params.name, limits))) throw notFound('team of this name');
+    const { content, ...others } = body;
+    // One change compares the version that the caller has seen.
+    const accounts = context.services.accountsBy(context.change());
+    if (content !== undefined && Object.keys(others).length > 0)
+      throw new AdminProblem('invalid_request', 'Change content in a request of its own.');
+    const isChanged =
+      content === undefined
+        ? await accounts.changeTeamLimits(params.name, readChange(others))
+        : await accounts.setTeamContent(params.name, content ?? undefined);
+    if (!isChanged) throw notFound('team of this name');
     return await find(context, params.name);
   },
 });

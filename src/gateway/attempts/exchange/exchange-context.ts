@@ -8,6 +8,7 @@ import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { Histogram } from '../../../platform/metrics/metric-registry.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../../settings/limits.ts';
+import type { CallRecorder } from '../../telemetry/call-report.ts';
 import type { Target } from '../routing/target.ts';
 import type { StreamBudget } from '../books/stream-budget.ts';
 import type { ClientDisconnect, DisconnectRule } from './client-disconnect.ts';
@@ -106,6 +107,8 @@ type ExchangeBasis = {
   readonly onOpened?: (() => void) | undefined;
   /** Counts the seconds between the pieces of a stream. Absent without metrics. */
   readonly chunkGaps?: Histogram | undefined;
+  /** Keeps the request and the answer. Absent if they are not kept. */
+  readonly recorder?: Pick<CallRecorder, 'attempt'> | undefined;
   /** Checks that a stream costs no more than its hold. Absent without a hold. */
   readonly budget?: StreamBudget | undefined;
   /** The action when the client disconnects. Absent: the upstream is stopped, and the generated output is charged. */

@@ -51,7 +51,9 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
       onClosed?.();
       this.#onClientClose();
     });
-    this.#context.target.upstream.client.send(request, this);
+    const { recorder, target } = this.#context;
+    const handler = recorder === undefined ? this : recorder.attempt(request, this, target.upstream.apiKey);
+    target.upstream.client.send(request, handler);
   }
 
   onRequestStart(controller: UpstreamController): void {

@@ -6,6 +6,7 @@ import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { readRequest } from '../../admission/read-request.ts';
 import { defaultAudioSettings } from '../../settings/call-settings.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
+import { describeForm } from '../shared/describe-form.ts';
 import { discardRest } from '../shared/discard-rest.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
 import { type AdmittedCall, admitCall, startPlainCall } from '../shared/plain-call.ts';
@@ -46,9 +47,10 @@ export async function serveAudio(
 }
 
 async function serveSpeech(gateway: AudioServices, { request, ...call }: ArrivedCall): Promise<void> {
-  const { admission, settings, headers } = call;
+  const { admission, settings, headers, report } = call;
   const { bytes, body } = await readRequest(request, settings.limits, (held) => admission.holdBytes(held));
   admission.holdBytes(bytes.length);
+  report.recorder?.request(bytes);
   await makeCall(gateway, call, createSpeechJob({ facts: readSpeechRequest(body, settings.validation), body, bytes, headers }));
 }
 
@@ -62,6 +64,7 @@ async function serveTranscription(
   if (spool === undefined || meter === undefined) throw new GatewayError('route_not_found', 'this gateway accepts no uploads');
   const form = await takeForm(gateway, { request, ...call }, spool);
   const { file } = form;
+  call.report.recorder?.request(describeForm(form.fields, [{ ...file, name: 'file' }]));
   try {
     const facts = readTranscriptionForm(form.fields, operation === 'translations' ? 'translate' : 'transcribe', settings.validation);
     const measure: MeasureDuration = (signal) => measureAudio(meter, file, { tenant: caller.userId, signal });

@@ -5,7 +5,7 @@ import type { Admission } from '../../admission/overload/fair-gate.ts';
 import type { GatewaySettings } from '../../attempts/services.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { ChatServices } from './chat-services.ts';
-import { type IncomingCall, toWireRequest } from './incoming-call.ts';
+import { type IncomingCall, recordedChat, toWireRequest } from './incoming-call.ts';
 import type { WireRequest } from '../../../dialects/wire-request.ts';
 import { readingAhead } from '../../../platform/json/lazy-object.ts';
 import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
@@ -38,6 +38,7 @@ export function enterChat(
   const settings = gateway.settings();
   const enter = (caller: ApiKey): AdmittedChat | undefined | Promise<AdmittedChat | undefined> => {
     report.caller = caller;
+    gateway.recording?.begin(caller, report);
     checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
     callers.noteUse?.(caller.id);
     const { callId, request, response, dialect } = call;
@@ -71,8 +72,10 @@ export async function readChat(
   { callbacks }: Pick<ChatServices, 'callbacks'>,
   call: IncomingCall,
   { settings, admission }: AdmittedChat,
+  report: Pick<CallReport, 'recorder'>,
 ): Promise<ReadChat> {
   const raw = await readRequest(call.request, settings.limits, (held) => admission.holdBytes(held));
+  report.recorder?.request(raw.bytes, recordedChat(call));
   const { request: received, callbackUrl } = takeCallbackUrl(callbacks, call, raw);
   admission.holdBytes(received.bytes.length);
   const validate = (): void => call.dialect.validateRequest(toWireRequest(call, received.body), settings.validation);

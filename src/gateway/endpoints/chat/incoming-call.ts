@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
+import type { RecordedChat } from '../../../content/records/recorded-call.ts';
 import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
 import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
@@ -29,6 +30,16 @@ export type IncomingCall = {
 /** The identity of a chat for its attempts. */
 export function identify({ callId, dialect }: IncomingCall): Pick<AttemptedCall, 'callId' | 'label'> {
   return { callId, label: dialect.id };
+}
+
+/** The interface of a chat, as its recording needs it. */
+export function recordedChat({ dialect, operation, pathModel, pathFraming }: IncomingCall): RecordedChat {
+  return {
+    dialect: dialect.id,
+    operation,
+    ...(pathModel === undefined ? {} : { pathModel }),
+    ...(pathFraming === undefined ? {} : { pathFraming }),
+  };
 }
 
 /** The facts that the path of a chat states. */

@@ -28,7 +28,7 @@ export async function runCall(gateway: ChatServices, call: IncomingCall, report:
   const entering = enterChat(gateway, call, report);
   const admitted = entering instanceof Promise ? await entering : entering;
   if (admitted === undefined) return;
-  const read = await readChat(gateway, call, admitted);
+  const read = await readChat(gateway, call, admitted, report);
   const imaged = answerWithImages(gateway, { ...admitted, ...read, call }, report);
   if (imaged !== undefined) return await imaged;
   const routing = routeChat(gateway, { ...admitted, ...read, call }, report);

@@ -52,6 +52,7 @@ async function receiveImages(gateway: ImageServices, { request }: EndpointReques
   if (route !== 'edits' || !isForm(request)) {
     const { bytes, body } = await readRequest(request, limits, (held) => admission.holdBytes(held));
     admission.holdBytes(bytes.length);
+    call.report.recorder?.request(bytes);
     return { request: readImages(body, route, validation) };
   }
   const { uploads: spool } = gateway;

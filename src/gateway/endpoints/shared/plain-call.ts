@@ -96,6 +96,7 @@ export async function receivePlainCall(
   const { admission, settings } = call;
   const { bytes, body } = await readRequest(http.request, settings.limits, (held) => admission.holdBytes(held));
   admission.holdBytes(bytes.length);
+  report.recorder?.request(bytes);
   return { ...call, body };
 }
 
