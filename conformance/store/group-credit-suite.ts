@@ -8,6 +8,7 @@ import type { LeaseReply, LeaseRequest } from '../../src/billing/credits/credit-
 import { accountIdOf, allPots, balanceOf, type GroupPayer, type Pot, type PotOwner } from '../../src/billing/credits/pots.ts';
 import { createEntry } from './call-entries.ts';
 import { verifyAll } from './credit-suite.ts';
+import { createTask } from './tasks/task-fixtures.ts';
 import { type StoreUnderTest, useEngine } from './store-under-test.ts';
 import { startMs } from './suite-start.ts';
 
@@ -154,22 +155,31 @@ export function groupCreditSuite(open: () => Promise<StoreUnderTest>): void {
   });
 
   test('overshoot 0: processes that lease and book together through several connections never lease more than a team has', async () => {
-    await createTeam('crowded', { spendPerMonth: nano(1000) }, { user: { spendPerMonth: nano(100_000) } });
+    await createTeam('crowded', { spendPerMonth: nano(1000) });
     const stores = [engine().store(), await engine().openAnother(), await engine().openAnother()];
-    const nodes = Array.from({ length: 9 }, (_, count) => ({ nodeId: `crowded-${count}`, sessionId: 's', nowMs }));
-    await Promise.all(nodes.map((node) => engine().store().openCreditNode(node)));
+    const members = Array.from({ length: 9 }, (_, count) => `crowded-${count}`);
+    const nodeOf = (name: string) => ({ nodeId: name, sessionId: 's', nowMs });
+    for (const name of members) {
+      await engine()
+        .store()
+        .ensureUser({ id: `id-${name}`, name, createdAtMs: 1 }, changeAt());
+      await engine()
+        .store()
+        .changeUserLimits(name, { spendPerMonth: nano(100_000) }, changeAt());
+      await engine().store().openCreditNode(nodeOf(name));
+    }
     const ofTeam = potOf('crowded', 'team:2026-01:t-crowded');
-    const ofUser = potOf('crowded', 'user:2026-01:crowded');
-    // Half of them ask for the pots in the opposite order: the store locks in its own.
+    // Each process serves another user, so only the team is common. Half of them ask for it first: the store has its
+    // own order of locks.
     const replies = await Promise.all(
-      nodes.map(async (node, count) => {
+      members.map(async (name, count) => {
         const store = stores[count % 3] ?? assert.fail();
+        const ofUser = potOf(name, `user:2026-01:${name}`);
         const requests = count % 2 === 0 ? [ask(ofTeam, 150n), ask(ofUser, 150n)] : [ask(ofUser, 150n), ask(ofTeam, 150n)];
-        const reply = await store.changeLeases(node, requests);
-        const [team = 0n, other = 0n] = granted(reply);
-        const amount = count % 2 === 0 ? team : other;
-        const entry = callOf('crowded', `crowded-${count}`, amount, { pots: [ofTeam, ofUser] });
-        await store.appendEntries([entry, callOf('crowded', `crowded-free-${count}`, 0n)], node.nodeId);
+        const amounts = granted(await store.changeLeases(nodeOf(name), requests));
+        const amount = amounts[count % 2] ?? assert.fail();
+        const booked = { ...callOf('crowded', name, amount, { pots: [ofTeam, ofUser] }), userName: name, keyId: `key-${name}` };
+        await store.appendEntries([booked], name);
         return amount;
       }),
     );
@@ -179,7 +189,47 @@ export function groupCreditSuite(open: () => Promise<StoreUnderTest>): void {
     );
     assert.equal(await spentOf(ofTeam), 1000n);
     assert.deepEqual(await verifyAll(engine().store()), []);
-    for (const { nodeId } of nodes) await engine().store().releaseCreditNode({ nodeId });
+    for (const nodeId of members) await engine().store().releaseCreditNode({ nodeId });
+  });
+
+  test('the hold of an unfinished video counts for its team, and for the balance that will pay it, until the video is booked', async () => {
+    const store = engine().store();
+    await createTeam('films', { spendTotal: nano(1000), prepaid: true });
+    await store.postTransaction(paid(team('films'), 800n, 'films:1'), changeAt());
+    const node = { nodeId: 'films', sessionId: 's', nowMs };
+    await store.openCreditNode(node);
+    const pots = [potOf('films', 'team:total:t-films'), balanceOf(team('films')), balanceOf({ level: 'user', userName: 'films' })];
+    const [ofTeam, ofBalance] = pots;
+    assert.ok(ofTeam !== undefined && ofBalance !== undefined);
+    await store.changeLeases(node, [ask(ofTeam, 300n), ask(ofBalance, 300n)]);
+    const owned = {
+      userName: 'films',
+      keyId: 'key-films',
+      createdAtMs: nowMs,
+      team: { id: 't-films', name: 'films' },
+      payer: 'team',
+    } as const;
+    const task = createTask('films-1', { ...owned, heldNanoUsd: 300n, heldPots: ofTeam.bit + ofBalance.bit });
+    await store.insertTask(task, { owner: 'films', untilMs: nowMs + 1000 }, undefined, 'films');
+    const states = async () => (await store.readPots(pots)).map(({ leasedNanoUsd, videosNanoUsd }) => [leasedNanoUsd, videosNanoUsd]);
+    // A process that is alone leases all of what is scarce; the task has its part now.
+    assert.deepEqual(await states(), [
+      [700n, 300n],
+      [500n, 300n],
+      [0n, 0n],
+    ]);
+    const entry = callOf('films', task.callId, 120n, { payer: 'team' });
+    assert.equal(await store.refuseTask({ id: task.id, owner: 'films', entry }), true);
+    const reports = await store.readPots(pots.slice(0, 2));
+    assert.deepEqual(
+      reports.map(({ limitNanoUsd, spentNanoUsd, videosNanoUsd }) => [limitNanoUsd, spentNanoUsd, videosNanoUsd]),
+      [
+        [1000n, 120n, 0n],
+        [680n, 0n, 0n],
+      ],
+    );
+    assert.equal(await store.releaseCreditNode({ nodeId: 'films' }), 2);
+    assert.deepEqual(await verifyAll(store), []);
   });
 
   test('a deleted team, a removed limit and a balance that is not prepaid limit nothing', async () => {
@@ -191,6 +241,9 @@ export function groupCreditSuite(open: () => Promise<StoreUnderTest>): void {
     await store.changeTeamLimits('gone', { prepaid: null }, changeAt());
     assert.deepEqual(await limits(), [10n, undefined]);
     await store.setUserTeam('gone', undefined, changeAt());
+    await store.postTransaction(paid(team('gone'), 5n, 'gone:1'), changeAt());
+    assert.equal(await store.deleteTeam('gone', changeAt()), 'has-balance');
+    await store.postTransaction(paid(team('gone'), -5n, 'gone:2'), changeAt());
     assert.equal(await store.deleteTeam('gone', changeAt()), 'deleted');
     assert.deepEqual(await limits(), [undefined, undefined]);
     await store.appendEntries([callOf('gone', 'gone-1', 3n)]);

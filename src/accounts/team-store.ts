@@ -18,9 +18,9 @@ export type TeamStore = {
   readonly changeTeamContent: (teamName: string, content: ContentMode | undefined, change: Change) => Promise<boolean>;
   /**
    * Removes a team without users; booked calls keep its name. `missing`: there is no such team. `in-use`: a user is in
-   * it, and nothing changed.
+   * it, and nothing changed. `has-balance`: its balance is not 0, and nothing changed.
    */
-  readonly deleteTeam: (teamName: string, change: Change) => Promise<'deleted' | 'missing' | 'in-use'>;
+  readonly deleteTeam: (teamName: string, change: Change) => Promise<'deleted' | 'missing' | 'in-use' | 'has-balance'>;
   /**
    * Puts a user into a team, or with undefined into none. Calls that were made before stay with the team of their
    * time. Names the one that does not exist; then nothing changed.

@@ -24,7 +24,7 @@ export type Teams = {
   readonly setTeamContent: (teamName: string, content: ContentMode | undefined) => Promise<boolean>;
   /**
    * Removes a team; its calls keep its name. False if there is no such team. Rejects with `team_in_use` while users are
-   * in it.
+   * in it or its balance is not 0.
    */
   readonly deleteTeam: (teamName: string) => Promise<boolean>;
   /**
@@ -64,6 +64,8 @@ export function createTeams({ store, clock, random, author }: Dependencies): Tea
     deleteTeam: async (teamName) => {
       const result = await store.deleteTeam(teamName.normalize('NFC'), change());
       if (result === 'in-use') throw new AccountsError('team_in_use', `The team ${teamName} has users; move them to another team first.`);
+      if (result === 'has-balance')
+        throw new AccountsError('team_in_use', `The team ${teamName} has a balance; post a correction that makes it 0 first.`);
       return result === 'deleted';
     },
     setUserTeam: async (userName, teamName) => {

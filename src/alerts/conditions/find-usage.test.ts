@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { PotOwner } from '../../billing/credits/pots.ts';
 import type { HourlySpend } from '../alert-store.ts';
 import { defaultThresholds } from './condition.ts';
 import { createUsageCondition } from './find-usage.ts';
@@ -20,6 +21,8 @@ async function find(spend: readonly HourlySpend[], balances: Readonly<Record<str
       listHourlySpend: async (fromHour) => spend.filter((each) => each.hour >= fromHour),
       listUsers: async () =>
         Object.keys({ ...balances, paid: 1 }).map((name) => ({ id: name, name, createdAtMs: 1, limits: { prepaid: true } })),
+      listTeams: async () => [],
+      readOrganization: async () => ({}),
       readBalances: async () =>
         Object.entries(balances).map(([userName, amount]) => {
           return { owner: { level: 'user', userName }, balanceNanoUsd: usd(amount), leasedNanoUsd: 0n, videosNanoUsd: usd(videos) };
@@ -59,4 +62,44 @@ for (const [balance, threshold, severity] of [
 test('unfinished videos reduce the balance, and without spending only an empty balance is a problem', async () => {
   assert.equal((await find([], { ann: 5 }, 5))[0]?.threshold, 0);
   assert.deepEqual(await find([], { ann: 0.01 }), []);
+});
+
+test('the balance of a team lasts for the spending of its users that are not prepaid themselves, that of the organization for the rest', async () => {
+  const prepaid = { prepaid: true } as const;
+  const plain = { createdAtMs: 1 };
+  const balance = (owner: PotOwner, amount: number) => ({ owner, balanceNanoUsd: usd(amount), leasedNanoUsd: 0n, videosNanoUsd: 0n });
+  const condition = createUsageCondition(
+    {
+      listHourlySpend: async () => [spent('ann', 20, 70), spent('bob', 20, 700), spent('cat', 20, 70)],
+      listUsers: async () => [
+        { ...plain, id: 'ann', name: 'ann', team: 'research' },
+        { ...plain, id: 'bob', name: 'bob', team: 'research', limits: prepaid },
+        { ...plain, id: 'cat', name: 'cat' },
+      ],
+      listTeams: async () => [{ ...plain, id: 't', name: 'research', limits: prepaid }],
+      readOrganization: async () => ({ limits: prepaid }),
+      readBalances: async () => [
+        balance({ level: 'organization' }, 15),
+        balance({ level: 'team', teamId: 't' }, 65),
+        balance({ level: 'user', userName: 'bob' }, 10_000),
+      ],
+    },
+    () => defaultThresholds,
+  );
+  const found = await condition.find({ nowMs, observations: [] });
+  assert.deepEqual(
+    found.map(({ subject, summary, action }) => [subject, summary, action]),
+    [
+      [
+        'team:t',
+        'The balance of team research, 65 USD, lasts 6.5 days at the rate of the last seven days.',
+        'Post a payment with weir teams top-up "research" <usd>.',
+      ],
+      [
+        'organization:1',
+        'The balance of the organization, 15 USD, lasts 1.5 days at the rate of the last seven days.',
+        'Post a payment with weir organization top-up <usd>.',
+      ],
+    ],
+  );
 });

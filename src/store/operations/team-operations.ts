@@ -8,6 +8,7 @@ import { decodeContentMode, newKeysVersion } from './api-key-row.ts';
 import { appendAudit, appendDifference } from './audit-operations.ts';
 import type { Database } from './database.ts';
 import { decodeLimits } from './decode-limits.ts';
+import { readBalance } from './pot-balances.ts';
 import { readInteger, readOptionalText, readText } from './read-column.ts';
 import type { SqlRow } from './sql-values.ts';
 
@@ -123,6 +124,7 @@ async function deleteTeam(transaction: Database, teamName: string, change: Chang
   const before = await readTeam(transaction, teamName);
   if (before === undefined) return 'missing';
   if ((await transaction.first('select id from users where team_id = ? limit 1', before.id)) !== undefined) return 'in-use';
+  if ((await readBalance(transaction, { level: 'team', teamId: before.id })) !== 0n) return 'has-balance';
   await transaction.run('update teams set deleted_at_ms = ? where id = ?', change.atMs, before.id);
   await appendAudit(transaction, change, { action: 'teams.delete', subject: `team:${teamName}`, before: JSON.stringify(before) });
   return 'deleted';

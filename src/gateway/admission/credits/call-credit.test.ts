@@ -137,6 +137,24 @@ describe('each interface words a refusal', () => {
         assert.equal(reply.headers['x-should-retry'], name === 'unavailable' ? undefined : 'false');
       });
 
+  test('the level that is used up, what is left of it, and when its period ends are named', () => {
+    const team = { id: 't', name: 'research' };
+    const month: CreditRefusal = { ...day, scope: 'team', period: 'month', resetsAtMs: Date.UTC(2026, 11, 1) };
+    const ofTeam = describeCreditRefusal(month, 2_000_000_000n, Date.UTC(2026, 10, 30), team);
+    assert.equal(
+      ofTeam.message,
+      'Spend limit reached for this team (research): $1.5 a month, $0.5 left. This request may cost up to $2. The limit is free again at 2026-12-01T00:00:00.000Z. Shorten the input, ask for less output, or have the limit raised.',
+    );
+    assert.equal(ofTeam.retryAfterSeconds, 86_400);
+    const body = chatDialects['gemini-generate-content'].voice.encodeError(ofTeam, 'req').body.toString();
+    assert.match(body, /"quotaId":"SpendPerMonthPerTeam","quotaValue":"1.5"/);
+    const ofAll = describeCreditRefusal({ ...balance, scope: 'organization', availableNanoUsd: 5n }, 2_000_000_000n, 0);
+    assert.match(
+      ofAll.message,
+      /^Insufficient credit for this organization: this request may cost up to \$2 and \$0\.000000005 is available\./,
+    );
+  });
+
   test('a negative balance is shown as zero, and a quota failure names period and amount', () => {
     assert.match(describeCreditRefusal(balance, 1n, 0).message, /\$0 is available/);
     const body = chatDialects['gemini-generate-content'].voice.encodeError(describeCreditRefusal(day, 1n, 0), 'req').body.toString();
