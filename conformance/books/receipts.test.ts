@@ -22,6 +22,7 @@ describe('every call has a receipt as soon as it has ended', () => {
   before(async () => {
     running = await startSimulatedGateway({
       runsTools: true,
+      config: { tags: { fromMetadata: { project: 'project_id' } } },
       retries: { attemptsMax: 3 },
       upstreams: () => ({ broken: { vendor: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } }),
       models: {
@@ -124,6 +125,52 @@ describe('every call has a receipt as soon as it has ended', () => {
     assert.equal((await receiptOf(speech, 'speech')).rows[0]?.lines[0]?.meter, 'characters');
     const embedded = await send('/v1/embeddings', { model: 'text-embedding-3-small', input: 'x' });
     await receiptOf(embedded, 'embeddings');
+  });
+
+  test('tags of header, metadata and key are on the receipts of all interfaces, the key first', async () => {
+    const created = await command('keys', 'create', '--user', 'tagged', '--name', 'ci', '--tags', 'env=prod');
+    await command('teams', 'create', 'tag-team');
+    await command('teams', 'add', 'tag-team', 'tagged');
+    const key = created.stdout.trim();
+    const headers = { authorization: `Bearer ${key}`, 'x-weir-tags': 'env=dev, feature=chat' };
+    const own = async (reply: Answer): Promise<Receipt> => (await ask(String(reply.headers['x-weir-receipt']), key)).json;
+    const embed = { model: 'text-embedding-3-small', input: 'x' };
+    const first = await eventually(
+      async () => own(await send('/v1/embeddings', embed, { authorization: `Bearer ${key}` })),
+      (receipt) => receipt.team !== undefined,
+    );
+    assert.deepEqual([first.tags, first.team?.name], [{ env: 'prod' }, 'tag-team']);
+    for (const api of chatInterfaces) {
+      const { dialect } = api;
+      // Messages has no other member in its metadata than user_id, and this vendor refuses labels.
+      const hasMetadata = dialect !== 'anthropic-messages' && dialect !== 'gemini-generate-content';
+      const named = hasMetadata ? { metadata: { project_id: 'web' } } : {};
+      const reply = await send(api.path(api.model), { ...api.body(api.model, 'hello'), ...named }, { ...api.headers, ...headers });
+      assert.equal(reply.status, 200, reply.text);
+      const project = hasMetadata ? { project: 'web' } : {};
+      assert.deepEqual((await own(reply)).tags, { env: 'prod', feature: 'chat', ...project }, dialect);
+      const refused = await send(api.path(api.model), api.body(api.model, 'hello'), {
+        ...api.headers,
+        ...headers,
+        'x-weir-tags': 'feature',
+      });
+      assert.equal(refused.status, 400, dialect);
+      assert.match(refused.text, /x-weir-tags: .*is not a tag/, dialect);
+      assert.ok(api.errorType(refused.json), dialect);
+    }
+    const speech = { model: 'tts-1', voice: 'nova', input: 'Hello there.', response_format: 'wav' };
+    assert.deepEqual((await own(await send('/v1/audio/speech', speech, headers))).tags, { env: 'prod', feature: 'chat' });
+    const video = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2, metadata: { project_id: 'film' } };
+    const made = await send('/v1/video/generations', video, headers);
+    const { json: videoReceipt } = await eventually(
+      () => ask(`/v1/receipts/${String(made.headers['x-weir-request-id'])}`, key),
+      ({ status }) => status === 200,
+    );
+    assert.deepEqual([videoReceipt.tags, videoReceipt.team?.name], [{ env: 'prod', feature: 'chat', project: 'film' }, 'tag-team']);
+    const tools = { model: 'gpt-4.1', input: 'Search the web for cats', tools: [{ type: 'web_search' }], metadata: { project_id: 'web' } };
+    const looped = await own(await send('/v1/responses', tools, headers));
+    assert.equal(looped.rows.length, 3);
+    for (const { callId, tags } of await ledger.rows(looped.request_id, 3)) assert.equal(tags, 'env=prod,feature=chat,project=web', callId);
   });
 
   test('a video links to its own receipt, which ends with this form', async () => {

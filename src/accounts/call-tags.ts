@@ -25,12 +25,23 @@ export function isCallTags(value: unknown): value is CallTags {
 }
 
 /** Whether a text can be the name of a tag. */
-function isTagName(name: string): boolean {
+export function isTagName(name: string): boolean {
   return name.length <= tagLimits.nameCharacters && namePattern.test(name);
 }
 
+/**
+ * Adds tags to those of a key, which win where both have one of the same name.
+ * @returns the problem if there are too many together
+ */
+export function addTags(fixed: CallTags | undefined, added: CallTags): { readonly tags: CallTags } | { readonly problem: string } {
+  const tags = fixed === undefined ? added : sortTags({ ...added, ...fixed });
+  if (Object.keys(tags).length <= tagLimits.tags) return { tags };
+  const own = fixed === undefined ? 0 : Object.keys(fixed).length;
+  return { problem: `there are more than ${tagLimits.tags} tags with the ${own} that the key and earlier parts of the request have` };
+}
+
 /** The problem of a tag, in words for the person who wrote it. Undefined if there is none. */
-function findTagProblem(name: string, value: string): string | undefined {
+export function findTagProblem(name: string, value: string): string | undefined {
   if (!isTagName(name)) return `"${name.slice(0, tagLimits.nameCharacters)}" cannot be a tag's name: ${nameRule}`;
   if (value.length > tagLimits.valueCharacters || !valuePattern.test(value) || value.endsWith(' '))
     return `the value of the tag ${name} is not allowed: ${valueRule}, and no space at its end`;
@@ -62,6 +73,19 @@ export function parseTags(text: string): { readonly tags: CallTags } | { readonl
     tags[name] = value;
   }
   return { tags: sortTags(tags) };
+}
+
+/**
+ * Reads a text of formatTags. A part that is no tag is left out: the text was checked when it was written, and the
+ * books must stay readable.
+ */
+export function readTags(text: string): CallTags {
+  return Object.fromEntries(
+    text.split(',').flatMap((part) => {
+      const equals = part.indexOf('=');
+      return equals < 1 ? [] : [[part.slice(0, equals), part.slice(equals + 1)]];
+    }),
+  );
 }
 
 /** Tags as one text, in the form that parseTags reads; empty without tags. */

@@ -144,6 +144,7 @@ function opening(task: VideoTask, request: SealedVideoRequest | undefined) {
     vendor: task.vendor,
     upstreamModel: task.upstreamModel,
     stream: false,
+    ...(task.tags === undefined ? {} : { tags: task.tags }),
     inputCharacters: request?.prompt.length ?? 0,
     priceVersion: task.priceVersion,
     ...(task.form === task.protocol ? {} : { translation: { upstreamDialect: task.protocol, notes: [] } }),

@@ -33,6 +33,7 @@ export type NewVideoTask = Pick<
   | 'heldUsage'
   | 'heldNanoUsd'
   | 'heldPots'
+  | 'tags'
   | 'team'
   | 'payer'
 > & { readonly request: SealedVideoRequest };

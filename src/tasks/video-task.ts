@@ -28,6 +28,8 @@ export type VideoTask = {
   readonly userName: string;
   readonly keyId: string;
   readonly keyName: string;
+  /** The tags of its call: see CallOpening. */
+  readonly tags?: string;
   readonly form: VideoForm;
   readonly mode: VideoMode;
   readonly requestedModel: string;

@@ -19,7 +19,7 @@ export type IdentityDecision = 'never' | 'operator' | 'passes';
 
 /** Names in lower case, or prefixes that end in `*`. */
 export const identityHeaders: Readonly<Record<IdentityDecision, readonly string[]>> = {
-  never: ['idempotency-*', 'x-idempotency-*', 'authorization', 'proxy-*', 'cookie', 'x-api-key', 'x-goog-api-key'],
+  never: ['idempotency-*', 'x-idempotency-*', 'authorization', 'proxy-*', 'cookie', 'x-api-key', 'x-goog-api-key', 'x-weir-tags'],
   operator: [
     'openai-organization*',
     'openai-project*',

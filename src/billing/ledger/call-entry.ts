@@ -41,6 +41,8 @@ export type CallOpening = {
   readonly vendor: string;
   readonly upstreamModel: string;
   readonly stream: boolean;
+  /** The tags of the call as formatTags writes them; absent without any. */
+  readonly tags?: string;
   readonly inputCharacters: number;
   /** Version of the price book that prices this call, pinned at admission. */
   readonly priceVersion: string;

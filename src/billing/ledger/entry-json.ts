@@ -6,6 +6,7 @@ type CommonMembers = Omit<
   | 'callId'
   | 'acceptedAtMs'
   | 'inputCharacters'
+  | 'tags'
   | 'translation'
   | 'failedAttempts'
   | 'parentCallId'
@@ -27,6 +28,7 @@ export function encodeOpening(opening: CallOpening): string {
   const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts, parentCallId, toolUsage, pricingParameters } = opening;
   const own = `{"callId":${JSON.stringify(callId)},"acceptedAtMs":${JSON.stringify(acceptedAtMs)},"inputCharacters":${JSON.stringify(inputCharacters)},`;
   let text = own + encodeCommon(opening);
+  if (opening.tags !== undefined) text += `,"tags":${JSON.stringify(opening.tags)}`;
   if (translation !== undefined) text += `,"translation":${JSON.stringify(translation)}`;
   if (failedAttempts !== undefined) text += `,"failedAttempts":${JSON.stringify(failedAttempts)}`;
   if (parentCallId !== undefined) text += `,"parentCallId":${JSON.stringify(parentCallId)}`;

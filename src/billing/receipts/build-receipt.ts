@@ -1,3 +1,4 @@
+import { readTags } from '../../accounts/call-tags.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
 import type { CallEntry, ChargeLine, DisconnectEvidence, Dispute, FailedAttempt, Settlement } from '../ledger/call-entry.ts';
 import { sumLines } from '../rating/recompute-amount.ts';
@@ -22,6 +23,8 @@ export function buildReceipt(rows: readonly [CallEntry, ...CallEntry[]], booked:
     accepted_at: new Date(call.acceptedAtMs).toISOString(),
     user: call.userName,
     key: { id: call.keyId, name: call.keyName },
+    ...(call.tags === undefined ? {} : { tags: readTags(call.tags) }),
+    ...(call.team === undefined ? {} : { team: { id: call.team.id, name: call.team.name } }),
     dialect: call.dialect,
     requested_model: call.requestedModel,
     stream: call.stream,

@@ -155,7 +155,7 @@ const Row = Type.Object(
 );
 
 /**
- * The schema of a receipt. Unknown members are null. Only `credits`, and in a row `disputed` and `settlement`, may be
+ * The schema of a receipt. Unknown members are null. Only `tags`, `team` and `credits`, and in a row `disputed` and `settlement`, may be
  * missing, and no member may be added.
  */
 export const receiptSchema = Type.Object(
@@ -170,6 +170,13 @@ export const receiptSchema = Type.Object(
     accepted_at: Type.String({ description: 'When the request was accepted, ISO 8601 in UTC. Prices are those of this moment.' }),
     user: Text,
     key: Type.Object({ id: Text, name: Text }, closed),
+    tags: Type.Optional(Type.Record(Text, Text, { description: 'The tags of the call by name. Only if it has any.' })),
+    team: Type.Optional(
+      Type.Object(
+        { id: Text, name: Text },
+        { ...closed, description: 'The team of the user when the call was made. Only if there was one.' },
+      ),
+    ),
     dialect: Text,
     requested_model: Text,
     stream: Type.Boolean(),

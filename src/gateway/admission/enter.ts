@@ -9,6 +9,7 @@ import { authenticate, checkCaller } from './authenticate.ts';
 import { enterGate } from './overload/enter-gate.ts';
 import type { Admission } from './overload/fair-gate.ts';
 import type { RequestTarget } from './read-request.ts';
+import { withHeaderTags } from './request-tags.ts';
 import type { AdmissionServices } from './services.ts';
 
 type Arriving = {
@@ -52,13 +53,24 @@ export async function enter(
   report?: CallReport,
 ): Promise<Entered | undefined> {
   const { callers, clock, settings, gatekeeper } = services;
-  const caller = await authenticate(request, target.queryKeys, callers);
-  if (report !== undefined) {
-    report.caller = caller;
-    services.recording?.begin(caller, report);
-  }
+  const found = await authenticate(request, target.queryKeys, callers);
+  const caller = report === undefined ? found : enterReport(services, found, request, report);
   checkCaller(caller, request, clock.nowMs(), settings().isProxy);
   callers.noteUse?.(caller.id);
   const admission = await enterGate(gatekeeper, { callId, request, response, voice }, report, caller.userId);
   return admission === undefined ? undefined : { caller, admission };
+}
+
+/** The caller with the tags of the request. The report knows the caller also if the tags are refused. */
+function enterReport(
+  { recording }: Pick<AdmissionServices, 'recording'>,
+  found: ApiKey,
+  { headers }: IncomingMessage,
+  report: CallReport,
+): ApiKey {
+  report.caller = found;
+  recording?.begin(found, report);
+  const caller = withHeaderTags(found, headers);
+  report.caller = caller;
+  return caller;
 }

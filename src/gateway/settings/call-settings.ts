@@ -43,6 +43,8 @@ export type CallSettings = {
   readonly replyCheck?: ReplyCheck;
   /** Bounds of uploaded audio. Absent: the defaults. */
   readonly audio?: AudioSettings;
+  /** The members of a request's metadata that are tags of the call, by the name of the tag. Absent: none. */
+  readonly metadataTags?: Readonly<Record<string, string>>;
   /** The limits of keys without limits of their own. */
   readonly perKey?: RateLimits;
   /** Reverse proxies that are trusted to name their clients' addresses. */

@@ -1,3 +1,4 @@
+import type { CallTags } from '../../accounts/call-tags.ts';
 import type { FailedAttempt } from '../../billing/ledger/call-entry.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { countInput } from '../../inference/meters.ts';
@@ -26,6 +27,13 @@ function formatTime(ms: number): string {
 }
 
 const plain = (name: string, value: number | boolean | undefined): string => (value === undefined ? '' : `,"${name}":${value}`);
+
+/** The tags of a call as an object. Their form needs no escape. */
+function tagsMember(tags: CallTags | undefined): string {
+  if (tags === undefined) return '';
+  const members = Object.entries(tags).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
+  return members.length === 0 ? '' : `,"tags":{${members.join(',')}}`;
+}
 
 /** Whether the gateway or an upstream failed. A refusal that only its client can fix does not count. */
 function wentWrong({ end, report }: EndedCall): boolean {
@@ -81,6 +89,8 @@ function writeCallLine(call: EndedCall, nowMs: number, suppressed: number): stri
     text('callId', report.callId) +
     text('user', report.caller?.userName) +
     text('keyName', report.caller?.name) +
+    text('team', report.caller?.team?.name) +
+    tagsMember(report.caller?.tags) +
     text('dialect', report.dialect) +
     text('operation', report.operation) +
     text('requestedModel', entry?.requestedModel ?? report.facts?.requestedModel) +

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
+import type { ApiKey } from '../../accounts/api-key.ts';
 import type { RecordedChat } from '../../content/records/recorded-call.ts';
 import type { CallEnd, CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { DialectId, Operation } from '../../dialects/dialect-id.ts';
@@ -67,7 +68,7 @@ export class CallReport {
   readonly agent: string | undefined;
   readonly trace: CallTrace | undefined;
   /** Set when the key is found. */
-  caller: { readonly id: string; readonly userName: string; readonly name: string } | undefined;
+  caller: Pick<ApiKey, 'id' | 'userName' | 'name' | 'tags' | 'team'> | undefined;
   /** Set when the key is found, if something of the call's content is kept. */
   recorder: CallRecorder | undefined;
   /** Set when the request is read. */

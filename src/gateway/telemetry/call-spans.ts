@@ -1,3 +1,4 @@
+import type { CallTags } from '../../accounts/call-tags.ts';
 import { statisticsCounts } from '../../billing/ledger/call-entry.ts';
 import { countInput } from '../../inference/meters.ts';
 import type { EndedCall } from './call-report.ts';
@@ -73,6 +74,10 @@ function usageValues({ usage, stopReason, servedModel }: Entry): Readonly<Record
   };
 }
 
+function tagValues(tags: CallTags | undefined): Readonly<Record<string, Value>> {
+  return tags === undefined ? {} : Object.fromEntries(Object.entries(tags).map(([name, value]) => [`weir.tag.${name}`, value]));
+}
+
 function serverSpan(call: EndedCall, isListed: (model: string) => boolean): OtlpSpan | undefined {
   const { report, end, status, durationMs } = call;
   const { entry, error, trace, facts, dialect } = report;
@@ -109,6 +114,8 @@ function serverSpan(call: EndedCall, isListed: (model: string) => boolean): Otlp
       'weir.cost.nano_usd': entry === undefined ? undefined : Number(entry.charge.amountNanoUsd),
       'weir.usage.estimated': entry?.estimated,
       'weir.first_byte_ms': entry?.firstByteMs,
+      'weir.team': report.caller?.team?.name,
+      ...tagValues(report.caller?.tags),
     }),
     status: isWrong ? { code: statusError, ...(code === undefined ? {} : { message: code }) } : {},
   };

@@ -157,6 +157,7 @@ export function buildSettings(options: {
     tools: buildTools(config),
     audio: { ...defaultAudioSettings, ...config.audio },
     credits: { ...defaultCredits, ...config.credits },
+    ...(config.tags?.fromMetadata === undefined ? {} : { metadataTags: config.tags.fromMetadata }),
     ...(config.disconnect === undefined ? {} : { disconnect: config.disconnect }),
     ...(config.structuredOutput?.check === undefined ? {} : { replyCheck: config.structuredOutput.check }),
     ...(config.moderations === undefined ? {} : { moderations: config.moderations }),

@@ -26,6 +26,7 @@ import { rateLimitFields } from './rate-limit-fields.ts';
 import { balanceSchema, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
 import { toolModesSchema } from './tool-modes-schema.ts';
+import { tagsSchema } from './tags-schema.ts';
 import { filesSchema, toolsSchema } from './tools-schema.ts';
 import { videosSchema } from './videos-schema.ts';
 
@@ -315,6 +316,7 @@ export const configSchema = Type.Object(
     ),
     callers: Type.Optional(callersSchema),
     credits: Type.Optional(creditsSchema),
+    tags: Type.Optional(tagsSchema),
     disconnect: Type.Optional(disconnectSchema),
     structuredOutput: structuredOutputSchema('all models without a setting of their own'),
     responses: Type.Optional(responsesSchema),

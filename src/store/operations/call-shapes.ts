@@ -25,7 +25,7 @@ const idMarkByte = 0x1e;
 
 /** Numbers, and the texts that are different in each entry, as encodeEntry writes them. */
 const ownValues =
-  /(?<="(?:callId|upstreamRequestId|replyId|amountNanoUsd|heldNanoUsd)":")(?:[^"\\]|\\.)*(?=")|(?<=":)(?<!"(?:per|upstreamStatus)":)-?\d[\d.eE+-]*(?=[,}])/g;
+  /(?<="(?:callId|upstreamRequestId|replyId|amountNanoUsd|heldNanoUsd|tags)":")(?:[^"\\]|\\.)*(?=")|(?<=":)(?<!"(?:per|upstreamStatus)":)-?\d[\d.eE+-]*(?=[,}])/g;
 
 /** Longer texts are of unusual entries, which rarely repeat. */
 const textBytesMax = 4096;

@@ -50,6 +50,7 @@ type TaskFacts = Pick<
   VideoTask,
   | 'callId'
   | 'keyName'
+  | 'tags'
   | 'form'
   | 'mode'
   | 'requestedModel'
@@ -108,8 +109,13 @@ function encodeFacts(task: VideoTask): string {
   const { remixedFrom, priceVersion, pricingParameters, heldUsage } = task;
   const facts = { callId, keyName, form, mode, requestedModel, upstream, credentialId, vendor, upstreamModel, protocol };
   const priced = { priceVersion, pricingParameters, heldUsage };
-  const { team, payer } = task;
-  const optional = { ...present('remixedFrom', remixedFrom), ...present('team', team), ...present('payer', payer) };
+  const { tags, team, payer } = task;
+  const optional = {
+    ...present('remixedFrom', remixedFrom),
+    ...present('tags', tags),
+    ...present('team', team),
+    ...present('payer', payer),
+  };
   return JSON.stringify({ ...facts, ...priced, ...optional } satisfies TaskFacts);
 }
 

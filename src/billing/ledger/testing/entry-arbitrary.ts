@@ -25,6 +25,7 @@ export const entries: fc.Arbitrary<CallEntry> = fc.record(
     vendor: text,
     upstreamModel: text,
     stream: fc.boolean(),
+    tags: fc.constantFrom('project=search', 'env=prod,project=web search', 'a=1'),
     inputCharacters: count,
     priceVersion: text,
     translation: fc.record({ upstreamDialect: text, notes: fc.constant([]) }),

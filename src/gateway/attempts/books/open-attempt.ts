@@ -14,6 +14,7 @@ import type { AttemptPlan, CallJob } from '../call-job.ts';
 import type { AttemptedCall } from '../call.ts';
 import type { Target } from '../routing/target.ts';
 import type { AttemptServices } from '../services.ts';
+import { tagsOf } from './tags-of.ts';
 
 /** The parts of a call that decide its price. */
 export type PricingInput = {
@@ -92,6 +93,7 @@ export function openCall(options: {
     upstreamModel: target.upstreamModel,
     stream: facts.stream,
     inputCharacters: facts.inputCharacters,
+    ...tagsOf(caller),
     priceVersion: options.priceVersion,
     ...(options.translation === undefined ? {} : { translation: options.translation }),
     ...(options.failedAttempts === undefined ? {} : { failedAttempts: options.failedAttempts }),

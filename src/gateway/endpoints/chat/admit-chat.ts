@@ -10,6 +10,7 @@ import type { WireRequest } from '../../../dialects/wire-request.ts';
 import { readingAhead } from '../../../platform/json/lazy-object.ts';
 import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import { type ReadRequest, readRequest } from '../../admission/read-request.ts';
+import { withHeaderTags } from '../../admission/request-tags.ts';
 import { readBackground, takeCallbackUrl } from './background/background-request.ts';
 
 /** A chat whose caller was admitted. */
@@ -36,9 +37,10 @@ export function enterChat(
   const acceptedAtMs = clock.nowMs();
   const startedMs = clock.monotonicMs();
   const settings = gateway.settings();
-  const enter = (caller: ApiKey): AdmittedChat | undefined | Promise<AdmittedChat | undefined> => {
-    report.caller = caller;
-    gateway.recording?.begin(caller, report);
+  const enter = (found: ApiKey): AdmittedChat | undefined | Promise<AdmittedChat | undefined> => {
+    report.caller = found;
+    gateway.recording?.begin(found, report);
+    const caller = (report.caller = withHeaderTags(found, call.request.headers));
     checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
     callers.noteUse?.(caller.id);
     const { callId, request, response, dialect } = call;

@@ -5,7 +5,9 @@ import type { CallReport } from '../../telemetry/call-report.ts';
 import { startBackground } from './background/start-background.ts';
 import { ChatJob } from './chat-job.ts';
 import type { ChatServices } from './chat-services.ts';
-import { enterChat, readChat } from './admit-chat.ts';
+import { type AdmittedChat, enterChat, readChat } from './admit-chat.ts';
+import { withMetadataTags } from '../../admission/request-tags.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { deliver } from './reply-form.ts';
 import { type ChatPath, type IncomingCall, type PreparedCall, identify, readCall } from './incoming-call.ts';
 import { orderImages } from './order-images.ts';
@@ -26,9 +28,11 @@ import { takeChatCredit } from './chat-credit.ts';
  */
 export async function runCall(gateway: ChatServices, call: IncomingCall, report: CallReport): Promise<void> {
   const entering = enterChat(gateway, call, report);
-  const admitted = entering instanceof Promise ? await entering : entering;
-  if (admitted === undefined) return;
-  const read = await readChat(gateway, call, admitted, report);
+  const entered = entering instanceof Promise ? await entering : entering;
+  if (entered === undefined) return;
+  const read = await readChat(gateway, call, entered, report);
+  const admitted = withBodyTags(entered, call, read.received.body);
+  report.caller = admitted.caller;
   const imaged = answerWithImages(gateway, { ...admitted, ...read, call }, report);
   if (imaged !== undefined) return await imaged;
   const routing = routeChat(gateway, { ...admitted, ...read, call }, report);
@@ -56,6 +60,14 @@ export async function runCall(gateway: ChatServices, call: IncomingCall, report:
     onRefused();
     throw error;
   }
+}
+
+/** The call with the tags that its body names. Generate-content has labels in place of metadata. */
+function withBodyTags(admitted: AdmittedChat, { dialect }: IncomingCall, body: JsonObject): AdmittedChat {
+  const { metadataTags } = admitted.settings;
+  if (metadataTags === undefined) return admitted;
+  const member = dialect.id === 'gemini-generate-content' ? 'labels' : 'metadata';
+  return { ...admitted, caller: withMetadataTags(admitted.caller, metadataTags, body[member], member) };
 }
 
 /** Answers a chat that asks for images of a model that only makes images. Undefined for other chats. */

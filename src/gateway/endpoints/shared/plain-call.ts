@@ -10,6 +10,7 @@ import { enter } from '../../admission/enter.ts';
 import { reserveCall } from '../../admission/limits/reserve-call.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { readRequest } from '../../admission/read-request.ts';
+import { withMetadataTags } from '../../admission/request-tags.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import { boundAtAnyTarget, type Purchase } from '../../attempts/books/bound-call.ts';
 import type { AttemptedCall } from '../../attempts/call.ts';
@@ -97,7 +98,9 @@ export async function receivePlainCall(
   const { bytes, body } = await readRequest(http.request, settings.limits, (held) => admission.holdBytes(held));
   admission.holdBytes(bytes.length);
   report.recorder?.request(bytes);
-  return { ...call, body };
+  const caller = withMetadataTags(call.caller, settings.metadataTags, body['metadata']);
+  report.caller = caller;
+  return { ...call, caller, body };
 }
 
 /**

@@ -7,6 +7,7 @@ import { meterNames } from '../../../../inference/meters.ts';
 import type { ToolUsage, Usage, UsageReport } from '../../../../inference/usage.ts';
 import type { ChatServices } from '../chat-services.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
+import { tagsOf } from '../../../attempts/books/tags-of.ts';
 import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 
 /** The usage of several rounds together. A count that none of them reported stays unknown. */
@@ -46,6 +47,7 @@ export function bookTools({ journal, logger }: ChatServices, prepared: PreparedC
     upstreamModel: 'tools',
     stream: facts.stream,
     inputCharacters: 0,
+    ...tagsOf(caller),
     priceVersion: settings.routing.priceBook.version,
     ...prepared.credit?.describe(),
   };

@@ -3,6 +3,8 @@ import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { VideoRequest } from '../../../../inference/video.ts';
 import { checkAddress } from '../../../attempts/exchange/private-addresses.ts';
 import { receiptHeader, replayedHeader } from '../../../replies/write-reply.ts';
+import type { JsonValue } from '../../../../platform/json/json-value.ts';
+import { withMetadataTags } from '../../../admission/request-tags.ts';
 import { reserveCall, type TakenLimits } from '../../../admission/limits/reserve-call.ts';
 import { requireReach } from '../../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
@@ -31,10 +33,12 @@ export const remixVideo: VideoHandler = async (context, id) => {
   return await create(context, { form: 'openai-videos', source: { taskId: id, model: requestedModel } });
 };
 
-async function create(context: VideoContext, path: CreationPath): ReturnType<VideoHandler> {
-  const { gateway, caller, report, request: http } = context;
+async function create(received: VideoContext, path: CreationPath): ReturnType<VideoHandler> {
+  const { gateway, report, request: http } = received;
   const acceptedAtMs = gateway.clock.nowMs();
-  const { request: asked, ignored } = await readCreation(context, path);
+  const { request: asked, ignored } = await readCreation(received, path);
+  const context = withTags(received, asked);
+  const { caller } = context;
   const request = checkCallback(context, asked);
   const { requestedModel } = request;
   const inputCharacters = request.prompt.length;
@@ -59,6 +63,15 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
     // The usage has no tokens. The cost is known at the end of the task.
     taken?.reservation.settle(0);
   }
+}
+
+/** The request with the tags that its metadata name. @throws GatewayError `invalid_value` */
+function withTags(context: VideoContext, { metadata }: VideoRequest): VideoContext {
+  const { settings, report } = context;
+  if (settings.metadataTags === undefined) return context;
+  const caller = withMetadataTags(context.caller, settings.metadataTags, JSON.parse(metadata) as JsonValue);
+  if (report !== undefined) report.caller = caller;
+  return { ...context, caller };
 }
 
 /** Answers a repetition with the current task. It counts as a request for the rate limits and needs no credit. */

@@ -14,6 +14,7 @@ import { CallAttempts } from '../../../attempts/call-attempts.ts';
 import type { ExchangeObserver, Outcome } from '../../../attempts/exchange/exchange-context.ts';
 import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
 import { digestRequest } from '../../../attempts/health/attempt.ts';
+import { tagsOf } from '../../../attempts/books/tags-of.ts';
 import { readPrices } from '../../../attempts/books/open-attempt.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { awaitReply } from '../../../replies/event-reply.ts';
@@ -255,6 +256,7 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
       keyId: caller.id,
       keyName: caller.name,
       ...teamOf(caller),
+      ...tagsOf(caller),
       form: request.form,
       mode: request.mode,
       requestedModel,
