@@ -76,7 +76,7 @@ export function parseTags(text: string): { readonly tags: CallTags } | { readonl
 }
 
 /**
- * Reads a text of formatTags. A part that is no tag is left out: the text was checked when it was written, and the
+ * Reads a text of formatTags. A part that is not a tag is left out: the text was checked when it was written, and the
  * books must stay readable.
  */
 export function readTags(text: string): CallTags {

@@ -155,8 +155,8 @@ const Row = Type.Object(
 );
 
 /**
- * The schema of a receipt. Unknown members are null. Only `tags`, `team` and `credits`, and in a row `disputed` and `settlement`, may be
- * missing, and no member may be added.
+ * The schema of a receipt. Unknown members are null. Only `tags`, `team` and `credits`, and in a row `disputed` and
+ * `settlement`, may be missing, and no member may be added.
  */
 export const receiptSchema = Type.Object(
   {
