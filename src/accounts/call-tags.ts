@@ -25,7 +25,7 @@ export function isCallTags(value: unknown): value is CallTags {
 }
 
 /** Whether a text can be the name of a tag. */
-export function isTagName(name: string): boolean {
+function isTagName(name: string): boolean {
   return name.length <= tagLimits.nameCharacters && namePattern.test(name);
 }
 
