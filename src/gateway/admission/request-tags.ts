@@ -40,9 +40,11 @@ export function withMetadataTags(
   for (const [name, member] of Object.entries(members)) {
     const value = Object.hasOwn(metadata, member) ? (metadata as Readonly<Record<string, JsonValue>>)[member] : undefined;
     if (value === undefined || value === null || caller.tags?.[name] !== undefined) continue;
-    const problem = typeof value === 'string' ? findTagProblem(name, value) : `its value is no text, and it is the tag ${name} of the call`;
-    if (problem !== undefined) throw invalid(`${path}.${member}`, problem);
-    tags[name] = String(value);
+    const field = `${path}.${member}`;
+    if (typeof value !== 'string') throw invalid(field, `its value is no text, and it is the tag ${name} of the call`);
+    const problem = findTagProblem(name, value);
+    if (problem !== undefined) throw invalid(field, problem);
+    tags[name] = value;
   }
   return Object.keys(tags).length === 0 ? caller : add(caller, tags, path);
 }
