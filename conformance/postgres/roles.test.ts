@@ -108,6 +108,12 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
     );
     await server.query(describeRoles({ gateway: 'Front-door', monitor: 'reader', operator: 'Prices-desk', console: 'Desk' }));
     assert.equal(await server.query('select count(*) from calls', { role: 'Front-door' }), '1');
+    const publishes = (): Promise<string> => server.query("select has_table_privilege('Desk', 'price_books', 'insert')");
+    assert.equal(await publishes(), 'f');
+    await server.query(
+      describeRoles({ gateway: 'Front-door', monitor: 'reader', operator: 'Prices-desk', console: 'Desk' }, { consolePublishes: true }),
+    );
+    assert.equal(await publishes(), 't');
     for (const name of ['x; drop table calls', 'a"b', '', 'x'.repeat(64)])
       assert.throws(() => describeRoles({ gateway: name, monitor: 'm', operator: 'o', console: 'c' }), RangeError);
   });

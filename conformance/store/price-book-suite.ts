@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { priceDraftsMax } from '../../src/billing/price-books/price-draft.ts';
 import type { PublishedPriceBook } from '../../src/billing/price-books/price-book-store.ts';
 import { type StoreUnderTest, useEngine } from './store-under-test.ts';
 import { changeAt } from '../../src/audit/testing/test-change.ts';
@@ -71,5 +72,26 @@ export function priceBookSuite(open: () => Promise<StoreUnderTest>): void {
     ])
       await assert.rejects(engine().tamper(sql), /append-only/, sql);
     assert.deepEqual(await engine().store().findPriceBook(2), before);
+  });
+
+  test('a draft is kept, changed with its version, deleted, and none is made beyond the limit', async () => {
+    const store = engine().store();
+    const draft = { name: 'December', book: '{"a":1}', createdAtMs: 5, changedAtMs: 5, actor: 'person:ann' };
+    for (let each = 0; each < priceDraftsMax; each += 1)
+      assert.equal(await store.insertPriceDraft({ ...draft, id: `pd_${String(each).padStart(3, '0')}` }, changeAt(5)), true);
+    assert.equal(await store.insertPriceDraft({ ...draft, id: 'pd_more' }, changeAt(5)), false);
+    assert.equal((await store.listPriceDrafts())[0]?.id, `pd_${priceDraftsMax - 1}`.replace('pd_99', 'pd_099'));
+    const seen = await store.subjectVersion('price_draft:pd_000');
+    assert.equal(await store.changePriceDraft('pd_000', { note: 'why', book: '{"a":2}' }, { ...changeAt(6), expectedVersion: seen }), true);
+    const changed = { ...draft, id: 'pd_000', note: 'why', book: '{"a":2}', changedAtMs: 6 };
+    assert.deepEqual(await store.findPriceDraft('pd_000'), changed);
+    await assert.rejects(store.changePriceDraft('pd_000', { name: 'x' }, { ...changeAt(7), expectedVersion: seen }), {
+      kind: 'version-mismatch',
+    });
+    assert.equal(await store.changePriceDraft('pd_000', { note: null }, changeAt(8)), true);
+    assert.equal((await store.findPriceDraft('pd_000'))?.note, undefined);
+    assert.equal(await store.deletePriceDraft('pd_000', changeAt(9)), true);
+    assert.equal(await store.deletePriceDraft('pd_000', changeAt(9)), false);
+    assert.equal(await store.changePriceDraft('pd_000', { name: 'x' }, changeAt(9)), false);
   });
 }

@@ -58,7 +58,20 @@ const problemSchema = {
 } as const;
 
 function describe(operation: Operation<never>): object {
-  const { id, summary, access, recentSignIn, schemas, status = 200, streams, method, subject, versionOf, keyRequired } = operation;
+  const {
+    id,
+    summary,
+    access,
+    recentSignIn,
+    schemas,
+    status = 200,
+    streams,
+    method,
+    subject,
+    versionOf,
+    keyRequired,
+    matchRequired,
+  } = operation;
   const notes = [
     ...(access === 'anybody' || access === 'signed-in' ? [] : [`Needs the permission \`${access}\`.`]),
     ...(recentSignIn === true ? ['Needs a sign-in of the last 15 minutes, or a token that was given the permission expressly.'] : []),
@@ -72,7 +85,7 @@ function describe(operation: Operation<never>): object {
     parameters: [
       ...parameters('path', schemas.params),
       ...parameters('query', schemas.query),
-      ...headerParameters(method, subject !== undefined || versionOf !== undefined, keyRequired === true),
+      ...headerParameters(method, matchRequired ?? (method !== 'POST' && (subject ?? versionOf) !== undefined), keyRequired === true),
     ],
     ...(schemas.body !== undefined && { requestBody: { required: true, content: { 'application/json': { schema: schemas.body } } } }),
     responses: {
@@ -110,7 +123,8 @@ function headerParameters(method: string, hasVersion: boolean, isKeyRequired: bo
     description,
     schema: { type: 'string' },
   });
-  if (method === 'POST') return [header('Idempotency-Key', isKeyRequired, 'A repetition with the same key gets the first answer.')];
-  if (method === 'GET' || !hasVersion) return [];
-  return [header('If-Match', true, 'The ETag of the object as you have seen it, or * for any.')];
+  const match =
+    method === 'GET' || !hasVersion ? [] : [header('If-Match', true, 'The ETag of the object as you have seen it, or * for any.')];
+  if (method !== 'POST') return match;
+  return [header('Idempotency-Key', isKeyRequired, 'A repetition with the same key gets the first answer.'), ...match];
 }

@@ -61,6 +61,10 @@ export type Shape = {
   readonly recentSignIn?: true;
   /** Whether a POST must have an `Idempotency-Key`, because money moves. */
   readonly keyRequired?: true;
+  /** Whether a POST must have `If-Match`, because it is right only for the version that the caller has seen. */
+  readonly matchRequired?: true;
+  /** The largest body in bytes; 1 MiB unless given. */
+  readonly bodyBytesMax?: number;
   /** 200 unless given. */
   readonly status?: 200 | 201 | 202 | 204;
   /** Media types of a streamed answer; then there is no `reply`. */

@@ -9,6 +9,7 @@ import type { CreditBooks } from '../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.ts';
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
+import type { PriceDraftStore } from '../billing/price-books/price-draft.ts';
 import type { PriceBookStore } from '../billing/price-books/price-book-store.ts';
 import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
 import type { UsageStore } from '../billing/usage/usage-store.ts';
@@ -38,6 +39,7 @@ export type Store = AccountsStore &
   CallFactsStore &
   UsageStore &
   PriceBookStore &
+  PriceDraftStore &
   ProofStore &
   ConversationStore &
   FileSearchStore &

@@ -9,6 +9,9 @@ import { contentOperations, type ContentServices } from './content/content-opera
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
 import { operationOperations, type OperationServices } from './operations/operation-resource.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
+import { priceDraftOperations, type PriceDraftServices } from './prices/draft-operations.ts';
+import { priceOperations, type PriceServices } from './prices/price-operations.ts';
+import { stageOperations, type StageServices } from './prices/stage-operation.ts';
 import { receiptOperations, type ReceiptServices } from './receipts/receipt-operations.ts';
 import { teamOperations, type TeamServices } from './teams/team-operations.ts';
 import { usageOperations, type UsageServices } from './usage/usage-operations.ts';
@@ -31,7 +34,10 @@ export type AdminServices = AuditServices &
   CreditServices &
   ReceiptServices &
   RefusalServices &
-  OperationServices;
+  OperationServices &
+  PriceServices &
+  PriceDraftServices &
+  StageServices;
 
 /** All operations: one line for each resource. */
 export const operations: readonly Operation<AdminServices>[] = [
@@ -48,6 +54,9 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...creditOperations,
   ...receiptOperations,
   ...refusalOperations,
+  ...priceOperations,
+  ...priceDraftOperations,
+  ...stageOperations,
   ...auditOperations,
   ...operationOperations,
 ];

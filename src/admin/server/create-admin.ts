@@ -63,6 +63,7 @@ export async function createAdmin<Services>(options: AdminOptions<Services>): Pr
       method: operation.method,
       url: `${apiPath}${operation.path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
       onRequest: callers.admit(operation),
+      ...(operation.bodyBytesMax !== undefined && { bodyLimit: operation.bodyBytesMax }),
       handler: createServe(operation, options, limits, callers),
     });
   }

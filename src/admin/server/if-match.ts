@@ -13,12 +13,12 @@ const changing: ReadonlySet<string> = new Set(['PATCH', 'PUT', 'DELETE']);
  * @throws AdminProblem `if_match_required`, `version_mismatch`
  */
 export async function readExpectedVersion<Services>(
-  { method, subject, versionOf: ownVersion }: Operation<Services>,
+  { method, matchRequired, subject, versionOf: ownVersion }: Operation<Services>,
   request: FastifyRequest,
   input: RawInput,
   { versionOf, services }: AdminOptions<Services>,
 ): Promise<number | undefined> {
-  if (!changing.has(method) || (subject === undefined && ownVersion === undefined)) return undefined;
+  if ((!changing.has(method) && matchRequired !== true) || (subject === undefined && ownVersion === undefined)) return undefined;
   const header = request.headers['if-match'];
   if (header === undefined)
     throw new AdminProblem('if_match_required', 'Send If-Match with the ETag of the object as you have seen it, or * for any.');

@@ -37,7 +37,7 @@ export function refuseUnknownRoute(operations: readonly Operation<never>[]): (re
 /** Answers any error as a problem. An error that the caller did not cause is logged, without detail for the caller. */
 export function createErrorHandler(logger: Logger, bodyBytesMax: number) {
   return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const problem = toProblem(error, bodyBytesMax);
+    const problem = toProblem(error, request.routeOptions.bodyLimit ?? bodyBytesMax);
     if (problem.status >= 500 && !reply.raw.destroyed)
       logger.error(
         { err: problem.cause ?? error, status: problem.status, method: request.method, adminRequestId: request.id },

@@ -52,8 +52,9 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const localUrl = (): string => formatUrl(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, boundPort);
   const ending = new AbortController();
   const serving: ServingParts = { ending: ending.signal, runner: startConsoleOperations(parts) };
-  const { services, roles, config } = openAdminServices(parts, () => settings.publicUrl ?? localUrl(), serving);
+  const { services, roles, config, close } = openAdminServices(parts, () => settings.publicUrl ?? localUrl(), serving);
   const settings = config.console ?? {};
+  opened.defer(close);
   const principals = createPrincipals({ sessions: services.sessions, store, clock, logger, settings: () => roles });
   const idempotency = createIdempotency({
     store,

@@ -1,13 +1,49 @@
-import { createOperationRunner, type OperationHandler, type OperationRunner } from '../../control/operations/operation-runner.ts';
+import {
+  createOperationRunner,
+  OperationFailure,
+  type OperationHandler,
+  type OperationRunner,
+} from '../../control/operations/operation-runner.ts';
+import { stagingKind } from '../../admin/resources/prices/stage-operation.ts';
+import { PriceBookError } from '../../billing/rating/parse-price-book.ts';
+import { stageDraft, type StagingInput } from '../../billing/staging/stage-draft.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Store } from '../../store/store.ts';
+import type { Environment } from '../environment.ts';
+import { createPriceDesk } from './create-price-desk.ts';
 
-type Parts = { readonly store: Store; readonly clock: Clock; readonly logger: Logger; readonly opened: AsyncDisposableStack };
+type Parts = {
+  readonly environment: Environment;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly opened: AsyncDisposableStack;
+};
 
 /** The long operations that the process of the console runs, by kind: one line for each. */
-function listHandlers(_parts: Parts): Readonly<Record<string, OperationHandler>> {
-  return {};
+function listHandlers(parts: Parts): Readonly<Record<string, OperationHandler>> {
+  return { [stagingKind]: createStaging(parts) };
+}
+
+/** Prices calls again with a draft. */
+function createStaging({ store, clock, environment }: Parts): OperationHandler {
+  return async (input, { signal, report }) => {
+    try {
+      const result = await stageDraft(input as StagingInput, {
+        store,
+        desk: createPriceDesk(environment),
+        nowMs: clock.nowMs(),
+        signal,
+        report: (done) => report({ done, unit: 'rows' }),
+      });
+      if (result !== undefined) return result;
+    } catch (cause) {
+      if (cause instanceof PriceBookError) throw new OperationFailure('invalid_request', cause.message, { cause });
+      throw cause;
+    }
+    throw new OperationFailure('not_found', 'The draft was deleted.');
+  };
 }
 
 /** Begins to run the long operations that need no gateway, until `opened` is closed. */

@@ -9,6 +9,7 @@ import { type RoleSettings, roleSettingsDefault } from '../../accounts/people/pe
 import { createSessions } from '../../accounts/people/sessions.ts';
 import { createSignInLimits } from '../../accounts/people/sign-in-limits.ts';
 import { createSignIns } from '../../accounts/people/sign-ins.ts';
+import { createDraftReader } from '../../billing/price-books/draft-reader.ts';
 import { createCursors } from '../../admin/cursor.ts';
 import type { AdminServices } from '../../admin/resources/registry.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -20,6 +21,7 @@ import type { Store } from '../../store/store.ts';
 import type { Config } from '../config/config-schema.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
+import { createPriceDesk } from './create-price-desk.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
 export type AdminServiceParts = {
@@ -49,6 +51,7 @@ export function openAdminServices(
   const people = createPeople({ ...own, passwords });
   const signIns = createSignIns({ ...own, sessions, passwords: createPasswords(randomBytes), limits: createSignInLimits(clock) });
   const roles: RoleSettings = { ...roleSettingsDefault, ...config.console };
+  const draftReader = createDraftReader();
   const services: AdminServices = {
     people,
     sessions,
@@ -62,6 +65,11 @@ export function openAdminServices(
     random: randomBytes,
     audit: store,
     refusals: store,
+    priceBooks: store,
+    priceDrafts: store,
+    priceDesk: createPriceDesk(environment),
+    draftReader,
+    newId: ids,
     calls: store,
     content: store,
     usage: store,
@@ -71,5 +79,5 @@ export function openAdminServices(
     operations: createOperations({ store, clock, newId: ids, onStart: () => serving.runner?.wake() }),
     ending: serving.ending,
   };
-  return { services: { ...services, sessions }, roles, config };
+  return { services: { ...services, sessions }, roles, config, close: draftReader.close };
 }

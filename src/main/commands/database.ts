@@ -43,9 +43,10 @@ export function addDatabaseCommands(program: Command): void {
     .option('--monitor <role>', "the monitor's role", 'weir_monitor')
     .option('--operator <role>', 'the role of `weir prices publish`', 'weir_operator')
     .option('--console <role>', "the console's role, which is also that of `weir people`", 'weir_console')
-    .action((names: RoleNames) => {
+    .option('--console-publishes', 'lets the console publish prices too')
+    .action(({ consolePublishes, ...names }: RoleNames & { readonly consolePublishes?: boolean }) => {
       try {
-        console.log(describeRoles(names));
+        console.log(describeRoles(names, { consolePublishes: consolePublishes === true }));
       } catch (error) {
         throw error instanceof RangeError ? new StartError(error.message) : error;
       }

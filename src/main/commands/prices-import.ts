@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 
 import { detectFormat, type ImportFormat, importFormats, importPrices } from '../../billing/rating/import/import-prices.ts';
+import { dayOf } from '../../billing/rating/list-prices.ts';
 import { PriceBookError, parsePriceBook } from '../../billing/rating/parse-price-book.ts';
 import type { JsonValue } from '../../platform/json/json-value.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
 import { StartError } from '../environment.ts';
-import { dayOf } from './prices-list.ts';
 
 export type ImportCommandOptions = { readonly format?: string; readonly vendor?: string; readonly since?: string };
 

@@ -1,34 +1,14 @@
 import type { PriceBookData, PriceBookEntry } from '../../billing/rating/parse-price-book.ts';
+import { dayOf, isDay, listPrices } from '../../billing/rating/list-prices.ts';
 import { StartError } from '../environment.ts';
 
 export type ListPricesOptions = { readonly vendor?: string; readonly model?: string; readonly at?: string };
 
-/** The day (UTC) of a moment, such as `2026-12-31`. */
-export function dayOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10);
-}
-
 /** Filters the entries of a book by vendor, model and day. @throws StartError if the day is not valid */
-export function listPrices({ entries }: PriceBookData, { vendor, model, at }: ListPricesOptions, nowMs: number): PriceBookEntry[] {
+export function selectPrices(book: PriceBookData, { vendor, model, at }: ListPricesOptions, nowMs: number): PriceBookEntry[] {
   const day = at ?? dayOf(nowMs);
-  if (day !== 'all' && Number.isNaN(Date.parse(`${day}T00:00:00Z`)))
-    throw new StartError(`--at must be a day such as 2026-12-31, or all; got "${day}"`);
-  return entries
-    .filter((entry) => vendor === undefined || entry.vendor === vendor)
-    .filter((entry) => model === undefined || [entry.model, ...(entry.aliases ?? [])].some((name) => name.includes(model)))
-    .filter((entry) => day === 'all' || holdsOn(entry, day, entries))
-    .toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
-}
-
-const keyOf = ({ vendor, model, effectiveFrom, variant = '' }: PriceBookEntry): string =>
-  `${vendor}\n${model}\n${effectiveFrom}\n${variant}`;
-
-function holdsOn(entry: PriceBookEntry, day: string, entries: readonly PriceBookEntry[]): boolean {
-  const { vendor, model, effectiveFrom, effectiveUntil } = entry;
-  if (effectiveFrom > day || (effectiveUntil !== undefined && effectiveUntil <= day)) return false;
-  return !entries.some(
-    (other) => other.vendor === vendor && other.model === model && other.effectiveFrom > effectiveFrom && other.effectiveFrom <= day,
-  );
+  if (day !== 'all' && !isDay(day)) throw new StartError(`--at must be a day such as 2026-12-31, or all; got "${day}"`);
+  return listPrices(book, { vendor, model, day });
 }
 
 /** The table rows of an entry, one per tier. */

@@ -15,11 +15,11 @@ import { createPriceBook } from '../../billing/rating/price-book.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { priceBasisOf } from '../config/build-price-book.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { joinLayers, sharedLayers } from '../config/price-layers.ts';
+import { joinLayers, sharedLayers } from '../../billing/price-books/price-layers.ts';
 import { readEnvironment } from '../environment.ts';
 import { openDatabase } from '../assembly/open-data-directory.ts';
 import { addPriceCommands } from './prices.ts';
-import { findNewest } from './stored-prices.ts';
+import { findNewestBook } from '../../billing/price-books/publish-prices.ts';
 import { changeAt } from '../../audit/testing/test-change.ts';
 
 const dayMs = 86_400_000;
@@ -67,7 +67,7 @@ function setUp(context: TestContext, config = 'upstreams: {}\n') {
   };
   /** Loads the prices as a gateway does, and computes the cost of a million tokens, `days` from now. */
   const costsOf = async (model: string, ...days: readonly number[]): Promise<readonly number[]> => {
-    const published = await withStore(findNewest);
+    const published = await withStore(findNewestBook);
     const { config: read, priceBookData } = loadConfig(environment.configPath, environment.variable, { published });
     const book = createPriceBook(priceBasisOf(read, priceBookData));
     return days.map((day) => {
@@ -134,7 +134,7 @@ test('of two simultaneous publications one is refused, and the other is complete
   const both = await Promise.allSettled(['one.json', 'two.json'].map((file) => run('publish', file, '--from', dayFromNow(0))));
   const refused = both.filter((each) => each.status === 'rejected');
   for (const { reason } of refused) assert.match(String(reason), /book 1 was published by another operator/);
-  const newest = await withStore(findNewest);
+  const newest = await withStore(findNewestBook);
   assert.equal(newest?.number, 2 - refused.length);
   assert.equal((JSON.parse(newest.book) as { entries: unknown[] }).entries.length, newest.number);
 });

@@ -1,19 +1,17 @@
 import { commandAuthor } from './name-actor.ts';
-import { composePriceBook } from '../../billing/price-books/compose-price-book.ts';
-import type { PriceBookSummary, PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
-import { createPublishedBook, readPublishedBook, versionOfBook } from '../../billing/price-books/published-book.ts';
+import { findHidden } from '../../billing/price-books/price-layers.ts';
+import type { LoadedPrices } from '../../billing/price-books/price-desk.ts';
+import { PublicationError, publishPrices } from '../../billing/price-books/publish-prices.ts';
+import type { PriceBookSummary } from '../../billing/price-books/price-book-store.ts';
+import { versionOfBook } from '../../billing/price-books/published-book.ts';
 import { type PriceBookData, parsePriceBook } from '../../billing/rating/parse-price-book.ts';
 import { onlyModelsOf, stagePriceBook } from '../../billing/staging/stage-price-book.ts';
-import type { Store } from '../../store/store.ts';
-import { StoreError } from '../../store/store-error.ts';
-import { buildPriceBook } from '../config/build-price-book.ts';
-import { type LoadedConfig, loadConfig, pricesPathOf } from '../config/load-config.ts';
-import { findHidden, joinLayers, sharedLayers } from '../config/price-layers.ts';
+import { type LoadedConfig, pricesPathOf } from '../config/load-config.ts';
 import { pricesOf } from '../config/prices-schema.ts';
-import { readPriceBook } from '../config/read-price-book.ts';
+import { readPriceBook } from '../../billing/price-books/read-price-book.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { ensureDataDirectory, openDatabase } from '../assembly/open-data-directory.ts';
-import { findNewest } from './stored-prices.ts';
+import { createPriceDesk } from '../assembly/create-price-desk.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** The facts of a publication besides its prices. */
@@ -35,14 +33,12 @@ export async function publishToStore(environment: Environment, file: PriceBookDa
   ensureDataDirectory(environment.dataDirectory);
   const store = await openDatabase(environment, about.url === undefined ? {} : { url: about.url });
   try {
-    const next = compose(await findNewest(store), file, about);
-    // Loaded as a gateway does, so that a book that gateways would refuse is never published.
-    const loaded = loadConfig(environment.configPath, environment.variable, { published: next });
-    const { version } = buildPriceBook(loaded.config, loaded.priceBookData);
-    await insert(store, next);
+    const desk = createPriceDesk(environment);
+    const change = { ...commandAuthor(), atMs: about.publishedAtMs };
+    const { book: next, loaded } = await publishPrices({ store, desk }, file, about, change).catch(describeRefusal);
     const models = new Set(file.entries.map(({ vendor, model }) => `${vendor}/${model}`)).size;
     return [
-      `published as book ${next.number} (${next.digest.slice(0, 12)}): ${models} models have new prices from ${about.from} on; gateways have it within seconds; with this configuration the prices are ${version}`,
+      `published as book ${next.number} (${next.digest.slice(0, 12)}): ${models} models have new prices from ${about.from} on; gateways have it within seconds; with this configuration the prices are ${loaded.prices.version}`,
       ...describeHidden(loaded, versionOfBook(next)),
     ];
   } finally {
@@ -50,42 +46,16 @@ export async function publishToStore(environment: Environment, file: PriceBookDa
   }
 }
 
-function compose(current: PublishedPriceBook | undefined, file: PriceBookData, publication: AboutPublication): PublishedPriceBook {
-  const { from, whole, publishedAtMs, actor, note } = publication;
-  const scope = whole || current?.scope === 'whole' ? 'whole' : 'override';
-  const book = composePriceBook({
-    inForce: joinLayers(sharedLayers(current)),
-    published: current === undefined ? undefined : readPublishedBook(current),
-    file,
-    from,
-    scope,
-    endsOthers: whole,
-  });
-  const about = { label: file.version, scope, effectiveFrom: from, publishedAtMs, actor, ...(note === undefined ? {} : { note }) } as const;
-  return createPublishedBook(book, { number: (current?.number ?? 0) + 1, ...about });
-}
-
-async function insert(store: Store, next: PublishedPriceBook): Promise<void> {
-  let isNew: boolean;
-  try {
-    isNew = await store.insertPriceBook(next, { ...commandAuthor(), atMs: next.publishedAtMs });
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.kind !== 'read-only') throw error;
-    throw new StartError(
-      'the role of the configuration may not publish prices: give --url with a role that may (weir database roles creates weir_operator)',
-      { cause: error },
-    );
-  }
-  if (isNew) return;
-  throw new StartError(`book ${next.number} was published by another operator in the meantime; see weir prices history, and publish again`);
+function describeRefusal(error: unknown): never {
+  if (!(error instanceof PublicationError)) throw error;
+  if (error.code === 'role') throw new StartError(`${error.message}: give --url with a role that may`, { cause: error });
+  throw new StartError(`${error.message}; see weir prices history, and publish again`, { cause: error });
 }
 
 /** Describes for people the prices of a layer that this configuration does not use. */
-export function describeHidden({ config, layers }: LoadedConfig, source?: string): readonly string[] {
+export function describeHidden({ layers }: Pick<LoadedPrices, 'layers'>, source?: string): readonly string[] {
   if (source !== undefined && !layers.some((layer) => layer.source === source))
-    return [
-      `With this configuration the book is not used: prices.mode is replace, so only ${layers[0]?.source ?? pricesOf(config.prices).file} applies.`,
-    ];
+    return [`With this configuration the book is not used: prices.mode is replace, so only ${layers[0]?.source ?? 'the file'} applies.`];
   return findHidden(layers)
     .filter((hidden) => source === undefined || hidden.source === source)
     .map(({ source: below, by, models }) => `${by} overrides the prices of ${below} for these models: ${models.join(', ')}`);

@@ -1,18 +1,14 @@
 import type { Command } from 'commander';
 
-import { readEntries } from '../../billing/ledger/read-entries.ts';
-import type { PriceBookStore } from '../../billing/price-books/price-book-store.ts';
 import { type PriceBookData, PriceBookError } from '../../billing/rating/parse-price-book.ts';
-import { parsePriceBasis } from '../../billing/rating/price-basis.ts';
-import { createPriceBook } from '../../billing/rating/price-book.ts';
-import type { PriceBook } from '../../billing/rating/rating.ts';
+import { dayOf } from '../../billing/rating/list-prices.ts';
 import {
   type ComparedGroup,
   type ComparisonGrouping,
   comparisonGroupings,
   type ComparisonResult,
-  PriceComparison,
 } from '../../billing/staging/price-comparison.ts';
+import { compareCalls } from '../../billing/staging/compare-calls.ts';
 import { stagePriceBook } from '../../billing/staging/stage-price-book.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -21,7 +17,6 @@ import { type Environment, StartError } from '../environment.ts';
 import { inert } from './usage/terminal-text.ts';
 import { findUrl, type UrlOption, urlText } from './database.ts';
 import { nameActor } from './name-actor.ts';
-import { dayOf } from './prices-list.ts';
 import { publishToFile, publishToStore } from './prices-publish.ts';
 import { readPriceFile } from './read-price-file.ts';
 import { loadConfigAndPrices } from './stored-prices.ts';
@@ -96,35 +91,19 @@ async function stagePrices(environment: Environment, file: string, options: Stag
   const loaded = await loadConfigAndPrices(environment);
   const staged = readPriceFile(file);
   const inForce = await namingProblems(from, () => Promise.resolve(stagePriceBook(loaded.priceBookData, staged, from)));
-  const earlier = new Map<string, PriceBook | undefined>();
-  const comparison = new PriceComparison(grouping, {
-    staged: buildPriceBook(loaded.config, inForce),
-    current: buildPriceBook(loaded.config, loaded.priceBookData),
-    atMs: Date.parse(`${from}T00:00:00Z`),
-    pricedBy: (version) => earlier.get(version),
-  });
-  await readStore(environment, async (store) => {
-    for await (const entry of readEntries(store, { startMs: nowMs - days * dayMs, endMs: nowMs + 1 })) {
-      const { priceVersion } = entry;
-      if (!earlier.has(priceVersion)) earlier.set(priceVersion, await findEarlier(store, priceVersion));
-      comparison.add(entry);
-    }
-  });
-  const result = comparison.result();
+  const result = await readStore(environment, (store) =>
+    compareCalls({
+      store,
+      staged: buildPriceBook(loaded.config, inForce),
+      current: buildPriceBook(loaded.config, loaded.priceBookData),
+      from,
+      grouping,
+      startMs: nowMs - days * dayMs,
+      endMs: nowMs + 1,
+    }),
+  );
   const title = `calls of the last ${days} days as booked, and as if accepted on ${from} with ${inForce.version}`;
   console.log(options.json === true ? describeAsJson(result, grouping, title) : describe(result, grouping, title).join('\n'));
-}
-
-/** The book of a version; undefined if it is not in the database, or in a form that this program cannot read. */
-async function findEarlier(store: Pick<PriceBookStore, 'findRecordedPrices'>, version: string): Promise<PriceBook | undefined> {
-  const recorded = await store.findRecordedPrices(version);
-  if (recorded === undefined) return undefined;
-  try {
-    return createPriceBook(parsePriceBasis(recorded.basis));
-  } catch (error) {
-    if (error instanceof PriceBookError) return undefined;
-    throw error;
-  }
 }
 
 /** @throws StartError naming every problem of prices that cannot apply from the given day */

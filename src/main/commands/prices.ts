@@ -7,11 +7,11 @@ import { createPriceBook } from '../../billing/rating/price-book.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
-import { sourcesOf } from '../config/price-layers.ts';
+import { sourcesOf } from '../../billing/price-books/price-layers.ts';
 import type { Environment } from '../environment.ts';
 import { alignColumns, printTable } from './with-accounts.ts';
 import { type ImportCommandOptions, importPriceList } from './prices-import.ts';
-import { listPrices, type ListPricesOptions, priceColumns } from './prices-list.ts';
+import { type ListPricesOptions, priceColumns, selectPrices } from './prices-list.ts';
 import { addPriceHistoryCommands } from './prices-history.ts';
 import { describeHidden } from './prices-publish.ts';
 import { addStagedPriceCommands } from './prices-stage.ts';
@@ -31,7 +31,7 @@ export function addPriceCommands(program: Command, environment: () => Environmen
     .action(async (options: ListPricesOptions & { readonly json?: boolean }) => {
       const { priceBookData, layers } = await loadConfigAndPrices(environment());
       const sources = sourcesOf(layers);
-      const entries = listPrices(priceBookData, options, systemClock.nowMs()).map((entry) => ({
+      const entries = selectPrices(priceBookData, options, systemClock.nowMs()).map((entry) => ({
         entry,
         source: sources.get(`${entry.vendor}/${entry.model}`) ?? '',
       }));

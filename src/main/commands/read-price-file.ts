@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
 import { type PriceBookData, PriceBookError } from '../../billing/rating/parse-price-book.ts';
-import { readPriceBook } from '../config/read-price-book.ts';
+import { readPriceBook } from '../../billing/price-books/read-price-book.ts';
 import { StartError } from '../environment.ts';
 
 /** Reads a price book file; `shipped` is the book of this release. @throws StartError naming every problem */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import type { PriceBookStore, PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
+import { findNewestBook } from '../../billing/price-books/publish-prices.ts';
 import { readPublishedBook } from '../../billing/price-books/published-book.ts';
 import { type PriceBookData, PriceBookError } from '../../billing/rating/parse-price-book.ts';
 import { parsePriceBasis } from '../../billing/rating/price-basis.ts';
@@ -21,12 +22,6 @@ export async function readPriceBooks<Result>(
   return await readStore(environment, read);
 }
 
-/** The newest published book of a store. */
-export async function findNewest(store: PriceBookStore): Promise<PublishedPriceBook | undefined> {
-  const head = await store.newestPriceBook();
-  return head === undefined ? undefined : await store.findPriceBook(head.number);
-}
-
 /**
  * The configuration of a gateway with the published price book. If the database cannot be reached, the book is the last
  * one that this gateway stored, and a message on standard error says so.
@@ -37,7 +32,7 @@ export async function loadConfigAndPrices(environment: Environment): Promise<Loa
 
 async function readPublished(environment: Environment): Promise<PublishedPriceBook | undefined> {
   try {
-    return await readPriceBooks(environment, findNewest);
+    return await readPriceBooks(environment, findNewestBook);
   } catch (error) {
     const kept = readKeptPrices(environment);
     if (kept === undefined) throw error;

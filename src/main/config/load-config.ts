@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import type { PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
 import { PriceBookError, type PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import type { Config } from './config-schema.ts';
-import { joinLayers, priceLayers, type PriceLayer } from './price-layers.ts';
+import { joinLayers, priceLayers, type PriceLayer } from '../../billing/price-books/price-layers.ts';
 import { pricesOf } from './prices-schema.ts';
 import { ConfigError, readConfig } from './read-config.ts';
 

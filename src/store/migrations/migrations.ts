@@ -28,6 +28,7 @@ import { refusals } from './0026-refusals.ts';
 import { groupCredits } from './0027-group-credits.ts';
 import { operations } from './0028-operations.ts';
 import { content } from './0029-content.ts';
+import { priceDrafts } from './0030-price-drafts.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -60,6 +61,7 @@ export const migrations: readonly Migration[] = [
   groupCredits,
   operations,
   content,
+  priceDrafts,
 ];
 
 /** The schema version that this program needs. */

@@ -19,6 +19,7 @@ import { createLedgerOperations } from './ledger-operations.ts';
 import { createImageOperations } from './image-operations.ts';
 import { createPeopleOperations } from './people-operations.ts';
 import { createPriceBookOperations } from './price-book-operations.ts';
+import { createPriceDraftOperations } from './price-draft-operations.ts';
 import { createProofOperations } from './proof-operations.ts';
 import { readDatabaseId } from './read-database-id.ts';
 import { createRefusalOperations } from './refusal-operations.ts';
@@ -53,6 +54,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createContentOperations(database),
     ...createIdempotencyOperations(database),
     ...createPriceBookOperations(database),
+    ...createPriceDraftOperations(database),
     databaseId: () => readDatabaseId(database),
   };
 }

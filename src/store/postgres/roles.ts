@@ -63,6 +63,7 @@ const rights: Readonly<Record<string, Rights>> = {
   usage_price_versions: { gateway: 'add', monitor: 'read', console: 'read' },
   // Prices are published with a role of their own: a gateway cannot change prices.
   price_books: { gateway: 'read', monitor: 'read', operator: 'add', console: 'read' },
+  price_drafts: consoleOnly,
   price_versions: { gateway: 'add', monitor: 'read', operator: 'read', console: 'read' },
   reasoning_proofs: gatewayOnly,
   responses: stored,
@@ -115,8 +116,9 @@ export type RoleNames = { readonly gateway: string; readonly monitor: string; re
  * Statements that give four roles the rights that their programs need and nothing else. They create missing roles
  * without a password. They can run again, and must after each upgrade. The owner of the tables must run them, with the
  * right to create roles.
+ * @param options.consolePublishes whether the console may publish prices, which weir_operator may in any case
  */
-export function describeRoles(names: RoleNames): string {
+export function describeRoles(names: RoleNames, options: { readonly consolePublishes?: boolean } = {}): string {
   const roles = (['gateway', 'monitor', 'operator', 'console'] as const).map((program) => ({ program, name: quote(names[program]) }));
   const lines: string[] = [];
   for (const { name } of roles) lines.push(`do $$ begin create role ${name} login; exception when duplicate_object then null; end $$;`);
@@ -125,7 +127,8 @@ export function describeRoles(names: RoleNames): string {
   lines.push(`revoke all on all tables in schema public from ${all}, public;`);
   for (const { program, name } of roles) {
     for (const [table, right] of Object.entries(rights)) {
-      const granted = privileges[right[program] ?? 'nothing'];
+      const publishes = table === 'price_books' && program === 'console' && options.consolePublishes === true;
+      const granted = privileges[publishes ? 'add' : (right[program] ?? 'nothing')];
       if (granted !== undefined) lines.push(`grant ${granted} on ${table} to ${name};`);
     }
   }

@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
 
-import { type PriceBookData, PriceBookError, parsePriceBook } from '../../billing/rating/parse-price-book.ts';
+import { type PriceBookData, PriceBookError, parsePriceBook } from '../rating/parse-price-book.ts';
 
 /** A price book has some thousand lines; one that is larger is something else. */
 const charactersMax = 16 * 1024 * 1024;

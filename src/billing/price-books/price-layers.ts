@@ -1,9 +1,8 @@
-import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
-import { mergePriceBooks } from '../../billing/rating/merge-price-books.ts';
-import { type PriceBookData, type PriceBookEntry, PriceBookError, parsePriceBook } from '../../billing/rating/parse-price-book.ts';
-import type { PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
-import { readPublishedBook, versionOfBook } from '../../billing/price-books/published-book.ts';
-import type { ConfiguredPrices } from './prices-schema.ts';
+import { loadShippedPriceBook } from '../rating/load-shipped-price-book.ts';
+import { mergePriceBooks } from '../rating/merge-price-books.ts';
+import { type PriceBookData, type PriceBookEntry, PriceBookError, parsePriceBook } from '../rating/parse-price-book.ts';
+import type { PublishedPriceBook } from './price-book-store.ts';
+import { readPublishedBook, versionOfBook } from './published-book.ts';
 import { readPriceBook } from './read-price-book.ts';
 
 /** One of several price books in an order. The entries of a model in a higher book replace those in all lower books. */
@@ -29,7 +28,7 @@ export function sharedLayers(published: PublishedPriceBook | undefined): readonl
 export function priceLayers(
   published: PublishedPriceBook | undefined,
   file: { readonly name: string; readonly text: string } | undefined,
-  mode: ConfiguredPrices['mode'],
+  mode: 'merge' | 'replace' | undefined,
 ): readonly PriceLayer[] {
   if (file === undefined) return sharedLayers(published);
   const layer = { source: file.name, book: readPriceBook(file.text) };
@@ -43,11 +42,12 @@ export function joinLayers(layers: readonly PriceLayer[]): PriceBookData {
   return others.length === 0 ? lowest : parsePriceBook(others.reduce(mergePriceBooks, lowest));
 }
 
-const modelOf = ({ vendor, model }: PriceBookEntry): string => `${vendor}/${model}`;
+/** The model of an entry, by which a layer hides lower ones. */
+export const modelOfEntry = ({ vendor, model }: PriceBookEntry): string => `${vendor}/${model}`;
 
 /** The source of each model of the joined book, by `vendor/model`. */
 export function sourcesOf(layers: readonly PriceLayer[]): ReadonlyMap<string, string> {
-  return new Map(layers.flatMap(({ source, book }) => book.entries.map((entry) => [modelOf(entry), source] as const)));
+  return new Map(layers.flatMap(({ source, book }) => book.entries.map((entry) => [modelOfEntry(entry), source] as const)));
 }
 
 /** Models of one layer that a higher layer replaces. */
@@ -56,7 +56,7 @@ export type HiddenModels = { readonly source: string; readonly by: string; reado
 export function findHidden(layers: readonly PriceLayer[]): readonly HiddenModels[] {
   const highest = sourcesOf(layers);
   return layers.flatMap(({ source, book }) => {
-    const models = [...new Set(book.entries.map(modelOf))].filter((model) => highest.get(model) !== source);
+    const models = [...new Set(book.entries.map(modelOfEntry))].filter((model) => highest.get(model) !== source);
     return [...Map.groupBy(models, (model) => highest.get(model) ?? '')].map(([by, hidden]) => ({ source, by, models: hidden }));
   });
 }
