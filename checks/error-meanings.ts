@@ -88,6 +88,8 @@ const upstreams = {
     "The upstream refused the operator's credential, which the operator must replace. The caller's API key is valid.",
   upstream_quota_exhausted: "The operator's account at the upstream has no credit left.",
   upstream_rate_limited: "The operator's account at the upstream has reached a rate limit. `retry-after` is that of the upstream.",
+  targets_taken_out:
+    'The operator has taken every target of the model out of use for some time. Nothing was charged. Retry later, or call another model.',
   upstream_overloaded: 'The upstream is overloaded. Nothing was charged. Retry later.',
   upstream_unreachable:
     'The gateway could not connect to the upstream: connection refused, unknown host, TLS failure or time-out. Nothing was charged.',

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { createOperations, type Operations } from '../../src/control/operations/create-operations.ts';
 import { createOperationRunner } from '../../src/control/operations/operation-runner.ts';
@@ -21,10 +25,13 @@ describe('running the gateway by the admin API', () => {
   /** The database as another process sees it. */
   let store: Store;
   const opened = new AsyncDisposableStack();
+  const configPath = join(mkdtempSync(join(tmpdir(), 'weir-operate-')), 'weir.yaml');
   const silent = createLogger({ level: 'silent', destination: { write: () => {} } });
 
   before(async () => {
-    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    writeFileSync(configPath, 'timeouts:\n  idleMs: 50000\n');
+    opened.defer(() => rmSync(dirname(configPath), { recursive: true }));
+    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0', WEIR_CONFIG: configPath }, monitor: false }));
     operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
     await operator.send('PUT', '/api/v1/session/password', { password: 'a long enough passphrase' });
     viewer = await addPerson('viewer');
@@ -39,6 +46,134 @@ describe('running the gateway by the admin API', () => {
     const link = await operator.send('POST', `/api/v1/people/${String(person.body['id'])}/link`);
     return await signInByLink(weir.consoleUrl, String(link.body['url']));
   }
+
+  /** Repeats a reading until it fits, for at most 8 s. */
+  async function eventually<Result>(read: () => Promise<Result>, fits: (result: Result) => boolean): Promise<Result> {
+    for (let tries = 0; tries < 80; tries += 1) {
+      const result = await read();
+      if (fits(result)) return result;
+      await delay(100);
+    }
+    return assert.fail(`it never became so: ${JSON.stringify(await read())}`);
+  }
+  const items = async (client: ConsoleClient, path: string) =>
+    (await client.send('GET', path)).body['items'] as readonly Readonly<Record<string, unknown>>[];
+
+  async function call(model: string, gatewayUrl = weir.gatewayUrl): Promise<Response> {
+    return await fetch(`${gatewayUrl}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': weir.apiKey, 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+      body: JSON.stringify({ model, max_tokens: 50, messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+  }
+
+  describe('gateways and their targets', () => {
+    const model = 'claude-sonnet-4-5';
+    const target = `simulated-anthropic/${model}`;
+    const path = `/api/v1/targets/${encodeURIComponent(target)}`;
+    const out = () => ({ state: 'out', until: new Date(Date.now() + 3_600_000).toISOString(), reason: 'maintenance' });
+
+    test('the gateway reports its state, and its targets after a call', async () => {
+      const [node] = await items(viewer, '/api/v1/nodes');
+      assert.deepEqual([node?.['state'], node?.['program'], node?.['config_in_force']], ['running', 'start', true]);
+      assert.equal((await call(model)).status, 200);
+      const [seen] = await eventually(
+        () => items(viewer, '/api/v1/targets'),
+        (targets) => targets.length > 0,
+      );
+      assert.deepEqual([seen?.['id'], seen?.['state'], seen?.['override']], [target, 'healthy', null]);
+      assert.equal((await viewer.send('GET', path)).body['model'], model);
+      assert.equal((await viewer.send('GET', '/api/v1/targets/simulated-anthropic%2Fnone')).status, 404);
+    });
+
+    test('a target that is taken out gets no calls, and gets them when it is put back; both are audited', async () => {
+      const changing = `${path}/override`;
+      assert.equal((await viewer.send('PUT', changing, out(), { 'if-match': '*' })).body['code'], 'permission_required');
+      assert.equal((await operator.send('PUT', changing, out())).body['code'], 'if_match_required');
+      const late = { ...out(), until: '2020-01-01T00:00:00Z' };
+      assert.equal((await operator.send('PUT', changing, late, { 'if-match': '*' })).body['code'], 'invalid_request');
+      const unknown = await operator.send('PUT', '/api/v1/targets/nobody%2Fx/override', out(), { 'if-match': '*' });
+      assert.equal(unknown.status, 404);
+      const taken = await operator.send('PUT', changing, out(), { 'if-match': '*' });
+      assert.equal(taken.status, 200, taken.text);
+      const refused = await eventually(
+        () => call(model),
+        ({ status }) => status !== 200,
+      );
+      assert.deepEqual(
+        [refused.status, ((await refused.json()) as { error: { message: string } }).error.message.includes('taken')],
+        [503, true],
+      );
+      assert.equal((await call('claude-haiku-4-5')).status, 200);
+      const listed = await items(viewer, '/api/v1/targets?state=out');
+      assert.deepEqual(
+        listed.map(({ id }) => id),
+        [target],
+      );
+      assert.equal((await operator.send('DELETE', changing, undefined, { 'if-match': '"0"' })).status, 412);
+      const etag = String(taken.headers.get('etag'));
+      assert.equal((await operator.send('DELETE', changing, undefined, { 'if-match': etag })).status, 204);
+      await eventually(
+        () => call(model),
+        ({ status }) => status === 200,
+      );
+      const audit = await items(operator, `/api/v1/audit?subject=${encodeURIComponent(`target:${target}`)}`);
+      assert.deepEqual(
+        audit.map(({ action, note }) => [action, note]),
+        [
+          ['targets.put_back', null],
+          ['targets.take_out', 'maintenance'],
+        ],
+      );
+    });
+
+    test('upstreams have their settings without secrets, and a check runs in the gateway', async () => {
+      const names = (await items(viewer, '/api/v1/upstreams')).map(({ name }) => name);
+      assert.ok(names.includes('simulated-anthropic'), String(names));
+      const { status, body, text } = await viewer.send('GET', '/api/v1/upstreams/simulated-anthropic');
+      const settings = body['settings'] as { path: string; from: string; secret: { set: boolean } | null; value: unknown }[];
+      const key = settings.find((setting) => setting.path === 'upstreams.simulated-anthropic.apiKey');
+      assert.deepEqual([status, key?.from, key?.secret?.set, key?.value], [200, 'simulated', true, null], text);
+      assert.equal((await viewer.send('GET', '/api/v1/upstreams/nobody')).status, 404);
+      const started = await operator.send('POST', '/api/v1/upstreams/simulated-anthropic/checks', { checks: ['reply'], may_call: true });
+      assert.equal(started.status, 202, started.text);
+      const operation = await eventually(
+        () => operator.send('GET', String(started.headers.get('location'))),
+        (answer) => answer.body['ended_at'] !== null,
+      );
+      const result = operation.body['result'] as { is_healthy: boolean; credentials: { matrix: { results: { verdict: string }[] }[] }[] };
+      assert.equal(operation.body['state'], 'done', operation.text);
+      assert.deepEqual([result.is_healthy, result.credentials[0]?.matrix[0]?.results[0]?.verdict], [true, 'good'], operation.text);
+    });
+
+    test('the configuration is shown with its sources, checked, and read again by every gateway', async () => {
+      const config = await operator.send('GET', '/api/v1/config');
+      const fields = config.body['fields'] as { path: string; value: unknown; from: string; line: number | null; needs_restart: boolean }[];
+      const rule = fields.find((field) => field.path === 'retries.attemptsMax');
+      assert.deepEqual([rule?.value, rule?.from, rule?.needs_restart], [3, 'default', false]);
+      const given = fields.find((field) => field.path === 'timeouts.idleMs');
+      assert.deepEqual([given?.value, given?.from, given?.line], [50_000, 'file', 2]);
+      const wrong = await operator.send('POST', '/api/v1/config/check', {
+        yaml: 'retries:\n  attemptsMax: ${WEIR_STORE_KEY}\n  avoid: 1\n',
+      });
+      assert.deepEqual(
+        (wrong.body['problems'] as { line: number; path: string }[]).map((each) => [each.line, each.path]),
+        [[3, 'retries.avoid']],
+      );
+      assert.equal((await operator.send('POST', '/api/v1/config/check', { yaml: 'timeZone: Asia/Shanghai' })).body['is_valid'], true);
+      writeFileSync(configPath, 'timeouts:\n  idleMs: 60000\n');
+      const reloaded = await operator.send('POST', '/api/v1/config/reload');
+      assert.equal((reloaded.body['nodes'] as { has_followed: boolean }[])[0]?.has_followed, true, reloaded.text);
+      const after = await operator.send('GET', '/api/v1/config');
+      const changed = (after.body['fields'] as typeof fields).find((field) => field.path === 'timeouts.idleMs');
+      assert.equal(changed?.value, 60_000);
+      writeFileSync(configPath, 'timeouts: wrong\n');
+      await operator.send('POST', '/api/v1/config/reload');
+      const { problems } = (await operator.send('GET', '/api/v1/config/problems')).body as { problems: { detail: string }[] };
+      assert.match(problems[0]?.detail ?? '', /timeouts/);
+      assert.equal((await viewer.send('GET', '/api/v1/config')).body['code'], 'permission_required');
+    });
+  });
 
   describe('operations', () => {
     let operations: Operations;

@@ -6,6 +6,7 @@ import { auditSinkSuite } from './audit-sink-suite.ts';
 import { auditSuite } from './audit-suite.ts';
 import { callFactsSuite } from './call-facts-suite.ts';
 import { contentSuite } from './content-suite.ts';
+import { controlSuite } from './control-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
 import { creditSuite } from './credit-suite.ts';
 import { groupCreditSuite } from './group-credit-suite.ts';
@@ -47,6 +48,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('statistics', () => statisticsSuite(open));
     describe('statistics over days', () => statisticsDaysSuite(open));
     describe('answers', () => answerReadingSuite(open));
+    describe('state of gateways and orders to them', () => controlSuite(open));
     describe('long operations', () => operationSuite(open));
     describe('price books', () => priceBookSuite(open));
     describe('reasoning proofs', () => proofSuite(open));

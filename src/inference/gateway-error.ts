@@ -61,6 +61,7 @@ export const errorCodes = {
   upstream_unreachable: { status: 503, class: 'unavailable' },
   upstream_connection_error: { status: 503, class: 'unavailable' },
   upstream_credentials_rejected: { status: 503, class: 'unavailable' },
+  targets_taken_out: { status: 503, class: 'unavailable' },
   upstream_overloaded: { status: 503, class: 'unavailable' },
   upstream_quota_exhausted: { status: 503, class: 'unavailable' },
   journal_unavailable: { status: 503, class: 'unavailable' },

@@ -14,6 +14,7 @@ import type { PriceBookStore } from '../billing/price-books/price-book-store.ts'
 import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
 import type { UsageStore } from '../billing/usage/usage-store.ts';
 import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
+import type { ControlStore } from '../control/nodes/node-state.ts';
 import type { OperationStore } from '../control/operations/long-operation.ts';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
@@ -50,6 +51,7 @@ export type Store = AccountsStore &
   AuditSinkStore &
   OperationStore &
   ContentStore &
+  ControlStore &
   IdempotencyStore & {
     /**
      * Sixteen hexadecimal digits that no other database has. They separate its files in shared storage from those of

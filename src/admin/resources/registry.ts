@@ -3,17 +3,21 @@ import { adminTokenOperations, type AdminTokenServices } from './admin-tokens/ad
 import { auditOperations, type AuditServices } from './audit/audit-operations.ts';
 import { billingTokenOperations, type BillingTokenServices } from './billing-tokens/billing-token-operations.ts';
 import { callOperations, type CallServices } from './calls/call-operations.ts';
+import { configOperations, type ConfigServices } from './config/config-operations.ts';
 import { creditOperations } from './credits/credit-operations.ts';
 import type { CreditServices } from './credits/find-owner.ts';
 import { contentOperations, type ContentServices } from './content/content-operations.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
+import { nodeOperations } from './nodes/node-operations.ts';
 import { operationOperations, type OperationServices } from './operations/operation-resource.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
 import { priceDraftOperations, type PriceDraftServices } from './prices/draft-operations.ts';
 import { priceOperations, type PriceServices } from './prices/price-operations.ts';
 import { stageOperations, type StageServices } from './prices/stage-operation.ts';
 import { receiptOperations, type ReceiptServices } from './receipts/receipt-operations.ts';
+import { targetOperations, type TargetServices } from './targets/target-operations.ts';
 import { teamOperations, type TeamServices } from './teams/team-operations.ts';
+import { upstreamOperations, type UpstreamServices } from './upstreams/upstream-operations.ts';
 import { usageOperations, type UsageServices } from './usage/usage-operations.ts';
 import { userOperations, type UserServices } from './users/user-operations.ts';
 import { refusalOperations, type RefusalServices } from './refusals/refusal-operations.ts';
@@ -37,7 +41,10 @@ export type AdminServices = AuditServices &
   OperationServices &
   PriceServices &
   PriceDraftServices &
-  StageServices;
+  StageServices &
+  TargetServices &
+  UpstreamServices &
+  ConfigServices;
 
 /** All operations: one line for each resource. */
 export const operations: readonly Operation<AdminServices>[] = [
@@ -58,5 +65,9 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...priceDraftOperations,
   ...stageOperations,
   ...auditOperations,
+  ...nodeOperations,
+  ...upstreamOperations,
+  ...targetOperations,
+  ...configOperations,
   ...operationOperations,
 ];

@@ -42,6 +42,7 @@ import { formatUrl, listenError } from '../programs/listen.ts';
 import { watchRefusals } from '../../alerts/watch-refusals.ts';
 import type { BookVerifier } from '../../billing/credits/book-verifier.ts';
 import { openAlerts } from './alerts/open-alerts.ts';
+import { controlSettings, openControl } from './control/open-control.ts';
 import { openCallers } from './open-callers.ts';
 import { openAuditSinks } from './audit/open-audit-sinks.ts';
 import { openContent } from './content/open-content.ts';
@@ -212,7 +213,7 @@ export async function assembleGateway(options: {
 }): Promise<RunningGateway> {
   const { environment, logger, clock, worker, opened } = options;
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
-  const live = openLiveSettings(options, simulated, await openPrices(options, opened));
+  const live = controlSettings(openLiveSettings(options, simulated, await openPrices(options, opened)), clock);
   const { telemetry, registry } = assembleTelemetry({ ...options, settings: live.settings, callers: () => gateway.callers });
   const { nodeId, store, journal, credits, books } = await openBooks({ ...options, live, registry });
   const refusals = watchRefusals(credits);
@@ -254,6 +255,7 @@ export async function assembleGateway(options: {
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
   if (registry !== undefined) addGatewayGauges(registry, gateway);
+  await openControl({ ...options, nodeId, store, live, gateway }, opened);
   openAuditSinks({ store, config: live.config, clock, logger }, opened);
   openAlerts({ ...options, nodeId, store, journal, books, refusals, health: gateway.health, live, config: live.config, registry }, opened);
   return {

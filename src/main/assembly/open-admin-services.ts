@@ -19,6 +19,7 @@ import { createIds } from '../../platform/ids.ts';
 import { deriveKey } from '../../platform/seal/sealer.ts';
 import type { Store } from '../../store/store.ts';
 import type { Config } from '../config/config-schema.ts';
+import { checkConfigText } from '../config/check-text.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
 import { createPriceDesk } from './create-price-desk.ts';
@@ -76,6 +77,8 @@ export function openAdminServices(
     credits: store,
     ledger: store,
     accounts: store,
+    control: store,
+    checkConfig: checkConfigText,
     operations: createOperations({ store, clock, newId: ids, onStart: () => serving.runner?.wake() }),
     ending: serving.ending,
   };

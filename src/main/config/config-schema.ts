@@ -69,7 +69,7 @@ const priceSchema = Type.Object(
   },
 );
 
-const upstreamSchema = Type.Object(
+export const upstreamSchema = Type.Object(
   {
     vendor: Type.Enum(['anthropic', 'openai', 'gemini', 'xai', 'openai-compatible'], { description: 'The kind of service.' }),
     baseUrl: Type.Optional(

@@ -26,6 +26,8 @@ export type LiveSettings = {
   readonly settings: () => GatewaySettings;
   readonly config: () => Config;
   readonly source: () => UpstreamSource;
+  /** The text of the configuration file in force. */
+  readonly text: () => string;
   /**
    * Reads the files and requests model lists now, as on SIGHUP. Returns whether a new configuration is in force.
    * An invalid one is logged and changes nothing.
@@ -185,6 +187,7 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
     settings: () => inForce.settings,
     config: () => loaded.config,
     source: () => inForce.source,
+    text: () => loaded.files.text,
     problem: () => lastBad,
     reload: () => {
       discovery.refresh();

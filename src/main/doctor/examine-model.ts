@@ -76,11 +76,18 @@ async function runSafely(run: RunCheck, conversation: Conversation, memory: RowM
 export async function examineModel(
   conversation: Conversation,
   chosen: ReadonlySet<CheckName>,
-  onCheck: (check: CheckName) => void,
+  { onCheck, onResult }: { readonly onCheck: (check: CheckName) => void; readonly onResult?: ((row: MatrixRow) => void) | undefined },
 ): Promise<MatrixRow> {
   const { checked, dialect, model, limits } = conversation;
   const memory: RowMemory = {};
   const results: CheckResult[] = [];
+  const row = (): MatrixRow => ({
+    upstream: checked.upstream.id,
+    model: tidyWords(model),
+    dialect: dialect.id,
+    title: dialect.title,
+    results: [...results],
+  });
   let hopeless: string | undefined;
   for (const check of checkNames) {
     if (!chosen.has(check)) continue;
@@ -93,7 +100,8 @@ export async function examineModel(
     const startedMs = performance.now();
     const outcome = await runSafely(checks[check].run, conversation, memory);
     results.push({ check, ...outcome, tookMs: Math.round(performance.now() - startedMs) });
+    onResult?.(row());
     if (check === 'reply' && outcome.verdict === 'bad') hopeless = 'not run: the first call failed';
   }
-  return { upstream: checked.upstream.id, model: tidyWords(model), dialect: dialect.id, title: dialect.title, results };
+  return row();
 }

@@ -20,6 +20,7 @@ export type ExamineOptions = {
   readonly newId: (prefix: string) => string;
   /** Called before each step, to show progress. */
   readonly onStep: (what: string) => void;
+  readonly onResult?: ((row: MatrixRow) => void) | undefined;
 };
 
 export type UpstreamExamination = { readonly report: UpstreamReport; readonly clockSkewMs?: number };
@@ -27,7 +28,7 @@ export type UpstreamExamination = { readonly report: UpstreamReport; readonly cl
 /** Examines one upstream: the connection, its credential, and each interface that it speaks. */
 export async function examineUpstream(checked: CheckedUpstream, options: ExamineOptions): Promise<UpstreamExamination> {
   const { upstream, address } = checked;
-  const { limits, configuration, nowMs, newId, onStep, checks } = options;
+  const { limits, configuration, nowMs, newId, onStep, onResult, checks } = options;
   // Several credentials of one upstream are examined separately, each under its position in the list.
   const title = `${upstream.credentialId.replace(/~.*$/, '')} (${upstream.vendor.title}, ${address})`;
   const done = (findings: readonly Finding[], matrix: readonly MatrixRow[] = []): UpstreamReport => ({
@@ -58,7 +59,7 @@ export async function examineUpstream(checked: CheckedUpstream, options: Examine
   const matrix: MatrixRow[] = [];
   for (const id of upstream.dialects) {
     const conversation = { checked, dialect: chatDialects[id], model, limits, newId };
-    matrix.push(await examineModel(conversation, checks, (check) => onStep(`${upstream.id} ${id}: ${check}`)));
+    matrix.push(await examineModel(conversation, checks, { onCheck: (check) => onStep(`${upstream.id} ${id}: ${check}`), onResult }));
   }
   return { report: done(known, matrix), ...skew };
 }

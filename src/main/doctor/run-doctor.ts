@@ -15,7 +15,7 @@ import { checkObjectStore } from './check-media-storage.ts';
 import { checkRunningGateway } from './check-running-gateway.ts';
 import { chooseChecks } from './examine-model.ts';
 import { type UpstreamExamination, examineUpstream } from './examine-upstream.ts';
-import type { CheckName, DoctorReport, Section } from './finding.ts';
+import type { CheckName, DoctorReport, MatrixRow, Section } from './finding.ts';
 import type { CheckedUpstream } from './checked-upstream.ts';
 
 export type DoctorOptions = {
@@ -31,6 +31,8 @@ export type DoctorOptions = {
   /** The longest that one step may take. */
   readonly timeoutMs: number;
   readonly onStep: (what: string) => void;
+  /** Called with a row of the matrix after each of its checks. */
+  readonly onResult?: (row: MatrixRow) => void;
 };
 
 /** Upstreams that are examined at a time. */
@@ -55,7 +57,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     ...(await checkMediaStorage(usable, options)),
     { title: 'Running gateway', findings: await checkRunningGateway(environment, signal) },
   ];
-  const examined = usable === undefined ? [] : await examineAll(findPatients(usable, options), usable, options);
+  const examined = usable === undefined ? [] : await examineUpstreams(usable, options);
   const skews = examined.flatMap(({ clockSkewMs }) => (clockSkewMs === undefined ? [] : [clockSkewMs]));
   const sections = usable === undefined ? here : [...here, { title: 'Clock', findings: [checkClock(skews)] }];
   const upstreams = examined.map(({ report }) => report);
@@ -70,6 +72,11 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     sections,
     upstreams,
   };
+}
+
+/** Examines the named upstreams, each once for every credential. Throws StartError for an unknown one. */
+export function examineUpstreams(usable: UsableConfiguration, options: DoctorOptions): Promise<readonly UpstreamExamination[]> {
+  return examineAll(findPatients(usable, options), usable, options);
 }
 
 async function checkMediaStorage(
@@ -110,7 +117,7 @@ async function examineAll(
   configuration: UsableConfiguration,
   options: DoctorOptions,
 ): Promise<readonly UpstreamExamination[]> {
-  const { clock, signal, timeoutMs, model, onStep } = options;
+  const { clock, signal, timeoutMs, model, onStep, onResult } = options;
   const waiting = [...patients.entries()];
   const examined: UpstreamExamination[] = [];
   const newId = createIds(clock);
@@ -119,7 +126,16 @@ async function examineAll(
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [place, checked] = next;
       const limits = { timeoutMs, signal };
-      examined[place] = await examineUpstream(checked, { limits, configuration, model, checks, nowMs: clock.nowMs, newId, onStep });
+      examined[place] = await examineUpstream(checked, {
+        limits,
+        configuration,
+        model,
+        checks,
+        nowMs: clock.nowMs,
+        newId,
+        onStep,
+        onResult,
+      });
     }
   };
   await Promise.all(Array.from({ length: Math.min(upstreamsAtOnce, patients.length) }, work));

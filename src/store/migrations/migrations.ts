@@ -29,6 +29,7 @@ import { groupCredits } from './0027-group-credits.ts';
 import { operations } from './0028-operations.ts';
 import { content } from './0029-content.ts';
 import { priceDrafts } from './0030-price-drafts.ts';
+import { control } from './0031-control.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -62,6 +63,7 @@ export const migrations: readonly Migration[] = [
   operations,
   content,
   priceDrafts,
+  control,
 ];
 
 /** The schema version that this program needs. */

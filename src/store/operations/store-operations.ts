@@ -13,6 +13,7 @@ import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLeaseOperations } from './lease-operations.ts';
+import { createControlOperations } from './control-operations.ts';
 import { createLongOperationOperations } from './long-operation-operations.ts';
 import { createIdempotencyOperations } from './idempotency-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
@@ -52,6 +53,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createAuditSinkOperations(database),
     ...createLongOperationOperations(database),
     ...createContentOperations(database),
+    ...createControlOperations(database),
     ...createIdempotencyOperations(database),
     ...createPriceBookOperations(database),
     ...createPriceDraftOperations(database),

@@ -101,6 +101,9 @@ const rights: Readonly<Record<string, Rights>> = {
   // Refused requests are deleted after some days.
   refusals: { gateway: 'everything', monitor: 'nothing', operator: 'read', console: 'read' },
   // A gateway runs what needs an upstream, the console the rest.
+  node_reports: { gateway: 'everything', monitor: 'nothing', console: 'read' },
+  target_overrides: { gateway: 'read', monitor: 'nothing', console: 'everything' },
+  control_signals: { gateway: 'read', monitor: 'nothing', console: 'add and change' },
   operations: { gateway: 'everything', monitor: 'nothing', console: 'everything' },
   // Rows are only ever added; the head is the sequence and hash of the last one.
   audit_log: { gateway: 'add', monitor: 'nothing', operator: 'add', console: 'add' },

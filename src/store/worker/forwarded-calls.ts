@@ -216,6 +216,15 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   forgetObjects: 1,
   eraseContent: 2,
   listErasures: 0,
+  putNodeState: 1,
+  listNodeStates: 1,
+  removeNodeState: 2,
+  readControl: 1,
+  listOverrides: 1,
+  putOverride: 2,
+  removeOverride: 2,
+  orderReload: 1,
+  watchNodes: 1,
 };
 
 export const forwardedNames = Object.keys(forwardedCalls) as readonly ForwardedName[];

@@ -11,6 +11,7 @@ import type { PriceBookStore } from '../../billing/price-books/price-book-store.
 import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
 import type { UsageStore } from '../../billing/usage/usage-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
+import type { ControlStore } from '../../control/nodes/node-state.ts';
 import type { OperationStore } from '../../control/operations/long-operation.ts';
 import type { ContentStore } from '../../content/content-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
@@ -71,6 +72,7 @@ export type StoreOperations = AccountsStoreOperations &
   AuditSinkStore &
   OperationStore &
   ContentStore &
+  ControlStore &
   IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };

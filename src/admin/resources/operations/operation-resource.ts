@@ -15,7 +15,6 @@ export type OperationServices = {
 };
 type Context = AdminContext<OperationServices>;
 
-/** @public */
 export const operationSchema = record(
   {
     id: Type.String({ examples: ['op_01k9x2m4vq3f7c8d5e6h1j0abc'] }),
@@ -64,11 +63,7 @@ function encodeOperation(operation: LongOperation): Static<typeof operationSchem
   };
 }
 
-/**
- * The answer 202 of a request that began an operation.
- *
- * @public
- */
+/** The answer 202 of a request that began an operation. */
 export function answerStarted(started: LongOperation) {
   return { body: encodeOperation(started), location: `/operations/${started.id}` };
 }

@@ -68,13 +68,14 @@ export function requireReach(caller: CallerLimits, table: RankedCall['table'], m
  * All targets that can take a call now, in the order of attempts; never none. Sorted by priority, then by the model's
  * balance. Suspect targets come after healthy ones, and targets that do not work are left out. If none works, all are
  * returned: health decides the order, and a call is always made.
- * @throws GatewayError `model_not_found`, `thread_unsupported`, `reply_not_found`, `no_suitable_target`
+ * @throws GatewayError `model_not_found`, `targets_taken_out`, `thread_unsupported`, `reply_not_found`,
+ * `no_suitable_target`
  */
 export function rankTargets(call: RankedCall): readonly Target[] {
   const { table, dialect, facts } = call;
   const route = table.routeOf(facts.requestedModel);
-  if (route === undefined || route.targets.length === 0)
-    throw unknownModel(facts.requestedModel, table, (model) => mayReach(call.caller, table, model));
+  if (route === undefined) throw unknownModel(facts.requestedModel, table, (model) => mayReach(call.caller, table, model));
+  if (route.targets.length === 0) throw describeAllOut(facts.requestedModel);
   const tiers = findSuitable(call, route, route.tiersFor(dialect?.id));
   const [first] = tiers;
   const [only] = first ?? [];
@@ -204,6 +205,11 @@ function orderByReason(
     })
     .toSorted((first, second) => first.place - second.place || first.sentMs - second.sentMs)
     .map(({ target }) => target);
+}
+
+function describeAllOut(model: string): GatewayError {
+  const message = `model: ${model.slice(0, 256)} is not available at the moment: the operator has taken all its targets out of use`;
+  return new GatewayError('targets_taken_out', message, { param: 'model' });
 }
 
 function describeThreadless(model: string): GatewayError {

@@ -1,0 +1,48 @@
+import { credentialNameOf, type DescribedUpstream, type NodeDescription } from '../../../control/nodes/node-state.ts';
+import type { GatewaySettings } from '../../../gateway/attempts/services.ts';
+import { upstreamVendors } from '../../../upstreams/registry.ts';
+import type { UpstreamSource } from '../../config/build-settings.ts';
+import { type Config, configSchema, upstreamSchema } from '../../config/config-schema.ts';
+import { describeValues, readWritten, type WrittenConfig } from '../../config/describe-values.ts';
+
+export type DescribedParts = {
+  readonly config: Config;
+  /** The text of the configuration file. */
+  readonly text: string;
+  readonly source: UpstreamSource;
+  readonly settings: GatewaySettings;
+};
+
+/** Describes what a gateway uses, without secrets. */
+export function describeNode({ config, text, source, settings }: DescribedParts): NodeDescription {
+  const written = readWritten(text);
+  const { upstreams: _upstreams, models: _models, ...others } = configSchema.properties;
+  return {
+    upstreams: Object.keys(source.upstreams).map((name) => describeUpstream(name, source, settings, written)),
+    config: describeValues({ properties: others }, config, { written, path: [], from: 'environment' }),
+  };
+}
+
+function describeUpstream(
+  name: string,
+  { type, upstreams }: UpstreamSource,
+  { routing }: GatewaySettings,
+  written: WrittenConfig,
+): DescribedUpstream {
+  const own = routing.upstreams.filter(({ id }) => id === name);
+  const [first] = own;
+  return {
+    name,
+    vendor: first?.vendor.id ?? '',
+    title: first?.vendor.title ?? '',
+    address: first === undefined ? '' : first.origin + first.basePath,
+    dialects: first?.dialects ?? [],
+    credentials: own.map(({ credentialId }) => credentialNameOf(credentialId)),
+    settings: describeValues(upstreamSchema, upstreams[name], { written, path: ['upstreams', name], from: type }).map((value) => {
+      // A vendor whose key is in the environment is an upstream without a line in the file.
+      if (type !== 'environment' || value.path !== `upstreams.${name}.apiKey`) return value;
+      const variable = upstreamVendors[first?.vendor.id as keyof typeof upstreamVendors]?.keyVariables[0];
+      return variable === undefined ? value : { ...value, variable };
+    }),
+  };
+}

@@ -1,0 +1,149 @@
+import { hash } from 'node:crypto';
+import { hostname } from 'node:os';
+
+import manifest from '../../../../package.json' with { type: 'json' };
+import { createControlFollower } from '../../../control/nodes/control-follower.ts';
+import {
+  credentialNameOf,
+  findOverride,
+  type NodeDescription,
+  type NodeReport,
+  type TargetOverride,
+  type TargetState,
+  targetIdOf,
+} from '../../../control/nodes/node-state.ts';
+import { createOperationRunner } from '../../../control/operations/operation-runner.ts';
+import type { Gateway } from '../../../gateway/endpoints/gateway.ts';
+import { subjectOf, type Target } from '../../../gateway/attempts/routing/target.ts';
+import { withoutTargets } from '../../../gateway/attempts/routing/without-targets.ts';
+import type { GatewaySettings } from '../../../gateway/attempts/services.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Logger } from '../../../platform/log.ts';
+import type { Store } from '../../../store/store.ts';
+import type { LiveSettings } from '../../config/live-settings.ts';
+import type { Environment } from '../../environment.ts';
+import { describeNode } from './describe-node.ts';
+import { gatewayOperations } from './gateway-operations.ts';
+
+/** Live settings whose routes leave out targets that an operator has taken out of use. */
+export type ControlledSettings = LiveSettings & { readonly setOverrides: (overrides: readonly TargetOverride[]) => void };
+
+export function controlSettings(live: LiveSettings, clock: Pick<Clock, 'nowMs'>): ControlledSettings {
+  let overrides: readonly TargetOverride[] = [];
+  let built: { readonly from: GatewaySettings; readonly by: readonly TargetOverride[]; readonly settings: GatewaySettings } | undefined;
+  const isOut = (target: Target): boolean => findOverride(overrides, subjectOf(target), clock.nowMs()) !== undefined;
+  return {
+    ...live,
+    settings: () => {
+      const from = live.settings();
+      if (overrides.length === 0) return from;
+      if (built?.from !== from || built.by !== overrides)
+        built = { from, by: overrides, settings: { ...from, routing: withoutTargets(from.routing, isOut) } };
+      return built.settings;
+    },
+    setOverrides: (next) => {
+      // The same orders keep their settings, whose routes are remembered.
+      if (JSON.stringify(next) !== JSON.stringify(overrides)) overrides = next;
+    },
+  };
+}
+
+export type ControlParts = {
+  readonly environment: Environment;
+  readonly nodeId: string;
+  readonly program: string;
+  readonly store: Store;
+  readonly live: ControlledSettings;
+  readonly gateway: Pick<Gateway, 'health' | 'journal' | 'gatekeeper' | 'settings'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/** Reported targets: those with a problem first. */
+const targetsMax = 500;
+
+/** Begins to follow the orders of operators, to report the state of the gateway, and to run work of its upstreams. */
+export async function openControl(parts: ControlParts, opened: AsyncDisposableStack): Promise<void> {
+  const { nodeId, store, live, clock, logger } = parts;
+  const startedAtMs = clock.nowMs();
+  let reloads: number | undefined;
+  let overrides: readonly TargetOverride[] = [];
+  const describe = keepDescription(live);
+  const follower = createControlFollower({
+    nodeId,
+    store,
+    clock,
+    logger,
+    follow: (signals) => {
+      ({ overrides } = signals);
+      live.setOverrides(overrides);
+      // An order from before the start was followed by the start.
+      if (reloads !== undefined && signals.reloads !== reloads) live.reload();
+      ({ reloads } = signals);
+    },
+    report: () => reportNode(parts, { startedAtMs, reloads: reloads ?? 0, overrides }),
+    describe,
+  });
+  const runner = createOperationRunner({ store, clock, logger, handlers: gatewayOperations(parts) });
+  opened.defer(() => runner.close());
+  opened.defer(() => follower.close());
+  await follower.start();
+  runner.start();
+}
+
+function reportNode(
+  { program, live, gateway, clock }: ControlParts,
+  {
+    startedAtMs,
+    reloads,
+    overrides,
+  }: { readonly startedAtMs: number; readonly reloads: number; readonly overrides: readonly TargetOverride[] },
+): NodeReport {
+  const gate = gateway.gatekeeper.state();
+  const problem = live.problem();
+  return {
+    program,
+    version: manifest.version,
+    host: hostname(),
+    processId: process.pid,
+    startedAtMs,
+    configVersion: hash('sha256', live.text()).slice(0, 12),
+    ...(problem !== undefined && { configProblem: problem }),
+    priceVersion: gateway.settings().routing.priceBook.version,
+    callsUnderWay: gate.inFlight,
+    callsWaiting: gate.waiting,
+    journalPending: gateway.journal.pendingEntries(),
+    loopTurnMs: gate.turnMs,
+    loopBusyShare: gate.busyShare,
+    memoryBytes: process.memoryUsage.rss(),
+    memoryShare: gate.memoryShare,
+    reloads,
+    targetsOut: overrides.filter(({ untilMs }) => untilMs > clock.nowMs()).map(({ targetId }) => targetId),
+    targets: reportTargets(gateway),
+  };
+}
+
+function reportTargets({ health }: ControlParts['gateway']): readonly TargetState[] {
+  return health
+    .report()
+    .map(({ upstreamId, credentialId, upstreamModel, ...state }): TargetState => ({
+      id: targetIdOf(credentialId, upstreamModel),
+      upstream: upstreamId,
+      credential: credentialNameOf(credentialId),
+      model: upstreamModel,
+      ...state,
+    }))
+    .toSorted((a, b) => Number(a.state === 'healthy') - Number(b.state === 'healthy') || (a.id < b.id ? -1 : 1))
+    .slice(0, targetsMax);
+}
+
+/** The description of the settings in force, made once for each. */
+function keepDescription(live: LiveSettings): () => NodeDescription {
+  let kept: { readonly settings: GatewaySettings; readonly description: NodeDescription } | undefined;
+  return () => {
+    const settings = live.settings();
+    if (kept?.settings !== settings)
+      kept = { settings, description: describeNode({ config: live.config(), text: live.text(), source: live.source(), settings }) };
+    return kept.description;
+  };
+}

@@ -1,0 +1,114 @@
+import type { ControlStore, NodeState, TargetOverride } from '../../control/nodes/node-state.ts';
+import { toStorableText } from '../storable-text.ts';
+import { appendAudit } from './audit-operations.ts';
+import type { Database } from './database.ts';
+import { readInteger, readText } from './read-column.ts';
+import type { SqlRow } from './sql-values.ts';
+
+const overrideColumns = 'target_id, reason, actor, set_at_ms, until_ms';
+
+/** The SQL of the state of gateways, and of orders to them. */
+export function createControlOperations(database: Database): ControlStore {
+  return {
+    putNodeState: async ({ nodeId, atMs, report, description }) => {
+      const sql = `insert into node_reports (node_id, at_ms, report, description) values (?, ?, ?, ?)
+        on conflict (node_id) do update set at_ms = excluded.at_ms, report = excluded.report,
+          description = case when excluded.description = '' then node_reports.description else excluded.description end`;
+      await database.run(sql, nodeId, atMs, JSON.stringify(report), description === undefined ? '' : JSON.stringify(description));
+    },
+    listNodeStates: async (sinceMs) => {
+      const sql = "select node_id, at_ms, report, description from node_reports where at_ms >= ? and description <> '' order by node_id";
+      return (await database.all(sql, sinceMs)).map(decodeState);
+    },
+    removeNodeState: async (nodeId, silentSinceMs) => {
+      await database.run('delete from node_reports where node_id = ? or at_ms < ?', nodeId, silentSinceMs);
+    },
+    readControl: async (nowMs) => {
+      const signals = await database.all('select name, value from control_signals');
+      const valueOf = (name: string): number => {
+        const row = signals.find((each) => each['name'] === name);
+        return row === undefined ? 0 : readInteger(row, 'value');
+      };
+      return { overrides: await listOverrides(database, nowMs), reloads: valueOf('reloads'), watchedUntilMs: valueOf('watched') };
+    },
+    listOverrides: (nowMs) => listOverrides(database, nowMs),
+    putOverride: (override, change) =>
+      database.transact(async (transaction) => {
+        const { targetId, reason, actor, setAtMs, untilMs } = override;
+        const before = await findOverride(transaction, targetId, change.atMs);
+        const sql = `insert into target_overrides (${overrideColumns}) values (?, ?, ?, ?, ?)
+          on conflict (target_id) do update set reason = excluded.reason, actor = excluded.actor, set_at_ms = excluded.set_at_ms,
+            until_ms = excluded.until_ms`;
+        await transaction.run(sql, toStorableText(targetId), toStorableText(reason), toStorableText(actor), setAtMs, untilMs);
+        await transaction.run('delete from target_overrides where until_ms < ?', change.atMs);
+        await appendAudit(
+          transaction,
+          { ...change, note: reason },
+          {
+            action: 'targets.take_out',
+            subject: subjectOf(targetId),
+            ...(before !== undefined && { before: describe(before) }),
+            after: describe(override),
+          },
+        );
+      }),
+    removeOverride: (targetId, change) =>
+      database.transact(async (transaction) => {
+        const before = await findOverride(transaction, targetId, change.atMs);
+        if (before === undefined) return false;
+        await transaction.run('delete from target_overrides where target_id = ?', toStorableText(targetId));
+        const action = { action: 'targets.put_back', subject: subjectOf(targetId), before: describe(before) };
+        await appendAudit(transaction, change, action);
+        return true;
+      }),
+    orderReload: (change) =>
+      database.transact(async (transaction) => {
+        const sql = `insert into control_signals (name, value) values ('reloads', 1)
+          on conflict (name) do update set value = control_signals.value + 1`;
+        await transaction.run(sql);
+        await appendAudit(transaction, change, { action: 'config.reload', subject: 'config' });
+        const row = await transaction.first("select value from control_signals where name = 'reloads'");
+        return row === undefined ? 0 : readInteger(row, 'value');
+      }),
+    watchNodes: async (untilMs) => {
+      const sql = `insert into control_signals (name, value) values ('watched', ?)
+        on conflict (name) do update set value = excluded.value where excluded.value > control_signals.value`;
+      await database.run(sql, untilMs);
+    },
+  };
+}
+
+const subjectOf = (targetId: string): string => `target:${toStorableText(targetId)}`;
+
+const describe = ({ reason, untilMs }: TargetOverride): string => JSON.stringify({ state: 'out', reason, untilMs });
+
+async function listOverrides(database: Database, nowMs: number): Promise<readonly TargetOverride[]> {
+  const sql = `select ${overrideColumns} from target_overrides where until_ms > ? order by target_id`;
+  return (await database.all(sql, nowMs)).map(decodeOverride);
+}
+
+async function findOverride(database: Database, targetId: string, nowMs: number): Promise<TargetOverride | undefined> {
+  const sql = `select ${overrideColumns} from target_overrides where target_id = ? and until_ms > ?`;
+  const row = await database.first(sql, toStorableText(targetId), nowMs);
+  return row === undefined ? undefined : decodeOverride(row);
+}
+
+function decodeState(row: SqlRow): NodeState {
+  return {
+    nodeId: readText(row, 'node_id'),
+    atMs: readInteger(row, 'at_ms'),
+    // Written by putNodeState.
+    report: JSON.parse(readText(row, 'report')) as NodeState['report'],
+    description: JSON.parse(readText(row, 'description')) as NodeState['description'],
+  };
+}
+
+function decodeOverride(row: SqlRow): TargetOverride {
+  return {
+    targetId: readText(row, 'target_id'),
+    reason: readText(row, 'reason'),
+    actor: readText(row, 'actor'),
+    setAtMs: readInteger(row, 'set_at_ms'),
+    untilMs: readInteger(row, 'until_ms'),
+  };
+}
