@@ -106,6 +106,8 @@ export function callEntries(options: {
       stopReason: texts,
       serviceTier: texts,
       errorCode: texts,
+      tags: fc.constantFrom('project=search', 'project=web', 'env=prod,project=web', 'env=dev'),
+      team: fc.constantFrom({ id: 'team-1', name: 'research' }, { id: 'team-2', name: 'sales' }),
       usage: usages,
       rawUsage: rawUsages,
       estimated: fc.boolean(),

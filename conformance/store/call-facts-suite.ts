@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
+import { readTags } from '../../src/accounts/call-tags.ts';
 import type { CallFilter, CallPlace, CallScan, CallSummary, UserScope } from '../../src/billing/calls/call-facts-store.ts';
 import { findCall } from '../../src/billing/calls/find-call.ts';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
@@ -57,6 +58,8 @@ function matches(entry: CallEntry, filter: CallFilter, scope: UserScope): boolea
     isIn(filter.models, entry.requestedModel) &&
     isIn(filter.upstreams, entry.upstream) &&
     isIn(filter.ends, entry.end) &&
+    isIn(filter.teams, entry.team?.name ?? '') &&
+    Object.entries(filter.tags ?? {}).every(([name, values]) => values.includes(readTags(entry.tags ?? '')[name] ?? '')) &&
     isIn(filter.interfaces, entry.dialect) &&
     isIn(filter.errorCodes, entry.errorCode ?? '') &&
     (filter.statusClasses === undefined || filter.statusClasses.includes(Math.floor((entry.upstreamStatus ?? 0) / 100))) &&
@@ -78,6 +81,13 @@ const filters = fc
     keys: some({ keyId: 'key-1' }, { keyId: 'absent' }, { userName: 'alice', keyName: 'ci' }, { userName: 'bob', keyName: `o'brien` }),
     models: some('m-flash', 'm-🐟', 'absent'),
     interfaces: some('openai-chat', 'anthropic-messages'),
+    teams: some('research', 'sales', '', 'absent'),
+    tags: maybe(
+      fc.dictionary(fc.constantFrom('project', 'env', 'absent'), fc.subarray(['search', 'web', 'prod', ''], { minLength: 1 }), {
+        maxKeys: 2,
+        noNullPrototype: true,
+      }),
+    ),
     ends: some<CallEntry['end']>('finished', 'client-left', 'cut', 'failed', 'lost'),
     statusClasses: some(1, 2, 4, 5),
     flags: fc.record({ stream: fc.boolean(), estimated: fc.boolean() }, { requiredKeys: [] }),

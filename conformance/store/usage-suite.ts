@@ -3,6 +3,8 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
+import { readTags } from '../../src/accounts/call-tags.ts';
+import { otherTag, tagBounds } from '../../src/billing/calls/tag-bounds.ts';
 import { percentileOf } from '../../src/billing/calls/duration-histogram.ts';
 import type { UserScope } from '../../src/billing/calls/call-facts-store.ts';
 import { isBilled, type CallEntry } from '../../src/billing/ledger/call-entry.ts';
@@ -10,7 +12,7 @@ import { buildReceipt } from '../../src/billing/receipts/build-receipt.ts';
 import { createStatistics } from '../../src/billing/statistics/statistics.ts';
 import { queryUsage } from '../../src/billing/usage/query-usage.ts';
 import type { UsageLine, UsageQuestion } from '../../src/billing/usage/usage-question.ts';
-import type { UsageDimension } from '../../src/billing/usage/usage-store.ts';
+import { tagOf, type UsageDimension } from '../../src/billing/usage/usage-store.ts';
 import { followAll } from './call-facts-suite.ts';
 import { callEntries, createEntry } from './call-entries.ts';
 import { useEngine } from './store-under-test.ts';
@@ -19,9 +21,15 @@ import { startMs } from './suite-start.ts';
 
 const daySeconds = 86_400;
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Asia/Shanghai'];
-const dimensions: readonly UsageDimension[] = ['user', 'key', 'model', 'upstream', 'upstreamModel', 'interface', 'end'];
+const dimensions: readonly UsageDimension[] = [
+  ...(['user', 'key', 'model', 'upstream', 'upstreamModel', 'interface', 'end', 'team'] as const),
+  ...(['tag:project', 'tag:env', 'tag:never'] as const),
+];
 
 const valuesOf = (entry: CallEntry, dimension: UsageDimension): readonly string[] => {
+  const tag = tagOf(dimension);
+  if (tag !== undefined) return [readTags(entry.tags ?? '')[tag] ?? ''];
+  if (dimension === 'team') return [entry.team?.name ?? ''];
   const { userName, keyName, requestedModel: model, upstream, upstreamModel, dialect, end } = entry;
   return {
     user: [userName],
@@ -31,7 +39,7 @@ const valuesOf = (entry: CallEntry, dimension: UsageDimension): readonly string[
     upstreamModel: [upstreamModel],
     interface: [dialect],
     end: [end],
-  }[dimension];
+  }[dimension as 'user'];
 };
 
 /** The contract of every store for questions about usage. */
@@ -132,7 +140,7 @@ export function usageSuite(open: () => Promise<StoreUnderTest>): void {
           assert.equal(sums.calls, own.length);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     );
   });
 
@@ -181,6 +189,27 @@ export function usageSuite(open: () => Promise<StoreUnderTest>): void {
       const other = answer.other?.total;
       assert.deepEqual([other?.ended, other?.failed, other?.amountNanoUsd], [0, 0, 0n]);
     }
+  });
+
+  test('values of a tag beyond the bound count as one, and the groups still add up to the whole', async () => {
+    const store = engine().store();
+    const fromMs = nextStartMs();
+    const most = tagBounds.valuesOfName;
+    const tagged = Array.from({ length: most + 40 }, (_, index) =>
+      createEntry(`tagged-${index}`, { acceptedAtMs: fromMs + index, tags: `session=s${index}` }),
+    );
+    await store.appendEntries([...tagged, createEntry('untagged', { acceptedAtMs: fromMs })]);
+    await followAll(store);
+    const span = { startSeconds: fromMs / 1000, endSeconds: fromMs / 1000 + 3600 };
+    const question = { ...plain, ...span, granularity: 'none', groupBy: ['tag:session'], rankBy: 'calls', limit: 2 } as const;
+    const answer = await queryUsage(store, question, fromMs);
+    assert.deepEqual([answer.series[0]?.names, answer.series[0]?.total.calls], [[otherTag], 40]);
+    assert.equal(answer.totals.total.calls, most + 41);
+    assert.equal(answer.other?.total.calls, most);
+    const untagged = await queryUsage(store, { ...question, filter: { tags: { session: [''] } } }, fromMs);
+    assert.deepEqual([untagged.series[0]?.names, untagged.totals.total.calls], [[''], 1]);
+    const { calls } = await store.scanCalls({ filter: { tags: { session: ['s7', otherTag] } }, scope: 'all', limit: 100, workMs: 1000 });
+    assert.equal(calls.length, 41);
   });
 
   test('a comparison has the same groups in the span before', async () => {

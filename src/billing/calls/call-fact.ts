@@ -2,10 +2,26 @@ import { accountKindOf } from '../../inference/interfaces.ts';
 import type { CallEnd, CallEntry } from '../ledger/call-entry.ts';
 
 /** The kinds of names in call facts, with the numbers that the store keeps. Numbers are never reused. */
-export const nameKinds = { user: 1, key: 2, model: 3, servedModel: 4, upstream: 5, upstreamModel: 6, interface: 7, error: 8 } as const;
+export const nameKinds = {
+  user: 1,
+  key: 2,
+  model: 3,
+  servedModel: 4,
+  upstream: 5,
+  upstreamModel: 6,
+  interface: 7,
+  error: 8,
+  team: 9,
+  tags: 10,
+  tagName: 11,
+  tagValue: 12,
+} as const;
 export type NameKind = keyof typeof nameKinds;
 
-/** A name of a call. Keys have a label beside their id: their user and name, as keyLabel joins them. */
+/**
+ * A name of a call. Some have a label beside their value: keys their user and name (keyLabel) beside their id, teams
+ * their name beside their id, values of tags the name of the tag.
+ */
 export type FactName = { readonly value: string; readonly label: string };
 
 /** The ends of calls with the numbers that the store keeps. 0 is the end that is not a failure. */
@@ -52,9 +68,14 @@ export function splitKeyLabel(label: string): readonly [userName: string, keyNam
 /** Names that come from upstreams are cut at this length. */
 const foreignNameMax = 300;
 
+/** The names of a row that are columns of its own. Tags are bounded before they get numbers. */
+type RowName = Exclude<NameKind, 'tags' | 'tagName' | 'tagValue'>;
+
 /** The facts of a row of the ledger that are searched for and counted, besides its sums. */
 export type CallFact = {
-  readonly names: Readonly<Record<NameKind, FactName | undefined>>;
+  readonly names: Readonly<Record<RowName, FactName | undefined>>;
+  /** As formatTags writes them. */
+  readonly tags: string | undefined;
   readonly endCode: number;
   /** Status of the upstream's answer; 0 without one. */
   readonly status: number;
@@ -84,7 +105,9 @@ export function describeCall(entry: CallEntry): CallFact {
       upstreamModel: foreign(entry.upstreamModel),
       interface: nameOf(entry.dialect),
       error: foreign(entry.errorCode),
+      team: entry.team === undefined ? undefined : { value: entry.team.id, label: entry.team.name },
     },
+    tags: entry.tags,
     endCode: endCodes[entry.end] ?? endCodes.lost,
     status: entry.upstreamStatus ?? 0,
     flags: flagsOf(entry),

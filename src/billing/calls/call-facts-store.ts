@@ -1,3 +1,4 @@
+import type { CallTags } from '../../accounts/call-tags.ts';
 import type { CallEnd } from '../ledger/call-entry.ts';
 import type { CallFlag, NoteKind } from './call-fact.ts';
 
@@ -20,6 +21,10 @@ export type CallFilter = {
   /** Models as clients asked for them. */
   readonly models?: readonly string[];
   readonly servedModels?: readonly string[];
+  /** The users' teams when the calls were made, by name; an empty text for calls without one. */
+  readonly teams?: readonly string[];
+  /** Values by the name of the tag; an empty text for calls without the tag. */
+  readonly tags?: Readonly<Record<string, readonly string[]>>;
   readonly upstreams?: readonly string[];
   readonly upstreamModels?: readonly string[];
   readonly interfaces?: readonly string[];
@@ -52,6 +57,9 @@ export type CallSummary = CallPlace & {
   readonly upstream?: string;
   readonly upstreamModel?: string;
   readonly interface: string;
+  readonly team?: string;
+  /** Values beyond the bound are `(other)`: see tagBounds. */
+  readonly tags?: CallTags;
   readonly end: CallEnd;
   readonly errorCode?: string;
   readonly status?: number;

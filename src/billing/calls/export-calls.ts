@@ -1,3 +1,4 @@
+import { formatTags } from '../../accounts/call-tags.ts';
 import { formatMoney } from '../receipts/exact-text.ts';
 import type { CallFactsStore, CallFilter, CallPlace, CallSummary, UserScope } from './call-facts-store.ts';
 
@@ -17,6 +18,8 @@ const columns = {
   upstream: (call) => call.upstream,
   upstream_model: (call) => call.upstreamModel,
   interface: (call) => call.interface,
+  team: (call) => call.team,
+  tags: (call) => (call.tags === undefined ? undefined : formatTags(call.tags)),
   end: (call) => call.end,
   error_code: (call) => call.errorCode,
   status: (call) => call.status,

@@ -98,6 +98,8 @@ const dimensionsOfFilter = {
   users: 'user',
   keys: 'key',
   models: 'model',
+  teams: 'team',
+  tags: 'team',
   upstreams: 'upstream',
   upstreamModels: 'upstreamModel',
   interfaces: 'interface',
@@ -112,13 +114,14 @@ function chooseFamily(question: UsageQuestion): UsageFamily {
   const asked: readonly string[] = [...groupBy, ...filtered, ...(scope === 'all' ? [] : ['user'])];
   const needsService = extra.length > 0 || rankBy === 'failed' || asked.some((name) => serviceNames.has(name));
   // A key's id is not in the sums of usage: a later key may have the same name.
-  const needsCalls = filter.keys?.some((key) => 'keyId' in key) === true;
+  const isLabelled = asked.some((name) => name === 'team' || name.startsWith('tag:'));
+  const needsCalls = isLabelled || filter.keys?.some((key) => 'keyId' in key) === true;
   if (!needsService && !needsCalls) return 'usage';
   if (!needsCalls && !asked.some((name) => usageNames.has(name))) return 'service';
   if (question.endSeconds - question.startSeconds <= factDaysMax * daySeconds + 3600) return 'facts';
   throw new UsageRefusedError(
     'grouping_too_wide',
-    `users, keys and models together with upstreams, interfaces, ends, failures or durations are added up for at most ${factDaysMax} days; ` +
+    `teams and tags, and users, keys and models together with upstreams, interfaces, ends, failures or durations, are added up for at most ${factDaysMax} days; ` +
       'ask for a shorter span, or leave out one of the two kinds',
   );
 }

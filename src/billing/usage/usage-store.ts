@@ -2,8 +2,16 @@ import type { DurationHistogram } from '../calls/duration-histogram.ts';
 import type { CallFilter, FollowProgress, UserScope } from '../calls/call-facts-store.ts';
 import type { BucketBounds } from '../statistics/statistics-store.ts';
 
-/** The names that usage can be grouped by. A key is its user and its name. */
-export type UsageDimension = 'user' | 'key' | 'model' | 'upstream' | 'upstreamModel' | 'interface' | 'end';
+/** The values of one name of tags. Calls without the tag are a group of their own, whose name is empty. */
+export type TagDimension = `tag:${string}`;
+
+/** The names that usage can be grouped by. A key is its user and its name. Calls without a team have an empty name. */
+export type UsageDimension = 'user' | 'key' | 'model' | 'team' | 'upstream' | 'upstreamModel' | 'interface' | 'end' | TagDimension;
+
+/** The name of the tag, for a dimension that is one. */
+export function tagOf(dimension: UsageDimension): string | undefined {
+  return dimension.startsWith('tag:') ? dimension.slice('tag:'.length) : undefined;
+}
 
 /**
  * Where sums come from. `usage`: the roll-ups of the statistics, by user, key and model. `service`: those by upstream,
@@ -41,7 +49,10 @@ export type SumsByBucket = ReadonlyMap<number, UsageSums>;
 export type GroupNames = readonly string[];
 
 /** Selects calls by their names and their end. */
-export type UsageFilter = Pick<CallFilter, 'users' | 'keys' | 'models' | 'upstreams' | 'upstreamModels' | 'interfaces' | 'ends'>;
+export type UsageFilter = Pick<
+  CallFilter,
+  'users' | 'keys' | 'models' | 'teams' | 'tags' | 'upstreams' | 'upstreamModels' | 'interfaces' | 'ends'
+>;
 
 export type UsageRead = {
   readonly family: UsageFamily;

@@ -30,6 +30,7 @@ import { operations } from './0028-operations.ts';
 import { content } from './0029-content.ts';
 import { priceDrafts } from './0030-price-drafts.ts';
 import { control } from './0031-control.ts';
+import { callLabels } from './0032-call-labels.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -64,6 +65,7 @@ export const migrations: readonly Migration[] = [
   content,
   priceDrafts,
   control,
+  callLabels,
 ];
 
 /** The schema version that this program needs. */

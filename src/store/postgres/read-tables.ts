@@ -16,7 +16,7 @@ export type Table = {
 /** Tables that each engine has for itself: the list of migrations, and SQLite's full-text index. */
 const engineTables = /^(?:sqlite_|schema_migrations$|chunk_terms)/;
 /** Tables that are derived from `calls`: copied calls are followed again. */
-const derivedTables = /^(?:call_facts|call_follow|fact_names|service_(?:minutes|hours|days))$/;
+const derivedTables = /^(?:call_facts|call_follow|fact_names|fact_tags|service_(?:minutes|hours|days))$/;
 
 /** The tables of a SQLite database. A table comes after those that it refers to. */
 export async function listTables(sqlite: Query): Promise<readonly Table[]> {

@@ -40,6 +40,7 @@ const rights: Readonly<Record<string, Rights>> = {
   call_shapes: { gateway: 'add', monitor: 'read', console: 'read' },
   // Facts about calls are written after their booking; calls that wait for it are in the queue.
   fact_names: { gateway: 'add', monitor: 'read', console: 'read' },
+  fact_tags: { gateway: 'add', monitor: 'read', console: 'read' },
   call_facts: { gateway: 'add and change', monitor: 'read', console: 'read' },
   call_follow: { gateway: 'add and change', monitor: 'read', console: 'read' },
   call_queue: { gateway: 'everything', monitor: 'read', console: 'read' },

@@ -4,6 +4,7 @@ import { callFlags, endCodes } from '../../../billing/calls/call-fact.ts';
 import type { CallFilter } from '../../../billing/calls/call-facts-store.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
 import { parseUsd } from '../../../billing/credits/parse-usd.ts';
+import { labelMembers, readLabels } from '../../contract/labels.ts';
 import { instantQuery } from '../../contract/values.ts';
 import { AdminProblem } from '../../problem.ts';
 
@@ -24,6 +25,7 @@ export const callFilterQuery = {
   key_id: names('Key, by its id.'),
   model: names('Model as the client asked for it.'),
   served_model: names('Model that answered.'),
+  ...labelMembers,
   upstream: names('Upstream.'),
   interface: names('Interface that the client spoke.'),
   end: Type.Optional(Type.Array(Type.Enum(callEnds), { maxItems: callEnds.length })),
@@ -75,6 +77,7 @@ export function readCallFilter(query: Static<typeof schema>): CallFilter {
     tokens: between(query.tokens_min, query.tokens_max),
     durationMs: between(query.duration_min_ms, query.duration_max_ms),
     firstByteMs: between(query.first_byte_min_ms, query.first_byte_max_ms),
+    ...readLabels(query),
   };
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }

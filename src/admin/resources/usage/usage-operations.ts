@@ -7,7 +7,8 @@ import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { granularityNames } from '../../../billing/statistics/granularity.ts';
 import { queryUsage } from '../../../billing/usage/query-usage.ts';
 import { type UsageLine, type UsagePart, UsageRefusedError } from '../../../billing/usage/usage-question.ts';
-import type { UsageStore, UsageSums } from '../../../billing/usage/usage-store.ts';
+import type { TagDimension, UsageStore, UsageSums } from '../../../billing/usage/usage-store.ts';
+import { labelMembers, readLabels } from '../../contract/labels.ts';
 import { instant, instantQuery, moneySchema, nullable, optionalInstant, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
@@ -20,7 +21,8 @@ export type UsageServices = {
 };
 type Context = AdminContext<UsageServices>;
 
-const dimensions = ['user', 'key', 'model', 'upstream', 'upstream_model', 'interface', 'end'] as const;
+const dimensions = ['user', 'key', 'model', 'team', 'upstream', 'upstream_model', 'interface', 'end'] as const;
+const groupOfTag = Type.Unsafe<TagDimension>(Type.String({ pattern: '^tag:[a-z][a-z0-9_-]{0,31}$' }));
 const ranks = {
   amount: 'amount',
   calls: 'calls',
@@ -47,12 +49,19 @@ const questionSchema = request({
       description: 'Sums beyond those of the statistics.',
     }),
   ),
-  group_by: Type.Optional(Type.Array(Type.Enum(dimensions), { maxItems: 2, uniqueItems: true })),
+  group_by: Type.Optional(
+    Type.Array(Type.Union([Type.Enum(dimensions), groupOfTag]), {
+      maxItems: 2,
+      uniqueItems: true,
+      description: 'tag:project groups by the values of the tag project. Calls without a tag or team are a group with an empty name.',
+    }),
+  ),
   filters: Type.Optional(
     request({
       user: names('Users.'),
       key_id: names('Keys, by their ids.'),
       model: names('Models as clients asked for them.'),
+      ...labelMembers,
       upstream: names('Upstreams.'),
       upstream_model: names('Names of models at upstreams.'),
       interface: names('Interfaces that clients spoke.'),
@@ -139,6 +148,7 @@ function readFilters(filters: Static<typeof questionSchema>['filters']) {
     ...(upstream_model !== undefined && { upstreamModels: upstream_model }),
     ...(spoken !== undefined && { interfaces: spoken }),
     ...(end !== undefined && { ends: end }),
+    ...readLabels(filters ?? {}),
   };
 }
 

@@ -40,6 +40,7 @@ export async function selectCallsOf(
   }));
   const conditions: Conditions[] = onlyCalls ? [{ sql: 'parent_id is null', parameters: [] }] : [];
   for (const [column, numbers] of chosen) if (column !== narrow) conditions.push(isOneOf(column, numbers));
+  conditions.push(...(await selectTags(database, names, filter)));
   conditions.push(...describeRest(filter));
   const whole: Conditions = onlyFailed ? { sql: 'whole_end <> 0', parameters: [] } : { sql: '1 = 1', parameters: [] };
   return {
@@ -65,6 +66,7 @@ export async function selectSummed(
     // With one name the index of the name and the time may be best.
     return only === undefined ? isOneOf(column, numbers) : { sql: `${column} = ?`, parameters: [only] };
   });
+  conditions.push(...(await selectTags(database, names, filter)));
   if (filter.ends !== undefined) {
     conditions.push(
       isOneOf(
@@ -93,7 +95,7 @@ function isOneOf(column: string, values: readonly number[]): Conditions {
 async function resolveNames(
   database: Database,
   names: NameReader,
-  filter: Pick<CallFilter, 'users' | 'keys' | 'models' | 'upstreams' | 'servedModels' | 'upstreamModels' | 'interfaces' | 'errorCodes'>,
+  filter: Omit<UsageFilter, 'ends' | 'tags'> & Pick<CallFilter, 'servedModels' | 'errorCodes'>,
   scope: UserScope,
 ): Promise<ReadonlyMap<string, readonly number[]> | undefined> {
   const chosen = new Map<string, readonly number[]>();
@@ -105,6 +107,8 @@ async function resolveNames(
     chosen.set(column, [...new Set(numbers)]);
     return numbers.length > 0;
   };
+  const teams = filter.teams === undefined ? undefined : await findTeams(database, names, filter.teams);
+  if (teams !== undefined) chosen.set('team_ref', teams);
   const users = scope === 'all' ? filter.users : (filter.users ?? scope).filter((name) => scope.includes(name));
   const keys = filter.keys === undefined ? undefined : await findKeys(database, names, filter.keys);
   if (keys !== undefined) chosen.set('key_ref', keys);
@@ -116,7 +120,38 @@ async function resolveNames(
     (await add('upstream_model_ref', 'upstreamModel', filter.upstreamModels)) &&
     (await add('interface_ref', 'interface', filter.interfaces)) &&
     (await add('error_ref', 'error', filter.errorCodes));
-  return found && keys?.length !== 0 ? chosen : undefined;
+  return found && keys?.length !== 0 && teams?.length !== 0 ? chosen : undefined;
+}
+
+async function findTeams(database: Database, names: NameReader, teams: readonly string[]): Promise<readonly number[]> {
+  const numbers = new Set<number>();
+  for (const team of teams)
+    for (const number of team === '' ? [0] : await names.numbersOf(database, 'team', 'label', team)) numbers.add(number);
+  return [...numbers];
+}
+
+/** Sets of tags are many, so they are selected in the database. */
+async function selectTags(database: Database, names: NameReader, { tags }: Pick<CallFilter, 'tags'>): Promise<readonly Conditions[]> {
+  const conditions: Conditions[] = [];
+  for (const [name, values] of Object.entries(tags ?? {})) {
+    const nameNumber = await names.tagNumber(database, name);
+    const either: Conditions[] = [];
+    const numbers: number[] = [];
+    for (const value of values) {
+      const number = value === '' ? undefined : await names.tagNumber(database, name, value);
+      if (number !== undefined) numbers.push(number);
+      if (value !== '') continue;
+      if (nameNumber === undefined) either.push({ sql: '1 = 1', parameters: [] });
+      else either.push({ sql: '+tags_ref not in (select tags_ref from fact_tags where name_ref = ?)', parameters: [nameNumber] });
+    }
+    if (numbers.length > 0) {
+      const isValue = isOneOf('value_ref', numbers);
+      either.push({ sql: `+tags_ref in (select tags_ref from fact_tags where ${isValue.sql})`, parameters: isValue.parameters });
+    }
+    const sql = either.length === 0 ? '1 = 0' : `(${either.map((each) => each.sql).join(' or ')})`;
+    conditions.push({ sql, parameters: either.flatMap((each) => each.parameters) });
+  }
+  return conditions;
 }
 
 async function findKeys(database: Database, names: NameReader, keys: readonly KeyChoice[]): Promise<readonly number[]> {

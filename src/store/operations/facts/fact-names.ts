@@ -44,18 +44,29 @@ export class NamesInTransaction {
   /** The number of a name; 0 without a name. */
   async numberOf(kind: NameKind, name: FactName | undefined): Promise<number> {
     if (name === undefined) return 0;
+    const known = await this.find(kind, name);
+    if (known !== undefined) return known;
     const [value, label] = [toStorableText(name.value), toStorableText(name.label)];
-    const key = `${nameKinds[kind]}\0${value}\0${label}`;
+    const number = (this.#lastName += 1);
+    const insert = 'insert into fact_names (id, kind, value, label) values (?, ?, ?, ?)';
+    await this.#transaction.run(insert, number, nameKinds[kind], value, label);
+    this.added.set(keyOf(kind, value, label), number);
+    return number;
+  }
+
+  /** The number of a name that has one. */
+  async find(kind: NameKind, name: FactName): Promise<number | undefined> {
+    const [value, label] = [toStorableText(name.value), toStorableText(name.label)];
+    const key = keyOf(kind, value, label);
     const known = this.#known.get(key) ?? this.added.get(key);
     if (known !== undefined) return known;
     const find = 'select id from fact_names where kind = ? and value = ? and label = ?';
     const row = await this.#transaction.first(find, nameKinds[kind], value, label);
-    const number = row === undefined ? (this.#lastName += 1) : readInteger(row, 'id');
-    if (row === undefined) {
-      const insert = 'insert into fact_names (id, kind, value, label) values (?, ?, ?, ?)';
-      await this.#transaction.run(insert, number, nameKinds[kind], value, label);
-    }
+    if (row === undefined) return undefined;
+    const number = readInteger(row, 'id');
     this.added.set(key, number);
     return number;
   }
 }
+
+const keyOf = (kind: NameKind, value: string, label: string): string => `${nameKinds[kind]}\0${value}\0${label}`;

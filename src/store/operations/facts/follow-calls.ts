@@ -9,6 +9,7 @@ import type { SqlParameter, SqlRow } from '../sql-values.ts';
 import { addWide, readWide, toWide } from '../wide-amount.ts';
 import type { FactNames, NamesInTransaction } from './fact-names.ts';
 import { type FollowedCall, readFollowedCall } from './followed-call.ts';
+import { numberOfTags } from './tag-sets.ts';
 import { addToService, type ServicePart, sweepServiceMinutes } from './service-sums.ts';
 
 const readState = 'select next_number, back_number, last_name, day_zone, day_from from call_follow where id = 1';
@@ -78,6 +79,8 @@ const factColumns = [
   'upstream_model_ref',
   'interface_ref',
   'error_ref',
+  'team_ref',
+  'tags_ref',
   'end_code',
   'status',
   'billed',
@@ -123,6 +126,8 @@ async function writeFacts(
       upstreamModel: await names.numberOf('upstreamModel', own.upstreamModel),
       interface: await names.numberOf('interface', own.interface),
       error: await names.numberOf('error', own.error),
+      team: await names.numberOf('team', own.team),
+      tags: await numberOfTags(database, names, call.fact.tags),
     };
     values.push(valuesOfFact(call, refs, parts.get(call.callId)));
     service.push({ refs, endCode, atMs: call.atMs, call });
@@ -137,7 +142,9 @@ async function writeFacts(
   await addToService(database, service, zone, nowMs);
 }
 
-type Refs = Readonly<Record<'user' | 'key' | 'model' | 'served' | 'upstream' | 'upstreamModel' | 'interface' | 'error', number>>;
+type Refs = Readonly<
+  Record<'user' | 'key' | 'model' | 'served' | 'upstream' | 'upstreamModel' | 'interface' | 'error' | 'team' | 'tags', number>
+>;
 type Sums = { readonly amount: bigint; readonly prompt: bigint; readonly completion: bigint; readonly end: number };
 
 function valuesOfFact(call: FollowedCall, refs: Refs, parts: Sums | undefined): SqlParameter[] {
@@ -155,6 +162,8 @@ function valuesOfFact(call: FollowedCall, refs: Refs, parts: Sums | undefined): 
     refs.upstreamModel,
     refs.interface,
     refs.error,
+    refs.team,
+    refs.tags,
     fact.endCode,
     fact.status,
     call.billed,

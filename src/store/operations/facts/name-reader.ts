@@ -23,6 +23,14 @@ export class NameReader {
     return name;
   }
 
+  /** The number of a value of a tag, or of a tag's name without one. Undefined if no call has it. */
+  async tagNumber(database: Database, name: string, value?: string): Promise<number | undefined> {
+    const [kind, text, label] = value === undefined ? (['tagName', name, ''] as const) : (['tagValue', value, name] as const);
+    const sql = 'select id from fact_names where kind = ? and value = ? and label = ?';
+    const row = await database.first(sql, nameKinds[kind], toStorableText(text), toStorableText(label));
+    return row === undefined ? undefined : readInteger(row, 'id');
+  }
+
   /** The numbers of a value, or of a label. Empty if no call has the name. */
   async numbersOf(database: Database, kind: NameKind, column: 'value' | 'label', text: string): Promise<readonly number[]> {
     const sql = `select id from fact_names where kind = ? and ${column} = ? ${column === 'label' ? "and label <> ''" : ''}`;

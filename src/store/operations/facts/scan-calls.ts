@@ -1,3 +1,4 @@
+import { readTags } from '../../../accounts/call-tags.ts';
 import { callFlags, type CallFlag, endCodes, endOfCode, splitKeyLabel } from '../../../billing/calls/call-fact.ts';
 import type {
   CallCount,
@@ -143,7 +144,10 @@ async function describeCall(database: Database, names: NameReader, row: SqlRow):
   const bits = readInteger(row, 'flags');
   const status = readInteger(row, 'status');
   const firstByteMs = readOptionalInteger(row, 'first_byte_ms');
+  const tags = await read('tags_ref');
   const optional = {
+    team: (await names.nameOf(database, readInteger(row, 'team_ref')))?.label,
+    tags: tags === undefined ? undefined : readTags(tags),
     servedModel: await read('served_ref'),
     upstream: await read('upstream_ref'),
     upstreamModel: await read('upstream_model_ref'),

@@ -1,7 +1,15 @@
 import { endOfCode, endCodes, keyLabel, type NameKind, splitKeyLabel } from '../../../billing/calls/call-fact.ts';
 import { addEncoded, addToClass, type DurationHistogram, emptyHistogram } from '../../../billing/calls/duration-histogram.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
-import type { GroupNames, UsageDimension, UsageRank, UsageRead, UsageRows, UsageSums } from '../../../billing/usage/usage-store.ts';
+import {
+  type GroupNames,
+  tagOf,
+  type UsageDimension,
+  type UsageRank,
+  type UsageRead,
+  type UsageRows,
+  type UsageSums,
+} from '../../../billing/usage/usage-store.ts';
 import { toStorableText } from '../../storable-text.ts';
 import type { Database } from '../database.ts';
 import { readFollowProgress } from '../facts/follow-calls.ts';
@@ -86,6 +94,7 @@ async function readNames(database: Database, names: NameReader, groupBy: readonl
     }
     const name = await names.nameOf(database, number);
     if (dimension === 'key') found.push(...splitKeyLabel(name?.label ?? ''));
+    else if (dimension === 'team') found.push(name?.label ?? '');
     else found.push(name?.value ?? '');
   }
   return found;
@@ -108,13 +117,25 @@ async function findKey(
       key.push(endCodes[text as CallEnd]);
       continue;
     }
-    const isKey = dimension === 'key';
-    const label = isKey ? keyLabel(text, texts.shift() ?? '') : text;
-    const [number] = label === '' ? [0] : await names.numbersOf(database, dimension satisfies NameKind, isKey ? 'label' : 'value', label);
+    const tag = tagOf(dimension);
+    const label = dimension === 'key' ? keyLabel(text, texts.shift() ?? '') : text;
+    const number = label === '' ? 0 : await findNumber(database, names, tag ?? dimension, { tag, label });
     if (number === undefined) return undefined;
     key.push(number);
   }
   return key;
+}
+
+async function findNumber(
+  database: Database,
+  names: NameReader,
+  dimension: string,
+  { tag, label }: { readonly tag: string | undefined; readonly label: string },
+): Promise<number | undefined> {
+  if (tag !== undefined) return await names.tagNumber(database, tag, label);
+  const isLabelled = dimension === 'key' || dimension === 'team';
+  const [number] = await names.numbersOf(database, dimension as NameKind, isLabelled ? 'label' : 'value', label);
+  return number;
 }
 
 const counts = ['call_count', 'prompt_tokens', 'completion_tokens', 'cache_tokens', 'cache_creation_tokens', 'use_time_ms'] as const;

@@ -1,6 +1,6 @@
 import { endCodes } from '../../../billing/calls/call-fact.ts';
 import { classBoundsMs } from '../../../billing/calls/duration-histogram.ts';
-import type { UsageDimension, UsageRead } from '../../../billing/usage/usage-store.ts';
+import { tagOf, type UsageDimension, type UsageRead } from '../../../billing/usage/usage-store.ts';
 import { toStorableText } from '../../storable-text.ts';
 import { minutesKeptMs } from '../facts/service-sums.ts';
 import { type Conditions, selectSummed } from '../facts/call-conditions.ts';
@@ -116,8 +116,9 @@ async function findService(database: Database, names: NameReader, read: UsageRea
     const from = `${table} as source where source.${unit} >= segments.from_unit and source.${unit} < segments.until_unit`;
     add(segments[source], from, [`${serviceNames}, ended, ${sumColumns}`, `${serviceNames}, first_byte, duration`], true);
   }
+  const tags = await findTagColumns(database, names, read);
   const facts = 'call_facts as source where source.at_ms >= segments.from_unit and source.at_ms < segments.until_unit';
-  add(segments.calls, facts, factColumns(read), false);
+  add(segments.calls, facts, factColumns(read, tags), false);
   if (parts.length === 0) return undefined;
   return {
     rows: parts.map(({ rows }) => rows).join(' union all '),
@@ -126,6 +127,8 @@ async function findService(database: Database, names: NameReader, read: UsageRea
       user: ['user_ref'],
       key: ['key_ref'],
       model: ['model_ref'],
+      team: ['team_ref'],
+      ...Object.fromEntries(tags.map(({ dimension, column }) => [dimension, [column]])),
       upstream: ['upstream_ref'],
       upstreamModel: ['upstream_model_ref'],
       interface: ['interface_ref'],
@@ -136,9 +139,27 @@ async function findService(database: Database, names: NameReader, read: UsageRea
   };
 }
 
+/** A tag by which rows are grouped: the number of its value, or 0. */
+type TagColumn = { readonly dimension: UsageDimension; readonly column: string; readonly nameNumber: number };
+
+async function findTagColumns(database: Database, names: NameReader, { groupBy }: UsageRead): Promise<readonly TagColumn[]> {
+  const columns: TagColumn[] = [];
+  for (const dimension of groupBy) {
+    const tag = tagOf(dimension);
+    if (tag === undefined) continue;
+    columns.push({ dimension, column: `tag_${columns.length}`, nameNumber: (await names.tagNumber(database, tag)) ?? 0 });
+  }
+  return columns;
+}
+
 /** Single calls in the form of sums, and of durations. */
-function factColumns({ family }: UsageRead): readonly [sums: string, durations: string] {
-  const names = family === 'facts' ? `user_ref, key_ref, model_ref, ${serviceNames}` : serviceNames;
+function factColumns({ family }: UsageRead, tags: readonly TagColumn[]): readonly [sums: string, durations: string] {
+  // The number of a tag's name is one of a hundred, so there are few statements.
+  const tagColumns = tags.map(
+    ({ column, nameNumber }) => `, case when source.tags_ref = 0 then 0 else coalesce((select value_ref from fact_tags
+      where fact_tags.tags_ref = source.tags_ref and fact_tags.name_ref = ${Math.trunc(nameNumber)}), 0) end as ${column}`,
+  );
+  const names = family === 'facts' ? `user_ref, key_ref, model_ref, team_ref, ${serviceNames}${tagColumns.join('')}` : serviceNames;
   const ifBilled = (value: string): string => `case when billed in (1, 2) then ${value} else 0 end`;
   const counts = ['prompt_tokens', 'completion_tokens', 'cache_tokens', 'cache_creation_tokens', 'use_time_ms'];
   const isTimed = `parent_id is null and end_code not in (${endCodes.failed}, ${endCodes.lost})`;
