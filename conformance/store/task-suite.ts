@@ -5,6 +5,7 @@ import { type StoreUnderTest, useEngine } from './store-under-test.ts';
 import { submissionSuite } from './tasks/submission-suite.ts';
 import { taskEngineSuite } from './tasks/task-engine-suite.ts';
 import type { OpenTasks, TaskStores } from './tasks/task-fixtures.ts';
+import { taskListSuite } from './tasks/task-list-suite.ts';
 import { taskQuerySuite } from './tasks/task-query-suite.ts';
 
 /** The behaviour of every engine for video tasks and callbacks. */
@@ -20,5 +21,6 @@ export function taskSuite(open: () => Promise<StoreUnderTest>): void {
     return { store: engine().store(), another: async () => await (other ??= engine().openAnother()) };
   };
   for (const suite of [submissionSuite, pollSuite, endSuite, taskQuerySuite, callbackSuite]) suite(openTasks);
+  taskListSuite(engine);
   taskEngineSuite(open);
 }

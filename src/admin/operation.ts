@@ -20,6 +20,8 @@ export type AdminContext<Services> = {
   readonly expected: number | undefined;
   /** The last event of a stream that the caller has received before it connected again. */
   readonly lastEventId?: string;
+  /** The fields `Range` and `If-Range` of a request for a file. */
+  readonly range?: { readonly field: string; readonly ifRange?: string };
   /** Aborts when the caller leaves or the time for the operation is over. */
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
@@ -40,6 +42,8 @@ export type Answer<Body> = {
 export type StreamAnswer = {
   readonly stream: AsyncIterable<string | Uint8Array>;
   readonly contentType: string;
+  /** 200 unless given; 206 for a part of a file. */
+  readonly status?: 200 | 206;
   /** The name under which a browser saves it; undefined for what is read in place. */
   readonly fileName?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -25,6 +25,7 @@ export const problemCodes = {
   version_mismatch: { status: 412, title: 'The object has changed.', retryable: false },
   body_too_large: { status: 413, title: 'The body is too large.', retryable: false },
   unsupported_type: { status: 415, title: 'The body has another type.', retryable: false },
+  range_not_satisfiable: { status: 416, title: 'The file has no such part.', retryable: false },
   wrong_host: { status: 421, title: 'The server does not have this name.', retryable: false },
   if_match_required: { status: 428, title: 'The request needs If-Match.', retryable: false },
   idempotency_key_required: { status: 428, title: 'The request needs an Idempotency-Key.', retryable: false },

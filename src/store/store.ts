@@ -21,6 +21,7 @@ import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
 import type { CallbackStore } from '../tasks/callbacks/callback-store.ts';
 import type { ImageStore } from '../tasks/media/image-store.ts';
+import type { TaskLists } from '../tasks/task-lists.ts';
 import type { TaskStore } from '../tasks/task-store.ts';
 import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 
@@ -47,6 +48,7 @@ export type Store = AccountsStore &
   TaskStore &
   ImageStore &
   CallbackStore &
+  TaskLists &
   AlertStore &
   AuditSinkStore &
   OperationStore &

@@ -1,3 +1,4 @@
+import type { Change } from '../audit/change-author.ts';
 import type { CallEntry } from '../billing/ledger/call-entry.ts';
 import type { VideoError } from '../inference/video.ts';
 import type { NewDelivery } from './callbacks/callback-store.ts';
@@ -112,6 +113,8 @@ export type TaskStore = {
   readonly deleteTask: (task: {
     readonly userName: string;
     readonly id: string;
+    /** Given if an operator deletes it: then it is in the audit log. */
+    readonly change?: Change;
   }) => Promise<{ readonly type: 'deleted'; readonly mediaKey?: string } | { readonly type: 'unknown' } | { readonly type: 'open' }>;
   /**
    * Removes expired files from their tasks, deletes the rows of expired images, and resolves with the keys of the

@@ -7,6 +7,9 @@ import { configOperations, type ConfigServices } from './config/config-operation
 import { creditOperations } from './credits/credit-operations.ts';
 import type { CreditServices } from './credits/find-owner.ts';
 import { contentOperations, type ContentServices } from './content/content-operations.ts';
+import { callbackOperations, type CallbackServices } from './callbacks/callback-operations.ts';
+import { standingOperations, type StandingServices } from './standing/standing-operations.ts';
+import { videoOperations, type VideoServices } from './videos/video-operations.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
 import { nodeOperations } from './nodes/node-operations.ts';
 import { operationOperations, type OperationServices } from './operations/operation-resource.ts';
@@ -44,7 +47,10 @@ export type AdminServices = AuditServices &
   StageServices &
   TargetServices &
   UpstreamServices &
-  ConfigServices;
+  ConfigServices &
+  StandingServices &
+  CallbackServices &
+  VideoServices;
 
 /** All operations: one line for each resource. */
 export const operations: readonly Operation<AdminServices>[] = [
@@ -64,6 +70,9 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...priceOperations,
   ...priceDraftOperations,
   ...stageOperations,
+  ...standingOperations,
+  ...callbackOperations,
+  ...videoOperations,
   ...auditOperations,
   ...nodeOperations,
   ...upstreamOperations,

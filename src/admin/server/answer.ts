@@ -29,10 +29,10 @@ export function sendEncoded(reply: FastifyReply, { status, headers, body }: Enco
 }
 
 /** Sends an answer that is made while it is sent, no faster than the client reads. */
-export function sendStream(reply: FastifyReply, { stream, contentType, fileName, headers = {} }: StreamAnswer): FastifyReply {
+export function sendStream(reply: FastifyReply, { stream, contentType, status = 200, fileName, headers = {} }: StreamAnswer): FastifyReply {
   if (fileName !== undefined) void reply.header('content-disposition', `attachment; filename="${fileName}"`);
   return reply
-    .code(200)
+    .code(status)
     .type(contentType)
     .headers(headers)
     .send(Readable.from(stream, { objectMode: false }));

@@ -27,6 +27,7 @@ export function createServe<Services>(
     const body = request.body instanceof JsonBody ? request.body : undefined;
     const input: RawInput = { params: readParams(request), query: readQuery(request), body: body?.value };
     const expected = await readExpectedVersion(operation, request, input, options);
+    const { range, 'if-range': ifRange } = request.headers;
     const lastEventId = request.headers['last-event-id'];
     const context: AdminContext<Services> = {
       principal,
@@ -35,6 +36,7 @@ export function createServe<Services>(
       nowMs: clock.nowMs,
       expected,
       ...(typeof lastEventId === 'string' && { lastEventId }),
+      ...(range !== undefined && { range: { field: range, ...(typeof ifRange === 'string' && { ifRange }) } }),
       change: () => ({
         ...principal.author,
         atMs: clock.nowMs(),

@@ -22,6 +22,8 @@ import type { Config } from '../config/config-schema.ts';
 import { checkConfigText } from '../config/check-text.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
+import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
+import { openMediaLater } from './open-media-storage.ts';
 import { createPriceDesk } from './create-price-desk.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
@@ -66,6 +68,11 @@ export function openAdminServices(
     random: randomBytes,
     audit: store,
     refusals: store,
+    standing: store,
+    callbacks: store,
+    callbackVault: createCallbackVault({ store, key: loadStoreKey(environment), randomBytes, clock }),
+    tasks: store,
+    media: openMediaLater({ config: config.mediaStorage, environment, store }),
     priceBooks: store,
     priceDrafts: store,
     priceDesk: createPriceDesk(environment),

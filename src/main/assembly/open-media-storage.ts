@@ -61,3 +61,22 @@ async function openMediaStorage(options: {
     throw new StartError(`the directory ${directory} cannot be used for media files`, { cause });
   });
 }
+
+/** Opens the storage of finished videos at its first use, once. A failure is retried at the next use. */
+export function openMediaLater(parts: {
+  readonly config: MediaStorageConfig | undefined;
+  readonly environment: Pick<Environment, 'dataDirectory'>;
+  readonly store: { readonly databaseId: () => Promise<string> };
+}): () => Promise<MediaStorage> {
+  const { config, environment, store } = parts;
+  let opening: Promise<MediaStorage> | undefined;
+  return async () => {
+    opening ??= openMediaStorage({ config, dataDirectory: environment.dataDirectory, databaseId: store.databaseId });
+    try {
+      return await opening;
+    } catch (error) {
+      opening = undefined;
+      throw error;
+    }
+  };
+}

@@ -31,6 +31,7 @@ import { content } from './0029-content.ts';
 import { priceDrafts } from './0030-price-drafts.ts';
 import { control } from './0031-control.ts';
 import { callLabels } from './0032-call-labels.ts';
+import { adminLists } from './0033-admin-lists.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -66,6 +67,7 @@ export const migrations: readonly Migration[] = [
   priceDrafts,
   control,
   callLabels,
+  adminLists,
 ];
 
 /** The schema version that this program needs. */

@@ -17,9 +17,13 @@ export function createCallbackOperations(database: Database): CallbackStoreOpera
       const order = 'order by created_at_ms desc, id desc limit ?';
       const rows =
         subject === undefined
-          ? await database.all(`select ${columns} from callback_deliveries where user_name = ? ${order}`, toStorableText(userName), limit)
+          ? await database.all(
+              `select ${deliveryColumns} from callback_deliveries where user_name = ? ${order}`,
+              toStorableText(userName),
+              limit,
+            )
           : await database.all(
-              `select ${columns} from callback_deliveries where user_name = ? and subject = ? ${order}`,
+              `select ${deliveryColumns} from callback_deliveries where user_name = ? and subject = ? ${order}`,
               toStorableText(userName),
               toStorableText(subject),
               limit,
@@ -43,7 +47,7 @@ export function createCallbackOperations(database: Database): CallbackStoreOpera
   };
 }
 
-const columns = `id, user_name, subject, event_type, sealed_url, payload, created_at_ms, status, attempts, next_attempt_at_ms,
+export const deliveryColumns = `id, user_name, subject, event_type, sealed_url, payload, created_at_ms, status, attempts, next_attempt_at_ms,
   last_status, last_problem, delivered_at_ms`;
 
 /** Inserts deliveries within the caller's transaction. An existing delivery is not changed. */
@@ -70,7 +74,7 @@ function createAttemptOperations(database: Database): AttemptOperations {
       if ((await database.first(`select 1 ${dueDeliveries} limit 1`, ...dueAt)) === undefined) return [];
       return await database.transact(async (transaction) => {
         const free = transaction.fragments.forUpdateOfFree('callback_deliveries');
-        const sql = `select ${columns} ${dueDeliveries} order by next_attempt_at_ms, id limit ? ${free}`;
+        const sql = `select ${deliveryColumns} ${dueDeliveries} order by next_attempt_at_ms, id limit ? ${free}`;
         const deliveries = (await transaction.all(sql, ...dueAt, limit)).map(decodeDelivery);
         const lease = 'update callback_deliveries set lease_owner = ?, lease_until_ms = ? where id = ?';
         for (const { id } of deliveries) await transaction.run(lease, toStorableText(owner), toWhole(leaseUntilMs), id);
@@ -110,7 +114,7 @@ async function recordAttempt(database: Database, attempt: Parameters<AttemptOper
   return (await database.run(sql, ...outcome, ...times, toStorableText(id), toStorableText(owner))) === 1;
 }
 
-function decodeDelivery(row: SqlRow): Delivery {
+export function decodeDelivery(row: SqlRow): Delivery {
   const lastStatus = readOptionalInteger(row, 'last_status');
   const lastProblem = readOptionalText(row, 'last_problem');
   const deliveredAtMs = readOptionalInteger(row, 'delivered_at_ms');

@@ -26,6 +26,7 @@ import { readDatabaseId } from './read-database-id.ts';
 import { createRefusalOperations } from './refusal-operations.ts';
 import { createSessionOperations } from './session-operations.ts';
 import { createStatisticsOperations } from './statistics-operations.ts';
+import { createTaskListOperations } from './task-list-operations.ts';
 import { createVideoTaskOperations } from './video-task-operations.ts';
 
 /** All operations of a store, on any engine. */
@@ -49,6 +50,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createVideoTaskOperations(database),
     ...createImageOperations(database),
     ...createCallbackOperations(database),
+    ...createTaskListOperations(database),
     ...createAlertOperations(database),
     ...createAuditSinkOperations(database),
     ...createLongOperationOperations(database),

@@ -3,6 +3,7 @@ import type { VideoTask } from '../../tasks/video-task.ts';
 import { toStorableText } from '../storable-text.ts';
 import { insertDeliveries } from './callback-operations.ts';
 import { bookEntry } from './ledger-operations.ts';
+import { appendAudit } from './audit-operations.ts';
 import { readPage } from './list-page.ts';
 import { expireImages } from './image-operations.ts';
 import type { Database } from './database.ts';
@@ -197,13 +198,14 @@ function createTaskDeletion(
   traces: { areLeft: boolean },
 ): Pick<TaskStoreOperations, 'deleteTask' | 'expireMedia' | 'sweepTasks'> {
   return {
-    deleteTask: ({ userName, id }) =>
+    deleteTask: ({ userName, id, change }) =>
       database.transact(async (transaction): Promise<TaskDeletion> => {
         const sql = 'select phase, media_key from video_tasks where id = ? and user_name = ?';
         const row = await transaction.first(sql, toStorableText(id), toStorableText(userName));
         if (row === undefined) return { type: 'unknown' };
         if (readInteger(row, 'phase') < rankOf('completed')) return { type: 'open' };
         await eraseTask(transaction, id);
+        if (change !== undefined) await appendAudit(transaction, change, { action: 'videos.delete', subject: `video:${id}` });
         traces.areLeft = true;
         const mediaKey = readOptionalText(row, 'media_key');
         return { type: 'deleted', ...(mediaKey === undefined ? {} : { mediaKey }) };

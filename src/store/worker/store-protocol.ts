@@ -18,6 +18,7 @@ import type { ConversationStore } from '../../conversations/conversation-store.t
 import type { ProofStore } from '../../inference/proof-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
 import type { ImageStore } from '../../tasks/media/image-store.ts';
+import type { TaskLists } from '../../tasks/task-lists.ts';
 import type { TaskProgress, TaskStore } from '../../tasks/task-store.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { PackedRows } from '../operations/packed-rows.ts';
@@ -68,6 +69,7 @@ export type StoreOperations = AccountsStoreOperations &
   TaskStoreOperations &
   ImageStore &
   CallbackStoreOperations &
+  TaskLists &
   AlertStore &
   AuditSinkStore &
   OperationStore &

@@ -5,7 +5,7 @@ import type { Logger } from '../../../../platform/log.ts';
 import { type ByteRange, type MediaStorage, MediaStorageError } from '../../../../tasks/media/media-storage.ts';
 import type { StoredMedia } from '../../../../tasks/video-task.ts';
 import { requestIdHeader } from '../../../replies/write-reply.ts';
-import { type SelectedRange, isKnownTo, selectRange } from './select-range.ts';
+import { type SelectedRange, isKnownTo, selectRange } from '../../../../tasks/media/select-range.ts';
 import { writeContent } from './write-content.ts';
 
 /** A file that the client may read. */

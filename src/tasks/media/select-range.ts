@@ -1,4 +1,4 @@
-import type { ByteRange } from '../../../../tasks/media/media-storage.ts';
+import type { ByteRange } from './media-storage.ts';
 
 /** The part of a file to send. */
 export type SelectedRange =

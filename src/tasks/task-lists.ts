@@ -1,0 +1,34 @@
+import type { Delivery, DeliveryStatus } from './callbacks/callback-store.ts';
+import type { VideoPhase, VideoTask } from './video-task.ts';
+
+/** A position in a list that begins with the newest: the row before the page. */
+type ListPosition = { readonly createdAtMs: number; readonly id: string };
+
+/** What every list over several users asks for. Times are Unix milliseconds, half-open. */
+export type ScopedList = {
+  /** The users whose rows may be seen: all, or the names of some. */
+  readonly users: 'all' | readonly string[];
+  readonly userName?: string;
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  readonly after?: ListPosition;
+  readonly limit: number;
+};
+
+/** Which tasks to list, beside their users and times. */
+type TaskQuery = ScopedList & {
+  readonly keyId?: string;
+  readonly upstream?: string;
+  readonly phases?: readonly VideoPhase[];
+  /** Only tasks that an operator should examine, or only others. */
+  readonly hasAlert?: boolean;
+};
+
+/** Which deliveries to list, beside their users and times. */
+type DeliveryQuery = ScopedList & { readonly id?: string; readonly subject?: string; readonly status?: DeliveryStatus };
+
+/** Lists over several users for the people who administer them, newest first. */
+export type TaskLists = {
+  readonly queryTasks: (query: TaskQuery) => Promise<readonly VideoTask[]>;
+  readonly queryDeliveries: (query: DeliveryQuery) => Promise<readonly Delivery[]>;
+};
