@@ -24,6 +24,7 @@ import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
 import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
 import { openMediaLater } from './open-media-storage.ts';
+import { openWireSealer } from './content/open-captures.ts';
 import { createPriceDesk } from './create-price-desk.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
@@ -80,6 +81,8 @@ export function openAdminServices(
     newId: ids,
     calls: store,
     content: store,
+    captures: store,
+    wireSealer: () => openWireSealer(environment),
     usage: store,
     credits: store,
     ledger: store,
