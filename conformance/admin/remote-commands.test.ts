@@ -43,8 +43,14 @@ describe('commands on another machine', () => {
       WEIR_DATA_DIR: weir.dataDirectory,
       WEIR_CONSOLE_PORT: new URL(weir.consoleUrl).port,
     });
+  /** The option stands before `--`, after which nothing is an option. */
+  function remotely(words: readonly string[]): readonly string[] {
+    const at = words.indexOf('--');
+    const place = ['--remote', weir.consoleUrl];
+    return at === -1 ? [...words, ...place] : [...words.slice(0, at), ...place, ...words.slice(at)];
+  }
   const onAnother = (words: string, environment: Readonly<Record<string, string>> = {}) =>
-    runCommand(`${words.replaceAll('%', 'distant')} --remote ${weir.consoleUrl}`.split(' '), {
+    runCommand(remotely(words.replaceAll('%', 'distant').split(' ')), {
       WEIR_DATA_DIR: join(away, 'none'),
       XDG_CONFIG_HOME: away,
       WEIR_ADMIN_TOKEN: token,
@@ -101,6 +107,42 @@ describe('commands on another machine', () => {
     await change('tokens rotate bill-% --overlap 0');
     await change('tokens delete bill-%');
     await change('tokens rotate bill-%', 1);
+  });
+
+  test('users, teams and keys are made, limited, listed and changed', async () => {
+    await change('teams create red-% --rpm 90 --spend-per-month 50');
+    await both('users create uma-% --concurrency 3');
+    await change('users update uma-% --team red-% --prepaid');
+    assert.match((await change('users update nobody --rpm 1', 1)).stderr, /there is no user "nobody"/);
+    assert.match((await change('users update uma-% --team blue', 1)).stderr, /there is no team "blue"/);
+    assert.match(await reads('users list'), /uma-distant .* red-distant +concurrency 3; prepaid/);
+    assert.match(await reads('teams list --json'), /"users": \[\s+"uma-distant"/);
+    const { stdout: secret } = await change('keys create --user uma-% --name app --rpm 60 --tags project=search');
+    assert.match(secret, /^sk-weir-/);
+    await change('keys update uma-%/app --strict --retention-days 7 --models gpt-5*');
+    assert.match(await reads('keys list --user uma-distant'), /strict +project=search +rpm 60; models gpt-5\*/);
+    await change('keys rotate uma-%/app --overlap 1h');
+    await change('keys disable uma-%/app');
+    assert.match((await both('keys disable uma-distant/none', 1)).stderr, /there is no key "uma-distant\/none"/);
+    await change('keys delete uma-%/app');
+    await change('teams remove uma-%');
+    await change('teams delete red-%');
+    await change('organization update --rpm 100000');
+    assert.match(await reads('organization show'), /^rpm 100000\n/);
+  });
+
+  test('money is posted once for a reference, and the books add up', async () => {
+    assert.match((await change('credits top-up admin 12.5 --reference invoice-%')).stderr, /^posted: .*, 12.5 USD; balance of admin/);
+    assert.match((await change('credits top-up admin 12.5 --reference invoice-%')).stderr, /^was posted before/);
+    assert.match((await change('credits top-up admin 13 --reference invoice-%', 1)).stderr, /was used for another amount/);
+    assert.match((await both('credits top-up nobody 5', 1)).stderr, /there is no user "nobody"/);
+    assert.match((await change('credits correct admin --against suspense -- -1')).stderr, /-1 USD/);
+    assert.match(await reads('credits history admin --limit 2'), /correction +-1/);
+    assert.match(await reads('credits balance'), /^USER/);
+    await both('credits verify');
+    await both('credits leases');
+    assert.match(await reads('refusals --json'), /^\[/);
+    assert.match((await both('credits refund req_none', 1)).stderr, /there is no call "req_none"/);
   });
 
   test('the audit log is listed, exported and verified, and names who used the console', async () => {

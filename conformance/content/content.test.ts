@@ -241,7 +241,7 @@ describe('prompts and replies are recorded by choice', () => {
     await command('content', 'erase', '--user', 'content-hidden');
     const left = await eventually(
       async () => JSON.parse(await command('content', 'erasures', '--json')),
-      ([erasure]) => erasure.objectsLeft === 0,
+      ([erasure]) => erasure.objects_left === 0,
     );
     assert.equal(left[0].user, 'content-hidden');
     assert.deepEqual(

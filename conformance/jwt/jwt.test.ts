@@ -95,8 +95,8 @@ describe('signed tokens are credentials', () => {
     );
     assert.equal(new Set(rows.map(({ keyId }) => keyId)).size, 1);
     const listed = await runCommand(['keys', 'list', '--user', 'ci-acme', '--json'], { WEIR_DATA_DIR: running.weir.dataDirectory });
-    const [key] = JSON.parse(listed.stdout) as { readonly name: string; readonly issuer: string; readonly hint: string }[];
-    assert.deepEqual([key?.name, key?.issuer, key?.hint], ['app', 'ci', 'jwt']);
+    const [key] = JSON.parse(listed.stdout) as { readonly name: string; readonly issuer: string; readonly ends_in: string }[];
+    assert.deepEqual([key?.name, key?.issuer, key?.ends_in], ['app', 'ci', 'jwt']);
     const audit = await runCommand(['audit', 'list', '--actor', 'issuer:ci', '--json'], { WEIR_DATA_DIR: running.weir.dataDirectory });
     const actions = (JSON.parse(audit.stdout) as { readonly action: string }[]).map(({ action }) => action);
     assert.deepEqual(actions.toSorted(), ['keys.create', 'users.create']);

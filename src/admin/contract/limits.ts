@@ -11,7 +11,7 @@ import {
   upstreamCharactersMax,
 } from '../../accounts/access-limits.ts';
 import { invalidField } from '../problem.ts';
-import { instantQuery, nullable, optionalInstant, record, request } from './values.ts';
+import { instant, instantQuery, nullable, optionalInstant, record, request } from './values.ts';
 
 const whole = (most: number, description: string, least = 1) => Type.Integer({ minimum: least, maximum: most, description });
 const usd = (description: string) =>
@@ -122,4 +122,23 @@ export function decodeLimitsChange({ expires_at, ...written }: Static<typeof lim
 /** The name in the API of a limit. */
 function apiName(name: string): string {
   return Object.entries(limitNames).find(([, own]) => own === name)?.[0] ?? 'expires_at';
+}
+
+/** A change as the body of a request. Whether calls are prepaid is next to limits. */
+export function encodeLimitsChange({ prepaid: _prepaid, expiresAtMs, ...change }: AccessLimitsChange): Static<typeof limitsChangeSchema> {
+  const members = Object.entries(change).map(([name, value]) => [apiName(name), value] as const);
+  const expires = expiresAtMs === undefined ? {} : { expires_at: expiresAtMs === null ? null : instant(expiresAtMs) };
+  return { ...Object.fromEntries(members), ...expires };
+}
+
+/** Limits of an answer; whether calls are prepaid is beside them. */
+export function decodeLimits({ expires_at, ...written }: Static<typeof limitsSchema>, prepaid = false): AccessLimits {
+  const members = Object.entries(written).flatMap(([name, value]) =>
+    value === null ? [] : [[limitNames[name as keyof typeof limitNames], value] as const],
+  );
+  return {
+    ...Object.fromEntries(members),
+    ...(prepaid && { prepaid }),
+    ...(expires_at !== null && { expiresAtMs: Date.parse(expires_at) }),
+  };
 }

@@ -1,22 +1,18 @@
 import type { Operation } from '../operation.ts';
 import { adminTokenOperations, type AdminTokenServices } from './admin-tokens/admin-token-operations.ts';
-import { attentionOperations, type AttentionServices } from './attention/attention-operations.ts';
 import { auditOperations, type AuditServices } from './audit/audit-operations.ts';
 import { billingTokenOperations, type BillingTokenServices } from './billing-tokens/billing-token-operations.ts';
 import { callOperations, type CallServices } from './calls/call-operations.ts';
 import { configOperations, type ConfigServices } from './config/config-operations.ts';
 import { creditOperations } from './credits/credit-operations.ts';
 import type { CreditServices } from './credits/find-owner.ts';
-import { captureOperations, type CaptureServices } from './captures/capture-operations.ts';
 import { contentOperations, type ContentServices } from './content/content-operations.ts';
 import { callbackOperations, type CallbackServices } from './callbacks/callback-operations.ts';
 import { standingOperations, type StandingServices } from './standing/standing-operations.ts';
 import { videoOperations, type VideoServices } from './videos/video-operations.ts';
-import { eventOperations } from './events/event-operations.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
 import { nodeOperations } from './nodes/node-operations.ts';
 import { operationOperations, type OperationServices } from './operations/operation-resource.ts';
-import { overviewOperations } from './overview/overview-operations.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
 import { priceDraftOperations, type PriceDraftServices } from './prices/draft-operations.ts';
 import { priceOperations, type PriceServices } from './prices/price-operations.ts';
@@ -28,12 +24,10 @@ import { upstreamOperations, type UpstreamServices } from './upstreams/upstream-
 import { usageOperations, type UsageServices } from './usage/usage-operations.ts';
 import { userOperations, type UserServices } from './users/user-operations.ts';
 import { refusalOperations, type RefusalServices } from './refusals/refusal-operations.ts';
-import { searchOperations } from './search/search-operations.ts';
 import { sessionOperations, type SessionServices } from './session/session-operations.ts';
 
 /** What the operations need, as the sum of what each resource needs. */
-export type AdminServices = AttentionServices &
-  AuditServices &
+export type AdminServices = AuditServices &
   SessionServices &
   PeopleServices &
   AdminTokenServices &
@@ -44,7 +38,6 @@ export type AdminServices = AttentionServices &
   CallServices &
   UsageServices &
   ContentServices &
-  CaptureServices &
   CreditServices &
   ReceiptServices &
   RefusalServices &
@@ -71,7 +64,6 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...callOperations,
   ...usageOperations,
   ...contentOperations,
-  ...captureOperations,
   ...creditOperations,
   ...receiptOperations,
   ...refusalOperations,
@@ -82,10 +74,6 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...callbackOperations,
   ...videoOperations,
   ...auditOperations,
-  ...overviewOperations,
-  ...attentionOperations,
-  ...searchOperations,
-  ...eventOperations,
   ...nodeOperations,
   ...upstreamOperations,
   ...targetOperations,

@@ -24,7 +24,6 @@ import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
 import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
 import { openMediaLater } from './open-media-storage.ts';
-import { openWireSealer } from './content/open-captures.ts';
 import { createPriceDesk } from './create-price-desk.ts';
 import { loadStoreKey } from './load-store-key.ts';
 
@@ -81,14 +80,11 @@ export function openAdminServices(
     newId: ids,
     calls: store,
     content: store,
-    captures: store,
-    wireSealer: () => openWireSealer(environment),
     usage: store,
     credits: store,
     ledger: store,
     accounts: store,
     control: store,
-    alerts: store,
     checkConfig: checkConfigText,
     operations: createOperations({ store, clock, newId: ids, onStart: () => serving.runner?.wake() }),
     ending: serving.ending,

@@ -2,73 +2,44 @@ import { randomBytes } from 'node:crypto';
 
 import type { Command } from 'commander';
 
-import { type CommonAccount, commonAccounts, type NewTransaction, transactionIdOf } from '../../billing/credits/credit-books.ts';
+import type { AccountOperations } from '../../admin/resources/credits/transaction-operations.ts';
+import type { AdminService } from '../../admin/service/admin-service.ts';
+import { type CommonAccount, commonAccounts } from '../../billing/credits/credit-books.ts';
 import { parseUsd } from '../../billing/credits/parse-usd.ts';
-import { accountIdOf, type PotOwner } from '../../billing/credits/pots.ts';
 import { creditsOf, formatCredits } from '../../billing/rating/format-credits.ts';
 import type { CreditUnit } from '../../billing/rating/rating.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
-import { systemClock } from '../../platform/clock.ts';
-import type { Store } from '../../store/store.ts';
 import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
+import { wordRefusal } from './remote/problems.ts';
+import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { inert } from './usage/terminal-text.ts';
-import { commandAuthor, nameActor } from './name-actor.ts';
-import { printTable, withStore } from './with-accounts.ts';
+import { printTable } from './with-accounts.ts';
 
-/** Finds the owner of an account by its name. @throws StartError if there is none */
-export type FindOwner = (store: Store) => Promise<PotOwner>;
+type Posted = NonNullable<AccountOperations['post']['types']>['reply'];
+type Owner = Pick<Posted, 'level' | 'user' | 'team'>;
+type Money = Posted['amount'];
 
-type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd'> & {
-  readonly note?: string | undefined;
-  readonly reference?: string | undefined;
-  readonly callId?: string;
-};
+/** An exact amount of an answer. */
+export const nanoUsdOf = ({ nano_usd }: Money): bigint => BigInt(nano_usd);
 
-/** Posts a transaction and prints the balance. A second transaction with the same reference posts nothing. */
-export async function post(environment: Environment, findOwner: FindOwner, { note, reference, ...posting }: Posting): Promise<void> {
-  await withStore(environment, async (store) => {
-    const owner = await findOwner(store);
-    const id = reference ?? randomBytes(8).toString('hex');
-    const transactionId = transactionIdOf({ kind: posting.kind, owner, reference: id });
-    const atMs = systemClock.nowMs();
-    const transaction = {
-      ...posting,
-      owner,
-      transactionId,
-      formerId: `${posting.kind}:${id}`,
-      postedAtMs: atMs,
-      actor: nameActor(),
-      ...(note === undefined ? {} : { note }),
-    };
-    const { status, balanceNanoUsd } = await store.postTransaction(transaction, { ...commandAuthor(), atMs });
-    const name = await nameOwner(store, owner);
-    if (status === 'conflict')
-      throw new StartError(`${transactionId} was posted before with another amount; the history of ${name} shows it`);
-    const unit = readCreditUnit(environment);
-    const outcome = status === 'known' ? 'was posted before' : 'posted';
-    console.error(
-      `${outcome}: ${inert(transactionId)}, ${describeAmount(posting.amountNanoUsd, unit)}; balance of ${name}: ${describeAmount(balanceNanoUsd, unit)}`,
-    );
-  });
+/** The operator's own unit. A console on another machine may have another one, so that only USD are shown. */
+export const unitOf = (environment: Environment, { remote }: RemoteOption): CreditUnit | undefined =>
+  remote === undefined ? readCreditUnit(environment) : undefined;
+
+/** Makes a posting and prints the balance. A second one with the same reference posts nothing. */
+export async function post(environment: Environment, place: RemoteOption, send: (service: AdminService) => Promise<Posted>): Promise<void> {
+  const { id, repeated, amount, balance, ...owner } = await withService(environment, place, send);
+  const unit = unitOf(environment, place);
+  const outcome = repeated ? 'was posted before' : 'posted';
+  const amounts = [describeAmount(nanoUsdOf(amount), unit), describeAmount(nanoUsdOf(balance), unit)];
+  console.error(`${outcome}: ${inert(id)}, ${amounts[0]}; balance of ${nameOwner(owner)}: ${amounts[1]}`);
 }
 
 /** The name of an owner of an account: that of the user, `team research`, or `the organization`. */
-export async function nameOwner(store: Pick<Store, 'listTeams'>, owner: PotOwner): Promise<string> {
-  if (owner.level === 'user') return owner.userName;
-  if (owner.level === 'organization') return 'the organization';
-  // A deleted team is not listed.
-  return `team ${(await store.listTeams()).find(({ id }) => id === owner.teamId)?.name ?? owner.teamId}`;
-}
-
-/** The name of the account of a problem in the books. */
-export async function nameAccount(store: Pick<Store, 'listTeams'>, accountId: string | undefined): Promise<string> {
-  if (accountId === undefined) return '-';
-  const [level, ...rest] = accountId.split(':');
-  const name = rest.join(':');
-  if (level === 'user') return name;
-  const owner: PotOwner = level === 'team' ? { level, teamId: name } : { level: 'organization' };
-  return accountIdOf(owner) === accountId ? await nameOwner(store, owner) : accountId;
+export function nameOwner({ level, user, team }: Owner): string {
+  if (level === 'organization') return 'the organization';
+  return level === 'user' ? (user ?? '') : `team ${team ?? ''}`;
 }
 
 /** An amount in USD, and in the operator's own unit if one is configured. */
@@ -80,11 +51,11 @@ function describeAmount(nanoUsd: bigint, unit: CreditUnit | undefined): string {
 export const unitTitle = (unit: CreditUnit | undefined): string[] => (unit === undefined ? [] : [inert(unit.name).toUpperCase()]);
 export const unitCell = (nanoUsd: bigint, unit: CreditUnit | undefined): string[] => (unit === undefined ? [] : [creditsOf(nanoUsd, unit)]);
 
-function readAmount(text: string, { mayBeNegative }: { readonly mayBeNegative: boolean }): bigint {
+function readAmount(text: string, { mayBeNegative }: { readonly mayBeNegative: boolean }): string {
   const amount = parseUsd(text);
   if (amount === undefined || amount === 0n || (amount < 0n && !mayBeNegative))
     throw new StartError(`"${text.slice(0, 40)}" is not an amount; give USD such as 25 or 0.5, with at most nine decimals`);
-  return amount;
+  return text;
 }
 
 function readAccount(text: string): CommonAccount {
@@ -93,22 +64,27 @@ function readAccount(text: string): CommonAccount {
   return account;
 }
 
-/** The owner of the account that commands post to. */
+/** The account that commands post to. */
 type Postable = {
   /** In the descriptions of the commands. */
   readonly whose: string;
-  /** The argument that names it; absent if there is only one. */
+  /** The argument that names its owner; absent if there is only one. */
   readonly argument?: string;
-  readonly find: (name: string) => FindOwner;
+  readonly account: AccountOperations;
+  /** The error about an owner that does not exist. */
+  readonly unknown: (name: string) => Error;
 };
 
-type PostOptions = { readonly note?: string; readonly reference?: string };
+type PostOptions = RemoteOption & { readonly note?: string; readonly reference?: string };
 type CorrectOptions = PostOptions & { readonly against: string };
+type HistoryOptions = RemoteOption & { readonly limit: string; readonly json?: boolean };
+type Posting = { readonly kind: 'top_up' | 'grant' | 'correct'; readonly usd: string; readonly against?: CommonAccount };
 
 /** Adds `top-up`, `grant`, `correct` and `history` for the account of an owner. */
-export function addPostingCommands(parent: Command, environment: Environment, { whose, argument, find }: Postable): void {
+export function addPostingCommands(parent: Command, environment: Environment, postable: Postable): void {
+  const { whose, argument } = postable;
   const named = (name: string, description: string): Command => {
-    const command = parent.command(name).description(description);
+    const command = addRemoteOption(parent.command(name)).description(description);
     return argument === undefined ? command : command.argument(`<${argument}>`);
   };
   const posting = (name: string, description: string): Command =>
@@ -118,58 +94,68 @@ export function addPostingCommands(parent: Command, environment: Environment, { 
       .option('--reference <id>', 'your id of the payment; a second posting with the same id changes nothing');
   // Commander passes the arguments, then the options.
   const read = <Options>(given: readonly unknown[]) => {
-    const words = argument === undefined ? ['', ...given] : given;
-    return { owner: find(String(words[0])), text: String(words[1]), options: words[2] as Options };
+    const words = argument === undefined ? [undefined, ...given] : given;
+    const [name] = words;
+    return { name: typeof name === 'string' ? name : undefined, text: String(words[1]), options: words[2] as Options };
   };
-  const adding = (name: string, description: string, books: Pick<Posting, 'kind' | 'against'>): Command =>
+  const adding = (name: string, description: string, kind: 'top_up' | 'grant'): Command =>
     posting(name, description).action((...given: readonly unknown[]) => {
-      const { owner, text, options } = read<PostOptions>(given);
-      return post(environment, owner, { ...options, ...books, amountNanoUsd: readAmount(text, { mayBeNegative: false }) });
+      const { name: owner, text, options } = read<PostOptions>(given);
+      return postTo(environment, postable, owner, options, { kind, usd: readAmount(text, { mayBeNegative: false }) });
     });
-  adding('top-up', `adds a payment to the balance of ${whose}`, { kind: 'top_up', against: 'deposits' });
-  adding('grant', `adds free credit to the balance of ${whose}`, { kind: 'promo', against: 'promo' });
+  adding('top-up', `adds a payment to the balance of ${whose}`, 'top_up');
+  adding('grant', `adds free credit to the balance of ${whose}`, 'grant');
   posting('correct', `corrects the balance of ${whose} by an amount; write -- before a negative amount`)
     .option('--against <account>', `the other side: ${commonAccounts.join(', ')}`, 'suspense')
     .action((...given: readonly unknown[]) => {
-      const { owner, text, options } = read<CorrectOptions>(given);
-      const { against, ...rest } = options;
-      const amountNanoUsd = readAmount(text, { mayBeNegative: true });
-      return post(environment, owner, { ...rest, kind: 'correction', against: readAccount(against), amountNanoUsd });
+      const { name: owner, text, options } = read<CorrectOptions>(given);
+      const usd = readAmount(text, { mayBeNegative: true });
+      return postTo(environment, postable, owner, options, { kind: 'correct', usd, against: readAccount(options.against) });
     });
   named('history', `postings to the account of ${whose}, newest first`)
     .option('--limit <n>', 'how many', '50')
     .option('--json', 'as JSON')
     .action((...given: readonly unknown[]) => {
-      const words = argument === undefined ? ['', ...given] : given;
-      return showHistory(environment, find(String(words[0])), words[1] as HistoryOptions);
+      const words = argument === undefined ? [undefined, ...given] : given;
+      const [name] = words;
+      return showHistory(environment, postable, typeof name === 'string' ? name : undefined, words[1] as HistoryOptions);
     });
 }
 
-type HistoryOptions = { readonly limit: string; readonly json?: boolean };
+const paramsOf = (name: string | undefined): { readonly name?: string } => (name === undefined ? {} : { name });
 
-async function showHistory(environment: Environment, findOwner: FindOwner, { limit, json }: HistoryOptions): Promise<void> {
+async function postTo(
+  environment: Environment,
+  { account, unknown }: Postable,
+  name: string | undefined,
+  { note, reference = randomBytes(8).toString('hex'), ...place }: PostOptions,
+  posting: Posting,
+): Promise<void> {
+  const body = { ...posting, reference, ...(note !== undefined && { note }) };
+  await post(environment, place, async (service) => {
+    const sent = service.call(account.post, { params: paramsOf(name), body });
+    return (await wordRefusal(sent, 'not_found', () => unknown(name ?? ''))).body;
+  });
+}
+
+async function showHistory(
+  environment: Environment,
+  { account, unknown }: Postable,
+  name: string | undefined,
+  { limit, json, ...place }: HistoryOptions,
+): Promise<void> {
   if (!/^[1-9][0-9]{0,3}$/.test(limit)) throw new StartError(`--limit must be an integer from 1 to 9999; got "${limit.slice(0, 40)}"`);
-  const posted = await withStore(environment, async (store) =>
-    store.listTransactions({ owner: await findOwner(store), limit: Number(limit) }),
-  );
-  if (json === true)
-    return console.log(
-      JSON.stringify(
-        posted.map(({ amountNanoUsd, ...row }) => ({ ...row, amount_usd: usdDecimal(amountNanoUsd) })),
-        undefined,
-        2,
-      ),
-    );
-  const unit = readCreditUnit(environment);
+  const { items } = await withService(environment, { ...place, reads: true }, async (service) => {
+    const asked = service.call(account.list, { params: paramsOf(name), query: { limit: Number(limit) } });
+    return (await wordRefusal(asked, 'not_found', () => unknown(name ?? ''))).body;
+  });
+  if (json === true) return printItems(items);
+  const unit = unitOf(environment, place);
   printTable(
     ['TIME', 'KIND', 'USD', ...unitTitle(unit), 'ID', 'NOTE'],
-    posted.map((row) => [
-      new Date(row.postedAtMs).toISOString(),
-      row.kind,
-      usdDecimal(row.amountNanoUsd),
-      ...unitCell(row.amountNanoUsd, unit),
-      row.transactionId,
-      row.note ?? '',
-    ]),
+    items.map((row) => {
+      const nanoUsd = nanoUsdOf(row.amount);
+      return [row.posted_at, row.kind, usdDecimal(nanoUsd), ...unitCell(nanoUsd, unit), row.id, row.note ?? ''];
+    }),
   );
 }

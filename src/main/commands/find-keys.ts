@@ -1,25 +1,27 @@
-import type { ApiKey } from '../../accounts/api-key.ts';
-import type { Accounts } from '../../accounts/create-accounts.ts';
+import { getKey, listKeys } from '../../admin/resources/keys/key-operations.ts';
+import type { AdminService } from '../../admin/service/admin-service.ts';
 import { StartError } from '../environment.ts';
+import { wordRefusal } from './remote/problems.ts';
+import { listAll } from './remote/with-service.ts';
+
+/** A key as the API lists it. */
+export type ListedKey = NonNullable<typeof listKeys.types>['reply']['items'][number];
 
 /** Finds a key by its id, or by its owner and name: `bob/ci`. @throws StartError if there is none */
-export async function findKey(accounts: Accounts, reference: string): Promise<ApiKey> {
+export async function findKey(service: AdminService, reference: string): Promise<ListedKey> {
+  const unknown = (): StartError =>
+    new StartError(`there is no key "${reference}"; name it by id or as user/name (weir keys list shows both)`);
   const slash = reference.indexOf('/');
-  const key = await accounts.findApiKey(
-    slash === -1 ? { id: reference } : { userName: reference.slice(0, slash), name: reference.slice(slash + 1) },
-  );
-  if (key === undefined) throw new StartError(`there is no key "${reference}"; name it by id or as user/name (weir keys list shows both)`);
+  if (slash === -1) return (await wordRefusal(service.call(getKey, { params: { id: reference } }), 'not_found', unknown)).body;
+  const name = reference.slice(slash + 1).normalize('NFC');
+  const key = (await listAll(service, listKeys, { user: reference.slice(0, slash) })).find((each) => each.name === name);
+  if (key === undefined) throw unknown();
   return key;
 }
 
-/** Finds several keys with one reading of the list. */
-export async function findKeys(accounts: Accounts, references: readonly string[]): Promise<readonly ApiKey[]> {
-  if (references.length === 1) return [await findKey(accounts, references[0] ?? '')];
-  const listed = await accounts.listApiKeys();
-  const byReference = new Map<string, ApiKey>(
-    listed.flatMap((key) => [[`${key.userName}/${key.name}`, key] as const, [key.id, key] as const]),
-  );
-  return await Promise.all(
-    references.map(async (reference) => byReference.get(reference.normalize('NFC')) ?? (await findKey(accounts, reference))),
-  );
+/** Finds several keys before any of them is changed. */
+export async function findKeys(service: AdminService, references: readonly string[]): Promise<readonly ListedKey[]> {
+  const found: ListedKey[] = [];
+  for (const reference of references) found.push(await findKey(service, reference));
+  return found;
 }

@@ -37,8 +37,8 @@ test('strict translation is off by default, is shown in the list, and can be upd
   assert.match(secret, /^sk-weir-\S+$/);
 
   const strictOf = async (): Promise<Record<string, boolean>> => {
-    const listed = JSON.parse((await keys('list', '--json')).printed) as { name: string; strictTranslation: boolean }[];
-    return Object.fromEntries(listed.map(({ name, strictTranslation }) => [name, strictTranslation]));
+    const listed = JSON.parse((await keys('list', '--json')).printed) as { name: string; strict_translation: boolean }[];
+    return Object.fromEntries(listed.map(({ name, strict_translation }) => [name, strict_translation]));
   };
   assert.deepEqual(await strictOf(), { plain: false, ci: true });
   const { printed: table } = await keys('list');
@@ -55,13 +55,15 @@ test('retention follows the configuration unless it is given; 0 stores nothing, 
   const keys = setUp(context);
   await keys('create', '--user', 'alice', '--name', 'ci', '--retention-days', '7');
   const daysOf = async () =>
-    (JSON.parse((await keys('list', '--json')).printed) as { responseRetentionDays?: number }[]).map((key) => key.responseRetentionDays);
+    (JSON.parse((await keys('list', '--json')).printed) as { response_retention_days: number | null }[]).map(
+      (key) => key.response_retention_days,
+    );
   assert.deepEqual(await daysOf(), [7]);
   assert.match((await keys('list')).printed, /active +7d +lenient$/m);
   assert.match((await keys('update', 'alice/ci', '--retention-days', '0')).notice, /: responses kept: never$/);
   assert.deepEqual(await daysOf(), [0]);
   assert.match((await keys('update', 'alice/ci', '--retention-days', 'default')).notice, /: responses kept: default$/);
-  assert.deepEqual(await daysOf(), [undefined]);
+  assert.deepEqual(await daysOf(), [null]);
   for (const wrong of ['-1', '1.5', 'many', '', '36501', 'none']) {
     await assert.rejects(keys('update', 'alice/ci', `--retention-days=${wrong}`), {
       name: 'StartError',
@@ -78,14 +80,17 @@ test('an update that changes nothing or names no key is refused', async (context
   await assert.rejects(keys('update', 'alice/ci', '--lenient'), { code: 'commander.unknownOption' });
 });
 
-type Listed = { readonly name: string; readonly limits?: Record<string, unknown> };
+type Listed = { readonly name: string; readonly limits: Record<string, unknown> };
+
+/** The limits that are set. */
+const setIn = ({ limits }: Listed): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== null));
 
 test('limits are set at creation, changed one by one, removed with none, and shown in the lists', async (context) => {
   const run = setUp(context);
-  const limitsOf = async (...list: readonly string[]) =>
-    (JSON.parse((await run(...list, '--json')).printed) as Listed[]).map(({ limits }) => limits);
+  const limitsOf = async (...list: readonly string[]) => (JSON.parse((await run(...list, '--json')).printed) as Listed[]).map(setIn);
   await run('create', '--user', 'alice', '--name', 'ci', '--rpm', '60', '--models', 'gpt-5*, fast', '--addresses', '10.0.0.0/8');
-  assert.deepEqual(await limitsOf('list'), [{ requestsPerMinute: 60, models: ['gpt-5*', 'fast'], addresses: ['10.0.0.0/8'] }]);
+  assert.deepEqual(await limitsOf('list'), [{ requests_per_minute: 60, models: ['gpt-5*', 'fast'], addresses: ['10.0.0.0/8'] }]);
   assert.match((await run('list')).printed, /lenient +rpm 60; models gpt-5\*,fast; addresses 10\.0\.0\.0\/8$/m);
   const { notice } = await run('update', 'alice/ci', '--tpm', '9000', '--models', 'none', '--expires', '2999-12-31');
   assert.match(notice, /: rpm 60; tpm 9000; addresses 10\.0\.0\.0\/8; expires 3000-01-01T00:00:00\.000Z$/);
@@ -93,13 +98,13 @@ test('limits are set at creation, changed one by one, removed with none, and sho
     (await run('update', 'alice/ci', '--rpm', 'none', '--tpm', 'none', '--addresses', 'none', '--expires', 'none')).notice,
     /: no limits$/,
   );
-  assert.deepEqual(await limitsOf('list'), [undefined]);
+  assert.deepEqual(await limitsOf('list'), [{}]);
 
   assert.match(
     (await run('users', 'limit', 'alice', '--concurrency', '3', '--rpm', '90')).notice,
     /^updated alice: rpm 90; concurrency 3$/,
   );
-  assert.deepEqual(await limitsOf('users', 'list'), [{ requestsPerMinute: 90, concurrency: 3 }]);
+  assert.deepEqual(await limitsOf('users', 'list'), [{ requests_per_minute: 90, concurrency: 3 }]);
   assert.match((await run('users', 'list')).printed, /^alice .* rpm 90; concurrency 3$/m);
   await run('users', 'limit', 'alice', '--rpm', 'none');
   assert.deepEqual(await limitsOf('users', 'list'), [{ concurrency: 3 }]);
@@ -130,17 +135,17 @@ test('F15: an invalid limit is refused with its name, its value and the valid fo
   }
   await assert.rejects(run('users', 'limit', 'bob', '--rpm', '1'), { name: 'StartError', message: /there is no user "bob"/ });
   await assert.rejects(run('users', 'limit', 'alice'), { name: 'StartError', message: /nothing to change/ });
-  assert.deepEqual((JSON.parse((await run('list', '--json')).printed) as Listed[])[0]?.limits, undefined);
+  assert.deepEqual((JSON.parse((await run('list', '--json')).printed) as Listed[]).map(setIn), [{}]);
 });
 
 test('limits of stored videos take days, and bytes with and without a unit; none removes them', async (context) => {
   const run = setUp(context);
-  const limitsOf = async () => (JSON.parse((await run('list', '--json')).printed) as Listed[])[0]?.limits;
+  const limitsOf = async () => (JSON.parse((await run('list', '--json')).printed) as Listed[]).map(setIn)[0];
   await run('create', '--user', 'alice', '--name', 'ci', '--media-days', '7', '--media-bytes', '2GiB');
-  assert.deepEqual(await limitsOf(), { mediaRetentionDays: 7, mediaBytesMax: 2 * 1024 ** 3 });
+  assert.deepEqual(await limitsOf(), { media_retention_days: 7, media_bytes_max: 2 * 1024 ** 3 });
   assert.match((await run('list')).printed, /lenient +media-days 7; media-bytes 2147483648$/m);
   assert.match((await run('update', 'alice/ci', '--media-bytes', '0', '--media-days', 'none')).notice, /: media-bytes 0$/);
-  assert.deepEqual(await limitsOf(), { mediaBytesMax: 0 });
+  assert.deepEqual(await limitsOf(), { media_bytes_max: 0 });
   assert.match((await run('users', 'limit', 'alice', '--media-bytes', '1000')).notice, /^updated alice: media-bytes 1000$/);
 });
 
@@ -155,7 +160,10 @@ test('a rotation prints the new secret alone, and the end of the old one beside 
   assert.match((await run('list')).printed, /alice +ci .* rotating /);
   assert.match((await run('rotate', 'alice/ci', '--overlap', '0')).notice, /^the old secret of alice\/ci \(\w+\) has ended$/);
   assert.match((await run('list')).printed, /alice +ci .* active /);
-  await assert.rejects(run('rotate', 'alice/ci', '--overlap', '91d'), { code: 'invalid_overlap' });
+  await assert.rejects(run('rotate', 'alice/ci', '--overlap', '91d'), {
+    code: 'invalid_request',
+    message: /overlap_s must be at most 7776000/,
+  });
   await assert.rejects(run('rotate', 'alice/ci', '--overlap', 'soon'), { name: 'StartError' });
   await assert.rejects(run('rotate', 'alice/other'), { message: /there is no key "alice\/other"/ });
 });

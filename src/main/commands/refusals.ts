@@ -1,15 +1,16 @@
 import type { Command } from 'commander';
 
-import type { RefusalFilter } from '../../audit/refusals/refusal.ts';
+import { listRefusals } from '../../admin/resources/refusals/refusal-operations.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { readDuration } from './read-duration.ts';
+import { addRemoteOption, listAll, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { inert } from './usage/terminal-text.ts';
-import { printTable, readStore } from './with-accounts.ts';
+import { printTable } from './with-accounts.ts';
 
 const limitMax = 1000;
 
-type ListOptions = {
+type ListOptions = RemoteOption & {
   readonly user?: string;
   readonly code?: string;
   readonly request?: string;
@@ -20,8 +21,7 @@ type ListOptions = {
 
 /** Adds `weir refusals`: the requests that the gateway refused. */
 export function addRefusalsCommand(program: Command, environment: Environment): void {
-  program
-    .command('refusals')
+  addRemoteOption(program.command('refusals'))
     .description('lists requests that the gateway refused in the last 7 days, newest first')
     .option('--user <name>', 'only those of the keys of one user')
     .option('--code <code>', 'only one kind: invalid_api_key, rate_limited')
@@ -30,18 +30,18 @@ export function addRefusalsCommand(program: Command, environment: Environment): 
     .option('--limit <rows>', `at most so many, up to ${limitMax}`, '50')
     .option('--json', 'as JSON')
     .action(async (options: ListOptions) => {
-      const rows = await readStore(environment, (store) => store.listRefusals(readFilter(options)));
-      if (options.json === true) {
-        console.log(JSON.stringify(rows, undefined, 2));
-        return;
-      }
+      const { rowsMax, ...filter } = readFilter(options);
+      const rows = await withService(environment, { ...options, reads: true }, (service) =>
+        listAll(service, listRefusals, filter, rowsMax),
+      );
+      if (options.json === true) return printItems(rows);
       printTable(
         ['TIME', 'STATUS', 'CODE', 'KEY', 'ADDRESS', 'PATH', 'MESSAGE'],
-        rows.map(({ atMs, status, code, userName, keyName, address, path, message }) => [
-          new Date(atMs).toISOString(),
+        rows.map(({ at, status, code, user, key, address, path, message }) => [
+          at,
           String(status),
           code,
-          inert(userName === undefined ? 'unknown' : `${userName}/${keyName ?? ''}`),
+          inert(user === null ? 'unknown' : `${user}/${key ?? ''}`),
           inert(address ?? ''),
           inert(path),
           inert(message),
@@ -50,16 +50,16 @@ export function addRefusalsCommand(program: Command, environment: Environment): 
     });
 }
 
-function readFilter({ user, code, request, since, limit }: ListOptions): RefusalFilter {
-  const rows = Number(limit);
-  if (!/^\d{1,4}$/.test(limit) || rows < 1 || rows > limitMax)
+function readFilter({ user, code, request, since, limit }: ListOptions) {
+  const rowsMax = Number(limit);
+  if (!/^\d{1,4}$/.test(limit) || rowsMax < 1 || rowsMax > limitMax)
     throw new StartError(`--limit must be a whole number from 1 to ${limitMax}; got "${limit}"`);
+  const fromMs = since === undefined ? undefined : systemClock.nowMs() - readDuration('--since', since);
   return {
-    users: 'all',
-    ...(user !== undefined && { userName: user.normalize('NFC') }),
+    ...(user !== undefined && { user }),
     ...(code !== undefined && { code }),
-    ...(request !== undefined && { requestId: request }),
-    ...(since !== undefined && { fromMs: systemClock.nowMs() - readDuration('--since', since) }),
-    limit: rows,
+    ...(request !== undefined && { request_id: request }),
+    ...(fromMs !== undefined && { from: new Date(fromMs).toISOString() }),
+    rowsMax,
   };
 }

@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
 
-import type { WrittenLimits } from '../../accounts/parse-limits.ts';
+import { decodeLimits } from '../../admin/contract/limits.ts';
+import { createUser, listUsers, updateUser } from '../../admin/resources/users/user-operations.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { showLimits } from './limit-options.ts';
-import { addSharedLimitOptions, noTeam, readSharedLimits } from './teams.ts';
-import { printTable, withAccounts } from './with-accounts.ts';
+import { wordRefusal } from './remote/problems.ts';
+import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
+import { addSharedLimitOptions, noTeam, readSharedChange, type SharedOptions } from './shared-limits.ts';
+import { printTable } from './with-accounts.ts';
 
-type UserOptions = WrittenLimits & { readonly prepaid?: boolean; readonly team?: string };
+type UserOptions = RemoteOption & SharedOptions & { readonly team?: string };
+type ListOptions = RemoteOption & { readonly team?: string; readonly json?: boolean };
 
 const teamMeaning = 'the team that the user is in; none for no team';
 
@@ -15,75 +19,71 @@ const teamMeaning = 'the team that the user is in; none for no team';
  */
 export function addUserCommands(program: Command, environment: Environment): void {
   const users = program.command('users').description('users, their teams, and the limits for all keys of a user together');
-  users
-    .command('list')
+  addRemoteOption(users.command('list'))
     .description('lists users')
     .option('--team <name>', 'only the users of this team')
     .option('--json', 'as JSON')
-    .action(async ({ team, json }: { team?: string; json?: boolean }) => {
-      const all = await withAccounts(environment, (accounts) => accounts.listUsers());
-      const listed = team === undefined ? all : all.filter((user) => user.team === team.normalize('NFC'));
-      const hasTeams = listed.some((user) => user.team !== undefined);
-      if (json === true) console.log(JSON.stringify(listed, undefined, 2));
-      else
-        printTable(
-          ['NAME', 'CREATED', ...(hasTeams ? ['TEAM'] : []), 'LIMITS'],
-          listed.map((user) => [
-            user.name,
-            new Date(user.createdAtMs).toISOString(),
-            ...(hasTeams ? [user.team ?? '-'] : []),
-            showLimits(user.limits),
-          ]),
-        );
+    .action(async ({ team, json, ...place }: ListOptions) => {
+      const { items } = (await withService(environment, { ...place, reads: true }, (service) => service.call(listUsers))).body;
+      const listed = team === undefined ? items : items.filter((user) => user.team === team.normalize('NFC'));
+      const hasTeams = listed.some((user) => user.team !== null);
+      if (json === true) return printItems(listed);
+      printTable(
+        ['NAME', 'CREATED', ...(hasTeams ? ['TEAM'] : []), 'LIMITS'],
+        listed.map((user) => [
+          user.name,
+          user.created_at,
+          ...(hasTeams ? [user.team ?? '-'] : []),
+          showLimits(decodeLimits(user.limits, user.prepaid)),
+        ]),
+      );
     });
-  const create = users
-    .command('create')
+  const create = addRemoteOption(users.command('create'))
     .description('creates a user without a key')
     .argument('<name>', "the user's name")
     .option('--team <name>', teamMeaning);
-  addSharedLimitOptions(create, 'user').action((name: string, options: UserOptions) =>
-    withAccounts(environment, async (accounts) => {
-      const limits = readSharedLimits(options);
-      const team = options.team === undefined ? undefined : teamOf(options.team);
-      if (team !== undefined && (await accounts.findTeam(team)) === undefined) throw noTeam(team);
-      const user = await accounts.createUser({ name });
-      if (Object.keys(limits).length > 0) await accounts.changeUserLimits(user.name, limits);
-      if (team !== undefined) await accounts.setUserTeam(user.name, team);
+  addSharedLimitOptions(create, 'user').action((name: string, { team: written, ...options }: UserOptions) => {
+    const team = written === undefined ? null : teamOf(written);
+    const body = { name, ...readSharedChange(options), ...(team !== null && { team }) };
+    return withService(environment, options, async (service) => {
+      const { body: user } = await wordUnknownTeam(service.call(createUser, { body }), team);
       console.error(`created the user ${user.name}`);
-    }),
-  );
+    });
+  });
   addUpdateCommand(users, environment);
 }
 
 /** `limit` is the name that the command had when it changed only limits. */
 function addUpdateCommand(users: Command, environment: Environment): void {
-  const update = users
-    .command('update')
+  const update = addRemoteOption(users.command('update'))
     .alias('limit')
     .description("changes a user's team and limits; the value none removes a limit")
     .argument('<name>', "the user's name")
     .option('--team <name>', teamMeaning);
-  addSharedLimitOptions(update, 'user').action((name: string, { team, ...options }: UserOptions) => {
-    const change = readSharedLimits(options);
+  addSharedLimitOptions(update, 'user').action((name: string, { team: written, ...options }: UserOptions) => {
+    const change = readSharedChange(options);
     const isLimited = Object.keys(change).length > 0;
-    if (!isLimited && team === undefined)
+    if (!isLimited && written === undefined)
       throw new StartError('nothing to change: give --team research, a limit such as --rpm 60, or --rpm none');
-    return withAccounts(environment, async (accounts) => {
-      const find = async () => (await accounts.listUsers()).find((each) => each.name === name.normalize('NFC'));
-      if ((await find()) === undefined)
-        throw new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
-      if (team !== undefined) await accounts.setUserTeam(name, teamOf(team));
-      if (isLimited) await accounts.changeUserLimits(name, change);
-      const user = await find();
+    const team = written === undefined ? undefined : teamOf(written);
+    const input = { params: { name }, body: { ...change, ...(team !== undefined && { team }) } };
+    return withService(environment, options, async (service) => {
+      const noUser = () => new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
+      const { body: user } = await wordUnknownTeam(wordRefusal(service.call(updateUser, input), 'not_found', noUser), team);
       const changed = [
-        ...(team === undefined ? [] : [`team ${user?.team ?? 'none'}`]),
-        ...(isLimited ? [showLimits(user?.limits) || 'no limits'] : []),
+        ...(team === undefined ? [] : [`team ${user.team ?? 'none'}`]),
+        ...(isLimited ? [showLimits(decodeLimits(user.limits, user.prepaid)) || 'no limits'] : []),
       ];
       console.error(`updated ${name}: ${changed.join('; ')}`);
     });
   });
 }
 
-function teamOf(text: string): string | undefined {
-  return text === 'none' ? undefined : text;
+/** A team that does not exist is the only value that an operation refuses and an option does not. */
+async function wordUnknownTeam<Result>(work: Promise<Result>, team: string | null | undefined): Promise<Result> {
+  return typeof team === 'string' ? await wordRefusal(work, 'invalid_request', () => noTeam(team)) : await work;
+}
+
+function teamOf(text: string): string | null {
+  return text === 'none' ? null : text;
 }

@@ -1,10 +1,5 @@
-import { randomBytes } from 'node:crypto';
-
-import { type Accounts, createAccounts } from '../../accounts/create-accounts.ts';
-import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { commandAuthor } from './name-actor.ts';
 import { ensureDataDirectory, openDatabase } from '../assembly/open-data-directory.ts';
 
 /** Opens the store of the data directory for one command, and always closes it. */
@@ -26,13 +21,6 @@ export async function readStore<Result>(environment: Environment, use: (store: S
   } finally {
     await store.close();
   }
-}
-
-/** Opens the accounts for one command. A running gateway shares the database and notices changes. */
-export async function withAccounts<Result>(environment: Environment, use: (accounts: Accounts) => Promise<Result>): Promise<Result> {
-  return await withStore(environment, (store) =>
-    use(createAccounts({ store, clock: systemClock, random: randomBytes, author: commandAuthor() })),
-  );
 }
 
 /** The name of a user as it is stored. @throws StartError if there is no such user */

@@ -7,19 +7,10 @@ import { findCall } from '../../../billing/calls/find-call.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
 import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
-import {
-  instant,
-  instantQuery,
-  moneySchema,
-  nullable,
-  optionalInstant,
-  pageQuery,
-  pageRowsDefault,
-  record,
-} from '../../contract/values.ts';
+import { instant, moneySchema, nullable, optionalInstant, pageQuery, pageRowsDefault, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
-import { AdminProblem, notFound } from '../../problem.ts';
+import { notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
 import { callFilterQuery, readCallFilter } from './call-filter.ts';
@@ -62,7 +53,7 @@ const callSchema = record(
   'A booked call. Amount and tokens include its parts.',
 );
 
-export const encodeCall = (call: CallSummary): Static<typeof callSchema> => ({
+const encodeCall = (call: CallSummary): Static<typeof callSchema> => ({
   id: call.callId,
   at: instant(call.atMs),
   user: call.userName,
@@ -122,43 +113,6 @@ const listCalls = operation({
   },
 });
 
-/** The lengths of buckets that a histogram may have: from a second to four days. */
-const bucketLengthsMs = [1000, 10_000, 60_000, 600_000, 3_600_000, 86_400_000, 345_600_000] as const;
-const bucketsMax = 200;
-const histogramMsMax = 400 * 86_400_000;
-
-const countCalls = operation({
-  id: 'calls.histogram',
-  method: 'GET',
-  path: '/calls/histogram',
-  summary: 'How many calls a filter selects over time, by their ends; at most 200 buckets',
-  access: 'calls:read',
-  query: record({ ...callFilterQuery, from: instantQuery('Calls accepted at or after it.') }),
-  reply: record({
-    bucket_ms: Type.Integer({ description: 'Length of a bucket. Buckets begin at its multiples since 1970.' }),
-    buckets: Type.Array(
-      record({ start: Type.String(), ends: Type.Record(Type.String(), Type.Integer(), { description: 'Calls by their ends.' }) }),
-      { description: 'Those with calls, the oldest first.' },
-    ),
-    searched_to: Type.String({ description: 'All calls accepted since then are counted. Ask again from here for older ones.' }),
-    as_of: Type.String(),
-  }),
-  handle: async ({ query }, { services, principal, nowMs }: Context) => {
-    const atMs = nowMs();
-    const { startMs = 0, endMs = atMs + 1, ...filter } = readCallFilter(query);
-    if (endMs - startMs > histogramMsMax) {
-      const detail = 'The query parameters from and to must be at most 400 days apart.';
-      throw new AdminProblem('invalid_request', detail, { errors: [{ parameter: 'from', code: 'span', detail }] });
-    }
-    const bucketMs = bucketLengthsMs.find((length) => (endMs - startMs) / length <= bucketsMax - 1) ?? 345_600_000;
-    const span = { ...filter, startMs, endMs };
-    const counted =
-      endMs <= startMs ? undefined : await services.calls.countCallsByTime({ filter: span, scope: principal.users, bucketMs, workMs });
-    const buckets = (counted?.buckets ?? []).map(({ startMs: start, ends }) => ({ start: instant(start), ends: { ...ends } }));
-    return { body: { bucket_ms: bucketMs, buckets, searched_to: instant(counted?.searchedToMs ?? startMs), as_of: instant(atMs) } };
-  },
-});
-
 const getCall = operation({
   id: 'calls.get',
   method: 'GET',
@@ -201,4 +155,4 @@ const exportAll = operation({
   },
 });
 
-export const callOperations: readonly Operation<CallServices>[] = [listCalls, countCalls, exportAll, getCall];
+export const callOperations: readonly Operation<CallServices>[] = [listCalls, exportAll, getCall];

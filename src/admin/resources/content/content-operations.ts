@@ -27,7 +27,7 @@ const encodeErasure = ({ user, beforeMs, orderedAtMs, objectsLeft }: ContentEras
   objects_left: objectsLeft,
 });
 
-const listErasures = operation({
+export const listErasures = operation({
   id: 'content.erasures.list',
   method: 'GET',
   path: '/content/erasures',
@@ -40,7 +40,7 @@ const listErasures = operation({
   },
 });
 
-const erase = operation({
+export const erase = operation({
   id: 'content.erase',
   method: 'POST',
   path: '/content/erasures',

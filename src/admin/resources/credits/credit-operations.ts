@@ -19,7 +19,7 @@ const balanceSchema = record({
   videos: { ...moneySchema, description: 'The holds of unfinished videos.' },
 });
 
-const listBalances = operation({
+export const listBalances = operation({
   id: 'credits.balances',
   method: 'GET',
   path: '/credits/balances',
@@ -50,7 +50,7 @@ const listBalances = operation({
   },
 });
 
-const listLeases = operation({
+export const listLeases = operation({
   id: 'credits.leases',
   method: 'GET',
   path: '/credits/leases',
@@ -80,7 +80,7 @@ const listLeases = operation({
 /** A process that was seen in this time may still run. */
 const livesForMs = 60_000;
 
-const releaseNode = operation({
+export const releaseNode = operation({
   id: 'credits.release_node',
   method: 'POST',
   path: '/credits/nodes/{id}/release',
@@ -103,7 +103,7 @@ const releaseNode = operation({
 const verifyRows = 1000;
 const problemsMax = 100;
 
-const verifyBooks = operation({
+export const verifyBooks = operation({
   id: 'credits.verify',
   method: 'POST',
   path: '/credits/verifications',
@@ -112,6 +112,7 @@ const verifyBooks = operation({
   reply: record({
     checked: Type.Integer(),
     adds_up: Type.Boolean(),
+    problem_count: Type.Integer(),
     problems: Type.Array(
       record({ account: nullable(Type.String({ description: '`user:<name>`, `team:<id>` or `organization:1`.' })), what: Type.String() }),
       { description: `At most ${problemsMax}.` },
@@ -132,7 +133,7 @@ const verifyBooks = operation({
     const visible = problems.filter(
       ({ account }) => users === 'all' || users.some((userName) => account === accountIdOf({ level: 'user', userName })),
     );
-    return { body: { checked, adds_up: problems.length === 0, problems: visible.slice(0, problemsMax) } };
+    return { body: { checked, adds_up: problems.length === 0, problem_count: visible.length, problems: visible.slice(0, problemsMax) } };
   },
 });
 

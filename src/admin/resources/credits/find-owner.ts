@@ -39,3 +39,11 @@ export const findOrganization: FindOwner = async ({ principal }) => {
   if (principal.users !== 'all') throw notFound('account of the organization');
   return { level: 'organization' };
 };
+
+/** The owner of an account as answers name it; a deleted team by its id. */
+export async function nameOwner({ accounts }: Pick<CreditServices, 'accounts'>, owner: PotOwner) {
+  const { level } = owner;
+  if (level === 'user') return { level, user: owner.userName, team: null };
+  if (level === 'organization') return { level, user: null, team: null };
+  return { level, user: null, team: (await accounts.listTeams()).find(({ id }) => id === owner.teamId)?.name ?? owner.teamId };
+}

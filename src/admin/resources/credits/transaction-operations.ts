@@ -15,7 +15,7 @@ import { instant, moneySchema, nullable, pageSchema, record, request } from '../
 import { operation } from '../../define-operation.ts';
 import type { Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
-import { type CreditContext, type CreditServices, findOrganization, type FindOwner, findTeam, findUser } from './find-owner.ts';
+import { type CreditContext, type CreditServices, findOrganization, type FindOwner, findTeam, findUser, nameOwner } from './find-owner.ts';
 
 const transactionKinds = ['usage', 'top_up', 'promo', 'correction', 'refund', 'write_off'] as const;
 const transactionSchema = record({
@@ -44,7 +44,8 @@ const encodeTransaction = (transaction: LedgerTransaction) => ({
   note: transaction.note ?? null,
 });
 
-const rowsMax = 500;
+/** There is no cursor: the whole history of an account may be asked for. */
+const rowsMax = 9999;
 
 type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd' | 'owner'> & {
   readonly reference: string;
@@ -54,6 +55,9 @@ type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd' | 'owne
 
 const postedSchema = record({
   id: Type.String(),
+  level: Type.Enum(['organization', 'team', 'user'], { description: 'Whose balance it is.' }),
+  user: nullable(Type.String()),
+  team: nullable(Type.String()),
   repeated: Type.Boolean({ description: 'The same transaction was posted before; nothing was posted now.' }),
   amount: moneySchema,
   balance: moneySchema,
@@ -65,6 +69,7 @@ async function post({ services, principal, change }: CreditContext, { reference,
   const transaction = {
     ...posting,
     transactionId,
+    formerId: `${posting.kind}:${reference}`,
     postedAtMs: now.atMs,
     actor: principal.author.actor,
     ...(note !== undefined && { note }),
@@ -74,6 +79,7 @@ async function post({ services, principal, change }: CreditContext, { reference,
     throw new AdminProblem('conflict', `The reference ${reference} was used for another amount; choose one for each payment.`);
   const body = {
     id: transactionId,
+    ...(await nameOwner(services, posting.owner)),
     repeated: status === 'known',
     amount: formatMoney(posting.amountNanoUsd),
     balance: formatMoney(balanceNanoUsd),
@@ -112,20 +118,29 @@ async function postTo(context: CreditContext, owner: PotOwner, body: Static<type
   return await post(context, { ...books, against, owner, amountNanoUsd, reference: body.reference, note: body.note });
 }
 
-/** The operations on the account of an owner: its postings, and a further one. @param path of the owner */
+type List = { items: Static<typeof transactionSchema>[]; next_cursor: string | null; as_of: string };
+type Owned<Query, Body, Reply> = Operation<CreditServices, { readonly name?: string }, Query, Body, Reply>;
+
+/** The operations on the account of an owner: its postings, and a further one. */
+export type AccountOperations = {
+  readonly list: Owned<{ readonly limit?: number }, unknown, List>;
+  readonly post: Owned<object, Static<typeof postingSchema>, Static<typeof postedSchema>>;
+};
+
+/** @param path of the owner */
 function transactionsOf(owner: {
   readonly listId: string;
   readonly postId: string;
   readonly path: string;
   readonly whose: string;
   readonly find: FindOwner;
-}): readonly Operation<CreditServices>[] {
+}): AccountOperations {
   const isNamed = owner.path.includes('{name}');
   const params = isNamed ? { params: record({ name: Type.String({ maxLength: 256 }) }) } : {};
   const find = (context: CreditContext, given: object): Promise<PotOwner> =>
     owner.find(context, 'name' in given && typeof given.name === 'string' ? given.name : '');
-  return [
-    operation({
+  return {
+    list: operation({
       id: owner.listId,
       method: 'GET',
       path: `${owner.path}/transactions`,
@@ -141,7 +156,7 @@ function transactionsOf(owner: {
         return { body: { items: rows.map(encodeTransaction), next_cursor: null, as_of: instant(nowMs()) } };
       },
     }),
-    operation({
+    post: operation({
       id: owner.postId,
       method: 'POST',
       path: `${owner.path}/transactions`,
@@ -155,10 +170,10 @@ function transactionsOf(owner: {
       reply: postedSchema,
       handle: async ({ params: given, body }, context: CreditContext) => await postTo(context, await find(context, given), body),
     }),
-  ];
+  };
 }
 
-const refundCall = operation({
+export const refundCall = operation({
   id: 'credits.refund',
   method: 'POST',
   path: '/calls/{id}/refund',
@@ -181,21 +196,29 @@ const refundCall = operation({
   },
 });
 
+export const userAccount = transactionsOf({
+  listId: 'credits.transactions',
+  postId: 'credits.post',
+  path: '/users/{name}',
+  whose: 'a user',
+  find: findUser,
+});
+export const teamAccount = transactionsOf({
+  listId: 'credits.team_transactions',
+  postId: 'credits.post_team',
+  path: '/teams/{name}',
+  whose: 'a team',
+  find: findTeam,
+});
+export const organizationAccount = transactionsOf({
+  listId: 'credits.organization_transactions',
+  postId: 'credits.post_organization',
+  path: '/organization',
+  whose: 'the organization',
+  find: findOrganization,
+});
+
 export const transactionOperations: readonly Operation<CreditServices>[] = [
-  ...transactionsOf({ listId: 'credits.transactions', postId: 'credits.post', path: '/users/{name}', whose: 'a user', find: findUser }),
-  ...transactionsOf({
-    listId: 'credits.team_transactions',
-    postId: 'credits.post_team',
-    path: '/teams/{name}',
-    whose: 'a team',
-    find: findTeam,
-  }),
-  ...transactionsOf({
-    listId: 'credits.organization_transactions',
-    postId: 'credits.post_organization',
-    path: '/organization',
-    whose: 'the organization',
-    find: findOrganization,
-  }),
+  ...[userAccount, teamAccount, organizationAccount].flatMap(({ list, post: add }) => [list, add]),
   refundCall,
 ];

@@ -48,7 +48,9 @@ const disconnect = nullable(Type.Enum(disconnectPolicies, { description: 'What h
 const keyMembers = {
   id: Type.String({ examples: ['k3jd82ls0a'] }),
   user: Type.String(),
+  team: nullable(Type.String({ description: 'That of the user.' })),
   name: Type.String(),
+  issuer: nullable(Type.String({ description: 'Of a key that signed tokens open: the name of their issuer.' })),
   ends_in: Type.String({ description: 'The last characters of the secret.' }),
   state: Type.Enum(states),
   created_at: Type.String(),
@@ -74,7 +76,9 @@ function encodeKey(key: ListedApiKey, nowMs: number): Static<typeof keySchema> {
   return {
     id: key.id,
     user: key.userName,
+    team: key.team?.name ?? null,
     name: key.name,
+    issuer: key.issuer ?? null,
     ends_in: key.hint,
     state: stateOf(key, nowMs),
     created_at: instant(key.createdAtMs),
@@ -110,7 +114,7 @@ const listQuery = record({
 });
 const positionSchema = Type.Object({ createdAtMs: Type.Integer(), id: Type.String() });
 
-const listKeys = operation({
+export const listKeys = operation({
   id: 'keys.list',
   method: 'GET',
   path: '/keys',
@@ -139,7 +143,7 @@ const listKeys = operation({
   },
 });
 
-const getKey = operation({
+export const getKey = operation({
   id: 'keys.get',
   method: 'GET',
   path: '/keys/{id}',
@@ -168,7 +172,7 @@ function tagsOf(written: object): CallTags {
   throw invalidField('/tags', 'refused', detail);
 }
 
-const createKey = operation({
+export const createKey = operation({
   id: 'keys.create',
   method: 'POST',
   path: '/keys',
@@ -206,7 +210,7 @@ function limitsOf(principal: Context['principal'], written: Static<typeof limits
   return decodeLimitsChange(written);
 }
 
-const updateKey = operation({
+export const updateKey = operation({
   id: 'keys.update',
   method: 'PATCH',
   path: '/keys/{id}',
@@ -233,7 +237,7 @@ const updateKey = operation({
   },
 });
 
-const deleteKey = operation({
+export const deleteKey = operation({
   id: 'keys.delete',
   method: 'DELETE',
   path: '/keys/{id}',
@@ -249,7 +253,7 @@ const deleteKey = operation({
   },
 });
 
-const rotateKey = operation({
+export const rotateKey = operation({
   id: 'keys.rotate',
   method: 'POST',
   path: '/keys/{id}/rotate',

@@ -44,7 +44,7 @@ const encodeRefusal = (refusal: ListedRefusal) => ({
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 256, description }));
 
-const listRefusals = operation({
+export const listRefusals = operation({
   id: 'refusals.list',
   method: 'GET',
   path: '/refusals',

@@ -5,6 +5,7 @@ import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
 import type { PotOwner } from '../../../billing/credits/pots.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import type { AccessLimitsChange } from '../../../accounts/access-limits.ts';
+import type { User } from '../../../accounts/api-key.ts';
 import type { Team } from '../../../accounts/team.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { ChangeAuthor } from '../../../audit/change-author.ts';
@@ -28,8 +29,10 @@ const prepaidSchema = Type.Boolean({
 });
 const teamSchema = record(
   {
+    id: Type.String(),
     name: Type.String(),
     created_at: Type.String(),
+    users: Type.Array(Type.String(), { description: 'The users that are in it.' }),
     content: contentModeSchema('for nothing, unless a key says something else'),
     prepaid: prepaidSchema,
     limits: limitsSchema,
@@ -42,9 +45,15 @@ const organizationSchema = record(
   'All users. Its limits are shared by all keys.',
 );
 
-const encodeTeam = ({ name, createdAtMs, content, limits }: Team, balanceNanoUsd?: bigint): Static<typeof teamSchema> => ({
+const encodeTeam = (
+  { id, name, createdAtMs, content, limits }: Team,
+  users: readonly User[],
+  balanceNanoUsd?: bigint,
+): Static<typeof teamSchema> => ({
+  id,
   name,
   created_at: instant(createdAtMs),
+  users: users.filter(({ team }) => team === name).map((user) => user.name),
   content: content ?? null,
   prepaid: limits?.prepaid === true,
   limits: encodeLimits(limits),
@@ -75,12 +84,13 @@ function assertSeesAll({ principal }: Context): void {
 async function find(context: Context, name: string): Promise<Answer<Static<typeof teamSchema>>> {
   assertSeesAll(context);
   const version = await context.services.audit.subjectVersion(subject({ name }));
-  const team = await context.services.accountsBy(context.principal.author).findTeam(name);
+  const accounts = context.services.accountsBy(context.principal.author);
+  const team = await accounts.findTeam(name);
   if (team === undefined) throw notFound('team of this name');
-  return { body: encodeTeam(team, await readBalance(context, { level: 'team', teamId: team.id })), version };
+  return { body: encodeTeam(team, await accounts.listUsers(), await readBalance(context, { level: 'team', teamId: team.id })), version };
 }
 
-const listTeams = operation({
+export const listTeams = operation({
   id: 'teams.list',
   method: 'GET',
   path: '/teams',
@@ -88,8 +98,9 @@ const listTeams = operation({
   access: 'keys:read',
   reply: pageSchema(teamSchema),
   handle: async (_input, { services, principal, nowMs }: Context) => {
-    const teams = principal.users === 'all' ? await services.accountsBy(principal.author).listTeams() : [];
-    return { body: { items: teams.map((team) => encodeTeam(team)), next_cursor: null, as_of: instant(nowMs()) } };
+    const accounts = services.accountsBy(principal.author);
+    const [teams, users] = principal.users === 'all' ? await Promise.all([accounts.listTeams(), accounts.listUsers()]) : [[], []];
+    return { body: { items: teams.map((team) => encodeTeam(team, users)), next_cursor: null, as_of: instant(nowMs()) } };
   },
 });
 
@@ -104,7 +115,7 @@ const getTeam = operation({
   handle: ({ params }, context: Context) => find(context, params.name),
 });
 
-const createTeam = operation({
+export const createTeam = operation({
   id: 'teams.create',
   method: 'POST',
   path: '/teams',
@@ -120,7 +131,7 @@ const createTeam = operation({
   },
 });
 
-const updateTeam = operation({
+export const updateTeam = operation({
   id: 'teams.update',
   method: 'PATCH',
   path: '/teams/{name}',
@@ -146,7 +157,7 @@ const updateTeam = operation({
   },
 });
 
-const deleteTeam = operation({
+export const deleteTeam = operation({
   id: 'teams.delete',
   method: 'DELETE',
   path: '/teams/{name}',
@@ -170,7 +181,7 @@ async function findOrganization(context: Context): Promise<Answer<Static<typeof 
   return { body: { prepaid: limits?.prepaid === true, limits: encodeLimits(limits), balance }, version };
 }
 
-const getOrganization = operation({
+export const getOrganization = operation({
   id: 'organization.get',
   method: 'GET',
   path: '/organization',
@@ -180,7 +191,7 @@ const getOrganization = operation({
   handle: (_input, context: Context) => findOrganization(context),
 });
 
-const updateOrganization = operation({
+export const updateOrganization = operation({
   id: 'organization.update',
   method: 'PATCH',
   path: '/organization',

@@ -15,7 +15,7 @@ import type { AdminContext, Answer, Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 
 export type UserServices = {
-  readonly accounts: Pick<AccountsStore, 'listUsers' | 'ensureUser' | 'changeUserLimits' | 'setUserTeam'>;
+  readonly accounts: Pick<AccountsStore, 'listUsers' | 'listTeams' | 'ensureUser' | 'changeUserLimits' | 'setUserTeam'>;
   readonly audit: Pick<AuditStore, 'subjectVersion'>;
   readonly credits: Pick<CreditBooks, 'readBalances'>;
   readonly random: (bytes: number) => Uint8Array;
@@ -58,7 +58,7 @@ async function find({ services, principal }: Context, name: string): Promise<Ans
   return { body: encodeUser(user, row?.balanceNanoUsd ?? 0n), version };
 }
 
-const listUsers = operation({
+export const listUsers = operation({
   id: 'users.list',
   method: 'GET',
   path: '/users',
@@ -82,7 +82,7 @@ const getUser = operation({
   handle: ({ params }, context: Context) => find(context, params.name),
 });
 
-const createUser = operation({
+export const createUser = operation({
   id: 'users.create',
   method: 'POST',
   path: '/users',
@@ -91,6 +91,7 @@ const createUser = operation({
   status: 201,
   body: request({
     name: Type.String({ minLength: 1, maxLength: 256 }),
+    team: Type.Optional(Type.String({ maxLength: 256 })),
     prepaid: Type.Optional(Type.Boolean()),
     limits: Type.Optional(limitsChangeSchema),
   }),
@@ -99,15 +100,18 @@ const createUser = operation({
     const { services, change, nowMs } = context;
     const name = parseName('user name', body.name);
     const limits = { ...decodeLimitsChange(body.limits ?? {}), ...(body.prepaid === true && { prepaid: true as const }) };
+    const team = body.team?.normalize('NFC');
+    if (team !== undefined && !(await services.accounts.listTeams()).some((each) => each.name === team)) throw unknownTeam(team);
     const user = { id: generateId(16, services.random), name, createdAtMs: nowMs() };
     const stored = await services.accounts.ensureUser(user, change());
     if (stored.id !== user.id) throw new AdminProblem('name_taken', `There is already a user named ${name}.`);
     if (Object.keys(limits).length > 0) await services.accounts.changeUserLimits(name, limits, change());
+    if (team !== undefined) await moveUser(context, name, team);
     return { ...(await find(context, name)), location: `/users/${encodeURIComponent(name)}` };
   },
 });
 
-const updateUser = operation({
+export const updateUser = operation({
   id: 'users.update',
   method: 'PATCH',
   path: '/users/{name}',
@@ -140,7 +144,9 @@ const updateUser = operation({
 async function moveUser({ services, change }: Context, userName: string, team: string | null): Promise<void> {
   const moved = await services.accounts.setUserTeam(userName, team?.normalize('NFC') ?? undefined, change());
   if (moved === 'no-user') throw notFound('user of this name');
-  if (moved === 'no-team') throw invalidField('/team', 'unknown', `There is no team named ${String(team)}.`);
+  if (moved === 'no-team') throw unknownTeam(String(team));
 }
+
+const unknownTeam = (team: string): AdminProblem => invalidField('/team', 'unknown', `There is no team named ${team}.`);
 
 export const userOperations: readonly Operation<UserServices>[] = [listUsers, createUser, getUser, updateUser];

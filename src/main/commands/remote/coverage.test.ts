@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { Command } from 'commander';
+
+import { operations } from '../../../admin/resources/registry.ts';
+import { readEnvironment } from '../../environment.ts';
+import { addCommands } from '../add-commands.ts';
+
+const thisMachine = 'concerns this machine, or a database that no console serves';
+const notYet = 'does not run the operations of the admin API yet';
+
+/** Commands without `--remote`, and why. */
+const localCommands: Readonly<Record<string, string>> = {
+  'alerts list': notYet,
+  'alerts messages': notYet,
+  'alerts secret': 'makes a random secret, which is stored nowhere',
+  'alerts test': 'sends with the channels of the local configuration',
+  'callbacks list': notYet,
+  'callbacks secret': notYet,
+  'callbacks send-again': notYet,
+  'content list': notYet,
+  'credits standing': notYet,
+  'database roles': thisMachine,
+  doctor: 'checks this machine and its ways to upstreams',
+  migrate: thisMachine,
+  'prices check': 'checks a local file',
+  'prices diff': notYet,
+  'prices export': notYet,
+  'prices history': notYet,
+  'prices import': 'converts a local file',
+  'prices list': notYet,
+  'prices publish': notYet,
+  'prices stage': notYet,
+  'prices version': notYet,
+  'receipt verify': 'needs no database',
+  reconcile: notYet,
+  usage: notYet,
+  'usage accept': notYet,
+  'usage correct': notYet,
+};
+
+/** Operations that no command runs, and why. */
+const withoutCommand: Readonly<Record<string, string>> = {
+  'callbacks.redeliver': 'callbacks send-again changes the local database',
+  'callbacks.rotate_secret': 'callbacks secret changes the local database',
+  'config.check': 'config check reads a local file',
+  'config.reload': 'a gateway reloads by itself',
+  'targets.put_back': 'there is no command for it yet',
+  'targets.take_out': 'there is no command for it yet',
+  'upstreams.check': 'doctor checks from the local machine',
+  'videos.delete': 'there is no command for it yet',
+  'keys.batch': 'keys update, disable and enable take several keys',
+  'operations.cancel': 'no command begins long work yet',
+  'price_drafts.create': 'prices publish takes a file instead of a draft',
+  'price_drafts.delete': 'prices publish takes a file instead of a draft',
+  'price_drafts.diff': 'prices diff compares a file instead of a draft',
+  'price_drafts.publish': 'prices publish takes a file instead of a draft',
+  'price_drafts.stage': 'prices stage takes a file instead of a draft',
+  'price_drafts.update': 'prices publish takes a file instead of a draft',
+  'receipts.verify': 'receipt verify recomputes a receipt where it is read',
+  'usage.query': 'usage answers from the local database',
+  'session.create': 'a browser signs in',
+  'session.ways': 'a page of the console asks',
+  'session.get': 'a page of the console asks',
+  'session.delete': 'a browser signs out',
+  'session.confirm': 'tokens have no sign-in to confirm',
+  'session.set_password': 'a person sets it in a browser',
+};
+
+/** Commands that do something themselves and also have subcommands. */
+const both = new Set(['receipt', 'usage']);
+
+async function findCommands(): Promise<ReadonlyMap<string, Command>> {
+  const found = new Map<string, Command>();
+  const program = new Command('weir');
+  await addCommands(program, readEnvironment({}), undefined);
+  const walk = (parent: Command, path: string): void => {
+    for (const command of parent.commands) {
+      const name = `${path}${command.name()}`;
+      if (command.commands.length === 0 || both.has(name)) found.set(name, command);
+      walk(command, `${name} `);
+    }
+  };
+  walk(program, '');
+  return found;
+}
+
+test('every command that reads or changes data has --remote, or a reason why not', async () => {
+  const commands = await findCommands();
+  const local = [...commands].filter(([, { options }]) => !options.some(({ long }) => long === '--remote')).map(([name]) => name);
+  assert.deepEqual(local.toSorted(), Object.keys(localCommands).toSorted());
+});
+
+test('every listing command prints JSON', async () => {
+  for (const [name, { options }] of await findCommands())
+    if (/ (?:list|history|balance|leases|messages|erasures|show)$/.test(name) && !name.startsWith('prices'))
+      assert.ok(
+        options.some(({ long }) => long === '--json'),
+        name,
+      );
+});
+
+test('every change that the API can make is made by a command, or has a reason why not', async () => {
+  const commandFolder = join(import.meta.dirname, '..');
+  const resourceFolder = join(import.meta.dirname, '../../../admin/resources');
+  const used = new Set<string>();
+  for (const file of globSync('**/*.ts', { cwd: commandFolder, exclude: ['**/*.test.ts'] })) {
+    const source = readFileSync(join(commandFolder, file), 'utf8');
+    for (const [, names = '', path = ''] of source.matchAll(/import \{([^}]+)\} from '[./]+\/admin\/resources\/([\w/-]+\.ts)'/g)) {
+      const resource = (await import(join(resourceFolder, path))) as Readonly<Record<string, unknown>>;
+      for (const name of names.split(',').map((each) => each.trim())) for (const id of idsOf(resource[name])) used.add(id);
+    }
+  }
+  const missing = operations.filter(({ id, method }) => method !== 'GET' && !used.has(id) && !(id in withoutCommand)).map(({ id }) => id);
+  assert.deepEqual(missing, []);
+  for (const id of Object.keys(withoutCommand)) assert.ok(operations.some((operation) => operation.id === id) && !used.has(id), id);
+});
+
+/** The ids of an operation, or of the operations of an account. */
+function idsOf(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return 'id' in value && typeof value.id === 'string' ? [value.id] : Object.values(value).flatMap(idsOf);
+}
