@@ -186,7 +186,7 @@ describe('every call has a receipt as soon as it has ended', () => {
       assertDescribed('GET', '/v1/receipts/{id}', making);
       assert.equal((await ask(`/v1/receipts/${String(id)}`, stranger)).status, 404);
     }
-    const job = running.simulator.videos()[0]?.['id'];
+    const job = running.simulator.videos().at(-1)?.['id'];
     assert.ok(typeof job === 'string');
     const changed = await post(`${running.simulator.controlUrl}/videos/${job}`, { video: 'end=done;ms=0' });
     assert.equal(changed.status, 200, changed.text);

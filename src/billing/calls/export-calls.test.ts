@@ -62,7 +62,7 @@ test('an export has each call once, exact to the nano-USD, in both formats', asy
   assert.equal(lines.length, 1235);
   assert.match(
     lines[1] ?? '',
-    /^req_1,1970-01-01T00:16:39\.999Z,ann,key_1,ci,m,,,,openai-chat,finished,,,stream,10,5,,120,9007199254740993,9007199\.254740993$/,
+    /^req_1,1970-01-01T00:16:39\.999Z,ann,key_1,ci,m,,,,openai-chat,,,finished,,,stream,10,5,,120,9007199254740993,9007199\.254740993$/,
   );
 });
 
