@@ -15,7 +15,7 @@ import { createLogger } from '../../src/platform/log.ts';
 import type { Store } from '../../src/store/store.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
-import { type ConsoleClient, signInByLink } from './console-client.ts';
+import { type ApiAnswer, type ConsoleClient, signInByLink } from './console-client.ts';
 import { openEvents } from './open-events.ts';
 
 describe('running the gateway by the admin API', () => {
@@ -125,6 +125,30 @@ describe('running the gateway by the admin API', () => {
           ['targets.take_out', 'maintenance'],
         ],
       );
+    });
+
+    test('models have their targets, interfaces and calls', async () => {
+      const { status, body, text } = await viewer.send('GET', `/api/v1/models/${model}`);
+      assert.equal(status, 200, text);
+      const [first] = body['targets'] as { id: string; tier: number; share: number }[];
+      assert.deepEqual([first?.id, first?.tier, first?.share, body['is_priced']], [target, 1, 1, true]);
+      const ways = Object.fromEntries(
+        (body['interfaces'] as { interface: string; way: string }[]).map((each) => [each.interface, each.way]),
+      );
+      assert.deepEqual([ways['anthropic-messages'], ways['openai-chat']], ['passes', 'translated']);
+      assert.ok((body['last_day'] as { calls: number }).calls >= 1);
+      const names: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const page: ApiAnswer = await viewer.send('GET', `/api/v1/models?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`);
+        names.push(...(page.body['items'] as { name: string }[]).map(({ name }) => name));
+        cursor = page.body['next_cursor'] as string | null;
+      }
+      assert.deepEqual(
+        names,
+        [...new Set(names)].toSorted((a, b) => (a < b ? -1 : 1)),
+      );
+      assert.ok(names.includes(model) && names.length > 7);
+      assert.equal((await viewer.send('GET', '/api/v1/models/none')).status, 404);
     });
 
     test('upstreams have their settings without secrets, and a check runs in the gateway', async () => {

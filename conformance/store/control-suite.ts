@@ -6,7 +6,7 @@ import { type StoreUnderTest, useEngine } from './store-under-test.ts';
 
 const change = (atMs: number) => ({ actor: 'person:ann', via: 'api', atMs }) as const;
 const report = { program: 'gateway', host: '\0\ud800', targets: [] } as unknown as NodeReport;
-const description: NodeDescription = { upstreams: [], config: [] };
+const description: NodeDescription = { upstreams: [], models: [], config: [] };
 
 /** The contract of every store for the state of gateways and the orders of operators. */
 export function controlSuite(open: () => Promise<StoreUnderTest>): void {

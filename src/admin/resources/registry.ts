@@ -11,6 +11,7 @@ import { callbackOperations, type CallbackServices } from './callbacks/callback-
 import { standingOperations, type StandingServices } from './standing/standing-operations.ts';
 import { videoOperations, type VideoServices } from './videos/video-operations.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
+import { modelOperations } from './models/model-operations.ts';
 import { nodeOperations } from './nodes/node-operations.ts';
 import { operationOperations, type OperationServices } from './operations/operation-resource.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
@@ -77,6 +78,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...nodeOperations,
   ...upstreamOperations,
   ...targetOperations,
+  ...modelOperations,
   ...configOperations,
   ...operationOperations,
 ];

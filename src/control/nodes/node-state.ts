@@ -1,3 +1,4 @@
+import type { RateLimits } from '../../accounts/access-limits.ts';
 import type { Change } from '../../audit/change-author.ts';
 
 /** The health of one target in one gateway. */
@@ -75,9 +76,33 @@ export type DescribedUpstream = {
   readonly settings: readonly DescribedValue[];
 };
 
+/** A model that clients can call. */
+export type DescribedModel = {
+  readonly name: string;
+  /** Whether the configuration names it. */
+  readonly isNamed: boolean;
+  readonly balance: string;
+  readonly kinds: readonly string[];
+  readonly isPriced: boolean;
+  readonly limits?: RateLimits;
+  readonly targets: readonly {
+    readonly id: string;
+    readonly upstream: string;
+    readonly model: string;
+    /** From 1: the targets of the first tier are called first. */
+    readonly tier: number;
+    /** Of the calls of its tier, from 0 to 1. */
+    readonly share: number;
+    readonly dialects: readonly string[];
+    /** The calls that it takes, in words. */
+    readonly only?: string;
+  }[];
+};
+
 /** What a gateway uses, without secrets. It changes with the configuration only. */
 export type NodeDescription = {
   readonly upstreams: readonly DescribedUpstream[];
+  readonly models: readonly DescribedModel[];
   /** All values except upstreams and models. */
   readonly config: readonly DescribedValue[];
 };

@@ -3,22 +3,26 @@ import type { GatewaySettings } from '../../../gateway/attempts/services.ts';
 import { upstreamVendors } from '../../../upstreams/registry.ts';
 import type { UpstreamSource } from '../../config/build-settings.ts';
 import { type Config, configSchema, upstreamSchema } from '../../config/config-schema.ts';
+import { describeModels } from './describe-models.ts';
 import { describeValues, readWritten, type WrittenConfig } from '../../config/describe-values.ts';
 
-export type DescribedParts = {
+type DescribedParts = {
   readonly config: Config;
   /** The text of the configuration file. */
   readonly text: string;
   readonly source: UpstreamSource;
   readonly settings: GatewaySettings;
+  /** At which time models must have a price. */
+  readonly nowMs: number;
 };
 
 /** Describes what a gateway uses, without secrets. */
-export function describeNode({ config, text, source, settings }: DescribedParts): NodeDescription {
+export function describeNode({ config, text, source, settings, nowMs }: DescribedParts): NodeDescription {
   const written = readWritten(text);
   const { upstreams: _upstreams, models: _models, ...others } = configSchema.properties;
   return {
     upstreams: Object.keys(source.upstreams).map((name) => describeUpstream(name, source, settings, written)),
+    models: describeModels(settings.routing, config, nowMs),
     config: describeValues({ properties: others }, config, { written, path: [], from: 'environment' }),
   };
 }

@@ -68,7 +68,7 @@ export async function openControl(parts: ControlParts, opened: AsyncDisposableSt
   const startedAtMs = clock.nowMs();
   let reloads: number | undefined;
   let overrides: readonly TargetOverride[] = [];
-  const describe = keepDescription(live);
+  const describe = keepDescription(live, clock);
   const follower = createControlFollower({
     nodeId,
     store,
@@ -138,12 +138,15 @@ function reportTargets({ health }: ControlParts['gateway']): readonly TargetStat
 }
 
 /** The description of the settings in force, made once for each. */
-function keepDescription(live: LiveSettings): () => NodeDescription {
+function keepDescription(live: LiveSettings, clock: Clock): () => NodeDescription {
   let kept: { readonly settings: GatewaySettings; readonly description: NodeDescription } | undefined;
   return () => {
     const settings = live.settings();
     if (kept?.settings !== settings)
-      kept = { settings, description: describeNode({ config: live.config(), text: live.text(), source: live.source(), settings }) };
+      kept = {
+        settings,
+        description: describeNode({ config: live.config(), text: live.text(), source: live.source(), settings, nowMs: clock.nowMs() }),
+      };
     return kept.description;
   };
 }

@@ -1,0 +1,55 @@
+import type { DescribedModel } from '../../../control/nodes/node-state.ts';
+import { targetIdOf } from '../../../control/nodes/node-state.ts';
+import { describeConditions } from '../../../gateway/attempts/routing/conditions.ts';
+import type { Route, RoutedTarget, RoutingTable } from '../../../gateway/attempts/routing/routing-table.ts';
+import type { Config } from '../../config/config-schema.ts';
+
+/** More models than any configuration names and vendors list. */
+const modelsMax = 2000;
+
+/** The models that clients can call, and where their calls go. */
+export function describeModels(table: RoutingTable, config: Config, nowMs: number): readonly DescribedModel[] {
+  const named = new Set(Object.keys(config.models ?? {}));
+  const names = new Set([...named, ...table.models.map(({ id }) => id)]);
+  return [...names].slice(0, modelsMax).flatMap((name) => {
+    // A pattern is described by its own name, which its targets without a name of theirs get.
+    const route = table.routeOf(name);
+    return route === undefined ? [] : [describeModel(name, route, { table, isNamed: named.has(name), nowMs })];
+  });
+}
+
+function describeModel(
+  name: string,
+  route: Route,
+  { table, isNamed, nowMs }: { readonly table: RoutingTable; readonly isNamed: boolean; readonly nowMs: number },
+): DescribedModel {
+  const tiers = route.tiersFor(undefined);
+  const limits = route.targets.find(({ model }) => model !== undefined)?.model?.limits;
+  return {
+    name,
+    isNamed,
+    balance: route.balance,
+    kinds: [...new Set(tiers.flat().flatMap(({ kinds }) => kinds ?? []))],
+    isPriced: route.targets.every(({ upstream, upstreamModel }) =>
+      table.priceBook.prices({ vendor: upstream.vendor.id, upstreamModel, requestedModel: name, acceptedAtMs: nowMs }),
+    ),
+    ...(limits !== undefined && { limits }),
+    targets: tiers.flatMap((tier, index) => {
+      const total = tier.reduce((sum, { weight }) => sum + weight, 0);
+      return tier.map((routed) => describeTarget(routed, index + 1, routed.weight / total));
+    }),
+  };
+}
+
+function describeTarget({ target }: RoutedTarget, tier: number, share: number): DescribedModel['targets'][number] {
+  const { upstream, upstreamModel, when } = target;
+  return {
+    id: targetIdOf(upstream.credentialId, upstreamModel),
+    upstream: upstream.id,
+    model: upstreamModel,
+    tier,
+    share,
+    dialects: upstream.dialects,
+    ...(when !== undefined && { only: describeConditions(when) }),
+  };
+}
