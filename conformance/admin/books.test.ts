@@ -30,7 +30,12 @@ describe('calls and usage of the admin API', () => {
     ] as const) {
       const response = await fetch(`${weir.gatewayUrl}/v1/messages`, {
         method: 'POST',
-        headers: { 'x-api-key': String(keys[user]), 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+        headers: {
+          'x-api-key': String(keys[user]),
+          'anthropic-version': '2023-06-01',
+          'content-type': 'application/json',
+          ...(user === 'bob' ? {} : { 'x-weir-tags': 'project=web' }),
+        },
         body: JSON.stringify({ model, max_tokens: 50, messages: [{ role: 'user', content: 'Hello' }] }),
       });
       assert.equal(response.status, 200, await response.text());
@@ -86,6 +91,46 @@ describe('calls and usage of the admin API', () => {
     assert.equal(sum(series.map(({ total }) => total.amount.nano_usd)), BigInt(totals.total.amount.nano_usd));
     const zone = await operator.send('POST', '/api/v1/usage/query', { from, to, time_zone: 'Mars/Olympus' });
     assert.deepEqual([zone.status, zone.body['code']], [400, 'invalid_request']);
+  });
+
+  test('usage by tag has a group for calls without it, its export has the same rows, and calls are found and counted by tag', async () => {
+    const span = { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date(Date.now() + 3_600_000).toISOString() };
+    const question = { ...span, group_by: ['tag:project'], granularity: 'none' };
+    const { body, status, text } = await operator.send('POST', '/api/v1/usage/query', question);
+    assert.equal(status, 200, text);
+    const series = body['series'] as { names: string[]; total: { calls: number; amount: { nano_usd: string } } }[];
+    assert.deepEqual(series.map(({ names: [name], total }) => [name, total.calls]).toSorted(), [
+      ['', 1],
+      ['web', 2],
+    ]);
+    const exported = await operator.send('POST', '/api/v1/usage/export', { question, format: 'jsonl' });
+    const rows = exported.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.deepEqual(
+      rows.filter(({ group }) => group === 'series').map((row) => [row['tag:project'], row['calls'], row['amount_nano_usd']]),
+      series.map(({ names: [name], total }) => [name, total.calls, total.amount.nano_usd]),
+    );
+    const csv = await operator.send('POST', '/api/v1/usage/export', { question, format: 'csv' });
+    assert.equal(csv.text.trim().split('\r\n').length, rows.length + 1);
+    const tagged = await operator.send('GET', `/api/v1/calls?tag=${encodeURIComponent('project=web')}`);
+    assert.deepEqual(
+      (tagged.body['items'] as (Item & { tags: object })[]).map(({ user, tags }) => [user, tags]),
+      [
+        ['ann', { project: 'web' }],
+        ['ann', { project: 'web' }],
+      ],
+    );
+    const counted = await operator.send('GET', `/api/v1/calls/histogram?from=${span.from}&to=${span.to}&tag=project%3D`);
+    const items = counted.body['items'] as { ends: { finished: number } }[];
+    assert.equal(
+      items.reduce((sum, { ends }) => sum + ends.finished, 0),
+      1,
+      counted.text,
+    );
+    assert.equal((await operator.send('GET', '/api/v1/calls?tag=project')).status, 400);
+    assert.equal((await operator.send('GET', `/api/v1/calls/histogram?from=${span.to}&to=${span.from}`)).status, 400);
   });
 
   test('an owner sees calls and usage of its own users alone', async () => {

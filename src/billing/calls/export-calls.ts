@@ -70,7 +70,7 @@ function toCsvLine(call: CallSummary): string {
  * A text that begins like a formula is quoted with a leading apostrophe: spreadsheets then show it and compute
  * nothing.
  */
-function toCell(value: string | number | undefined): string {
+export function toCell(value: string | number | undefined): string {
   if (value === undefined) return '';
   const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value) ? `'${value}` : String(value);
   return /[",\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -23,6 +23,7 @@ import type { Environment } from '../environment.ts';
 import { formatUrl, listenError } from '../programs/listen.ts';
 import { startConsoleOperations } from './console-operations.ts';
 import { loadStoreKey } from './load-store-key.ts';
+import { openQuestionStore } from './open-question-store.ts';
 import { openAdminServices, type ServingParts } from './open-admin-services.ts';
 
 export type ConsoleParts = {
@@ -51,7 +52,8 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   let boundPort = consolePort;
   const localUrl = (): string => formatUrl(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, boundPort);
   const ending = new AbortController();
-  const serving: ServingParts = { ending: ending.signal, runner: startConsoleOperations(parts) };
+  const questions = openQuestionStore(environment, opened);
+  const serving: ServingParts = { ending: ending.signal, questions, runner: startConsoleOperations(parts) };
   const { services, roles, config, close } = openAdminServices(parts, () => settings.publicUrl ?? localUrl(), serving);
   const settings = config.console ?? {};
   opened.defer(close);

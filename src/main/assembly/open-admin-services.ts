@@ -26,6 +26,7 @@ import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
 import { openMediaLater } from './open-media-storage.ts';
 import { createPriceDesk } from './create-price-desk.ts';
 import { loadStoreKey } from './load-store-key.ts';
+import type { QuestionStore } from './open-question-store.ts';
 
 export type AdminServiceParts = {
   readonly environment: Environment;
@@ -38,7 +39,12 @@ export type AdminServiceParts = {
 };
 
 /** Parts of a process that serves. Operations that a local command begins run in a console or a gateway. */
-export type ServingParts = { readonly ending: AbortSignal; readonly runner?: OperationRunner };
+export type ServingParts = {
+  readonly ending: AbortSignal;
+  readonly runner?: OperationRunner;
+  /** Answers long questions. Absent: the store does. */
+  readonly questions?: QuestionStore;
+};
 
 /** The people, tokens and books as the operations of the admin API use them: in the console, and in a local command. */
 export function openAdminServices(
@@ -78,9 +84,9 @@ export function openAdminServices(
     priceDesk: createPriceDesk(environment),
     draftReader,
     newId: ids,
-    calls: store,
+    calls: { ...store, ...serving.questions },
     content: store,
-    usage: store,
+    usage: serving.questions ?? store,
     credits: store,
     ledger: store,
     accounts: store,

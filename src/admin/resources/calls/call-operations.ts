@@ -7,10 +7,19 @@ import { findCall } from '../../../billing/calls/find-call.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
 import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
-import { instant, moneySchema, nullable, optionalInstant, pageQuery, pageRowsDefault, record } from '../../contract/values.ts';
+import {
+  instant,
+  instantQuery,
+  moneySchema,
+  nullable,
+  optionalInstant,
+  pageQuery,
+  pageRowsDefault,
+  record,
+} from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
-import { notFound } from '../../problem.ts';
+import { AdminProblem, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
 import { callFilterQuery, readCallFilter } from './call-filter.ts';
@@ -140,6 +149,52 @@ const getCall = operation({
   },
 });
 
+/** Counting goes on over several pieces of work, so that the store answers others in between. */
+const countPieces = 8;
+const bucketsMax = 400;
+const bucketSizesMs = [1000, 10_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000] as const;
+
+const histogram = operation({
+  id: 'calls.histogram',
+  method: 'GET',
+  path: '/calls/histogram',
+  summary: 'Numbers of calls by time and end; it may not reach the beginning of the span, and says how far it counted',
+  access: 'calls:read',
+  query: record({
+    ...callFilterQuery,
+    from: instantQuery('Calls accepted at or after it.'),
+    to: instantQuery('Calls accepted before it.'),
+  }),
+  reply: record({
+    bucket_ms: Type.Integer(),
+    items: Type.Array(record({ start: Type.String(), ends: record(Object.fromEntries(callEnds.map((end) => [end, Type.Integer()]))) }), {
+      description: 'Buckets without calls are left out. Oldest first.',
+    }),
+    searched_to: Type.String({ description: 'All matching calls accepted since then are counted.' }),
+    pending_calls: Type.Integer({ description: 'Booked calls that are not counted yet.' }),
+    as_of: Type.String(),
+  }),
+  handle: async ({ query }, { services, principal, nowMs }: Context) => {
+    const { startMs = 0, endMs = 0, ...rest } = readCallFilter(query);
+    if (startMs >= endMs) throw new AdminProblem('invalid_request', 'The query parameter from must be before to.');
+    const bucketMs = bucketSizesMs.find((size) => (endMs - startMs) / size <= bucketsMax) ?? Math.ceil((endMs - startMs) / bucketsMax);
+    const filter = { ...rest, startMs, endMs };
+    const [{ buckets, searchedToMs }, { waiting, old }] = await Promise.all([
+      services.calls.countCallsByTime({ filter, scope: principal.users, bucketMs, workMs: workMs * countPieces }),
+      services.calls.followProgress(),
+    ]);
+    return {
+      body: {
+        bucket_ms: bucketMs,
+        items: buckets.map((bucket) => ({ start: instant(bucket.startMs), ends: { ...bucket.ends } })),
+        searched_to: instant(Math.max(0, searchedToMs)),
+        pending_calls: waiting + old,
+        as_of: instant(nowMs()),
+      },
+    };
+  },
+});
+
 const exportAll = operation({
   id: 'calls.export',
   method: 'GET',
@@ -155,4 +210,4 @@ const exportAll = operation({
   },
 });
 
-export const callOperations: readonly Operation<CallServices>[] = [listCalls, exportAll, getCall];
+export const callOperations: readonly Operation<CallServices>[] = [listCalls, histogram, exportAll, getCall];

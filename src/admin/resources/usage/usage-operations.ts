@@ -5,8 +5,9 @@ import { endCodes } from '../../../billing/calls/call-fact.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { granularityNames } from '../../../billing/statistics/granularity.ts';
+import { exportUsage } from '../../../billing/usage/export-usage.ts';
 import { queryUsage } from '../../../billing/usage/query-usage.ts';
-import { type UsageLine, type UsagePart, UsageRefusedError } from '../../../billing/usage/usage-question.ts';
+import { type UsageLine, type UsagePart, type UsageQuestion, UsageRefusedError } from '../../../billing/usage/usage-question.ts';
 import type { TagDimension, UsageStore, UsageSums } from '../../../billing/usage/usage-store.ts';
 import { labelMembers, readLabels } from '../../contract/labels.ts';
 import { instant, instantQuery, moneySchema, nullable, optionalInstant, record, request } from '../../contract/values.ts';
@@ -163,6 +164,22 @@ function refuse(error: unknown): never {
   throw error;
 }
 
+function readQuestion(body: Static<typeof questionSchema>, { services, principal }: Context): UsageQuestion {
+  return {
+    startSeconds: Math.floor(Date.parse(body.from) / 1000),
+    endSeconds: Math.ceil(Date.parse(body.to) / 1000),
+    timeZone: body.time_zone ?? services.about.timeZone,
+    granularity: body.granularity ?? 'auto',
+    extra: (body.extra ?? []).map((name) => extras[name]),
+    groupBy: (body.group_by ?? []).map((name) => (name === 'upstream_model' ? 'upstreamModel' : name)),
+    filter: readFilters(body.filters),
+    scope: principal.users,
+    limit: body.limit ?? 12,
+    rankBy: ranks[body.rank_by ?? 'amount'],
+    ...(body.compare !== undefined && { compare: body.compare }),
+  };
+}
+
 const query = operation({
   id: 'usage.query',
   method: 'POST',
@@ -179,21 +196,10 @@ const query = operation({
     complete_until: nullable(Type.String({ description: 'Null: as complete as the books.' })),
     as_of: Type.String(),
   }),
-  handle: async ({ body }, { services, principal, nowMs }: Context) => {
-    const atMs = nowMs();
-    const question = {
-      startSeconds: Math.floor(Date.parse(body.from) / 1000),
-      endSeconds: Math.ceil(Date.parse(body.to) / 1000),
-      timeZone: body.time_zone ?? services.about.timeZone,
-      granularity: body.granularity ?? 'auto',
-      extra: (body.extra ?? []).map((name) => extras[name]),
-      groupBy: (body.group_by ?? []).map((name) => (name === 'upstream_model' ? 'upstreamModel' : name)),
-      filter: readFilters(body.filters),
-      scope: principal.users,
-      limit: body.limit ?? 12,
-      rankBy: ranks[body.rank_by ?? 'amount'],
-      ...(body.compare !== undefined && { compare: body.compare }),
-    } as const;
+  handle: async ({ body }, context: Context) => {
+    const { services } = context;
+    const atMs = context.nowMs();
+    const question = readQuestion(body, context);
     const answer = await queryUsage(services.usage, question, atMs).catch(refuse);
     return {
       body: {
@@ -209,4 +215,23 @@ const query = operation({
   },
 });
 
-export const usageOperations: readonly Operation<UsageServices>[] = [query];
+const exportAnswer = operation({
+  id: 'usage.export',
+  method: 'POST',
+  path: '/usage/export',
+  summary: 'The rows of a usage question as CSV or JSON Lines; their sums are the totals of the question',
+  access: 'usage:read',
+  body: request({ question: questionSchema, format: Type.Enum(['csv', 'jsonl']) }),
+  streams: ['text/csv', 'application/jsonl'],
+  handle: async ({ body }, context: Context) => {
+    const { compare: _compare, ...question } = readQuestion(body.question, context);
+    const answer = await queryUsage(context.services.usage, question, context.nowMs()).catch(refuse);
+    const stream = (async function* () {
+      yield* exportUsage(answer, question.groupBy, body.format);
+    })();
+    const contentType = body.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl';
+    return { stream, contentType, fileName: `usage.${body.format}` };
+  },
+});
+
+export const usageOperations: readonly Operation<UsageServices>[] = [query, exportAnswer];
