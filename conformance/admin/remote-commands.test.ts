@@ -170,10 +170,10 @@ describe('commands on another machine', () => {
 
   test('no address, no token, a wrong token, plain http and a console that is away are named', async () => {
     const without = { WEIR_ADMIN_TOKEN: '' };
-    assert.match((await onAnother('people list', without)).stderr, /there is no token for .*weir login/);
+    assert.match((await onAnother('people list', without)).stderr, /there is no token for .*WEIR_ADMIN_TOKEN/);
     assert.match((await onAnother('people list', { WEIR_ADMIN_TOKEN: 'at-weir-wrong' })).stderr, /The admin token is not valid/);
     const run = (...words: string[]) => runCommand(words, { XDG_CONFIG_HOME: away, WEIR_ADMIN_TOKEN: token });
-    assert.match((await run('people', 'list', '--remote')).stderr, /--remote needs the address/);
+    assert.match((await run('people', 'list', '--remote')).stderr, /argument missing/);
     assert.match((await run('people', 'list', '--remote', 'http://10.0.0.5:8082')).stderr, /must be an https address/);
     assert.match((await run('people', 'list', '--remote', 'http://127.0.0.1:1')).stderr, /does not answer/);
   });

@@ -62,7 +62,7 @@ export const environmentVariables: readonly { readonly name: string; readonly fa
   },
   {
     name: 'WEIR_ADMIN_TOKEN',
-    fallback: 'that of weir login',
+    fallback: 'none',
     meaning: 'Admin token for commands with --remote.',
   },
   {

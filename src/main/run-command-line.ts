@@ -52,8 +52,8 @@ async function createProgram(environment: Environment, name: string | undefined)
     .command('link')
     .description('prints a link that signs a person in, once, within 15 minutes; also the way back after a forgotten password')
     .option('--person <person>', 'id or name; default: the oldest operator, or a new one if there is no operator')
-    .option('--remote [address]', 'runs on the console at this address, or on the one of the last weir login')
-    .action(async (options: { readonly person?: string; readonly remote?: string | true }) => {
+    .option('--remote <address>', 'runs on the console at this address, with the admin token in WEIR_ADMIN_TOKEN')
+    .action(async (options: { readonly person?: string; readonly remote?: string }) => {
       const { printConsoleLink } = await import('./commands/console-link.ts');
       await printConsoleLink(withConfigPath(environment), options);
     });

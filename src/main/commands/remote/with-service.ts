@@ -10,14 +10,13 @@ import type { Store } from '../../../store/store.ts';
 import { type Environment, StartError } from '../../environment.ts';
 import { commandAuthor } from '../name-actor.ts';
 import { readStore, withStore } from '../with-accounts.ts';
-import { readLogins } from './logins.ts';
 
-/** `--remote` without an address means the console of the last `weir login`. */
-export type RemoteOption = { readonly remote?: string | true };
+/** The address of a console. */
+export type RemoteOption = { readonly remote?: string };
 
-/** Adds `--remote [address]` to a command that runs over `withService`. */
+/** Adds `--remote <address>` to a command that runs over `withService`. */
 export function addRemoteOption(command: Command): Command {
-  return command.option('--remote [address]', 'runs on the console at this address, or on the one of the last weir login');
+  return command.option('--remote <address>', 'runs on the console at this address, with the admin token in WEIR_ADMIN_TOKEN');
 }
 
 type Place = RemoteOption & {
@@ -52,16 +51,16 @@ async function openLocal(environment: Environment, store: Store, consoleUrl: str
   return createLocalService({ services, principal, clock: systemClock });
 }
 
-/** The variable of the token for consoles; a login is not needed then. */
 const adminTokenVariable = 'WEIR_ADMIN_TOKEN';
 
-/** @throws StartError without an address, or without a token for it */
-async function openRemote(environment: Environment, remote: string | true): Promise<AdminService> {
-  const logins = readLogins(environment);
-  const address = readAddress(remote === true ? logins.default : remote);
-  const token = environment.variable(adminTokenVariable) ?? logins.consoles[address.origin]?.token;
+/** @throws StartError for a wrong address, or without a token */
+async function openRemote(environment: Environment, remote: string): Promise<AdminService> {
+  const address = readAddress(remote);
+  const token = environment.variable(adminTokenVariable);
   if (token === undefined)
-    throw new StartError(`there is no token for ${address.origin}: run weir login ${address.origin}, or set ${adminTokenVariable}`);
+    throw new StartError(
+      `there is no token for ${address.origin}: set ${adminTokenVariable} to one that weir admin-tokens create has made there`,
+    );
   const { createRemoteService } = await import('../../../admin/service/remote-service.ts');
   const { createFetch } = await import('../../egress/create-fetch.ts');
   return createRemoteService({ address, token, send: createFetch(environment.proxies) });
@@ -70,8 +69,7 @@ async function openRemote(environment: Environment, remote: string | true): Prom
 const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** The address of a console. @throws StartError unless it is https, or http on this machine */
-function readAddress(text: string | undefined): URL {
-  if (text === undefined) throw new StartError('--remote needs the address of a console, such as https://weir.example, or a weir login');
+function readAddress(text: string): URL {
   const url = URL.parse(text);
   const isSafe = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && loopbackNames.has(url.hostname)));
   if (!isSafe) throw new StartError(`"${text.slice(0, 200)}" must be an https address, or an http address of this machine`);
