@@ -41,7 +41,11 @@ describe('running the gateway by the admin API', () => {
   after(() => opened.disposeAsync());
 
   async function addPerson(role: string, users: readonly string[] = []): Promise<ConsoleClient> {
-    const person = await operator.send('POST', '/api/v1/people', { name: `A ${role}`, role, ...(role === 'owner' && { users }) });
+    const person = await operator.send('POST', '/api/v1/people', {
+      name: [role, ...users].join(' '),
+      role,
+      ...(role === 'owner' && { users }),
+    });
     assert.equal(person.status, 201, person.text);
     const link = await operator.send('POST', `/api/v1/people/${String(person.body['id'])}/link`);
     return await signInByLink(weir.consoleUrl, String(link.body['url']));
@@ -196,6 +200,84 @@ describe('running the gateway by the admin API', () => {
       const { problems } = (await operator.send('GET', '/api/v1/config/problems')).body as { problems: { detail: string }[] };
       assert.match(problems[0]?.detail ?? '', /timeouts/);
       assert.equal((await viewer.send('GET', '/api/v1/config')).body['code'], 'permission_required');
+    });
+  });
+
+  describe('the overview, and what happens', () => {
+    test('the overview adds up to the calls, and a call is an event after it is booked', async () => {
+      const events = await openEvents(
+        weir.consoleUrl,
+        viewer.cookie(),
+        '/api/v1/events?topics=calls,attention,targets&model=claude-haiku-4-5',
+      );
+      await events.until(({ event }) => event === 'attention');
+      const made = await call('claude-haiku-4-5');
+      const id = made.headers.get('x-weir-request-id') ?? '';
+      await call('claude-sonnet-4-5');
+      const booked = await events.until(({ event }) => event === 'calls');
+      assert.deepEqual(
+        (booked.data['items'] as { id: string }[]).map((each) => each.id),
+        [id],
+      );
+      await events.close();
+      const again = await openEvents(weir.consoleUrl, viewer.cookie(), '/api/v1/events?topics=calls', { 'last-event-id': booked.id });
+      const missed = await again.until(({ event }) => event === 'calls');
+      assert.ok((missed.data['items'] as { id: string }[]).length >= 1, 'calls since the last event are sent');
+      await again.close();
+      const calls = (await viewer.send('GET', '/api/v1/calls?limit=500')).body['items'] as { amount: { nano_usd: string } }[];
+      const sum = calls.reduce((total, { amount }) => total + BigInt(amount.nano_usd), 0n);
+      const overview = await eventually(
+        () => viewer.send('GET', '/api/v1/overview'),
+        ({ body }) => (body['today'] as { calls: number }).calls === calls.length,
+      );
+      const { month, last_day, users, upstreams, under_way, books } = overview.body as {
+        month: { amount: { nano_usd: string } };
+        last_day: { failed_share: number; series: { amounts: { nano_usd: string }[] }[] };
+        users: { calls: number }[];
+        upstreams: { upstream: string }[];
+        under_way: number;
+        books: { add_up: boolean };
+      };
+      const series = last_day.series.flatMap(({ amounts }) => amounts).reduce((total, { nano_usd }) => total + BigInt(nano_usd), 0n);
+      assert.deepEqual([BigInt(month.amount.nano_usd), series, users[0]?.calls], [sum, sum, calls.length], overview.text);
+      assert.deepEqual([upstreams[0]?.upstream, under_way, books.add_up, last_day.failed_share], ['simulated-anthropic', 0, true, 0]);
+    });
+
+    test('a search finds calls, keys, users and upstreams that the caller may see, and nothing else', async () => {
+      const key = await operator.send('POST', '/api/v1/keys', { user: 'quill', name: 'search' });
+      const made = await call('claude-haiku-4-5');
+      const id = made.headers.get('x-weir-request-id') ?? '';
+      const find = async (client: ConsoleClient, text: string) =>
+        (await items(client, `/api/v1/search?q=${encodeURIComponent(text)}`)).map((hit) => `${String(hit['kind'])} ${String(hit['id'])}`);
+      await eventually(
+        () => find(viewer, id),
+        (hits) => hits[0] === `call ${id}`,
+      );
+      assert.deepEqual(await find(viewer, String(key.body['id'])), [`key ${String(key.body['id'])}`]);
+      assert.deepEqual(await find(viewer, 'QUIL'), ['user quill']);
+      assert.deepEqual(await find(viewer, 'simulated-anth'), ['upstream simulated-anthropic']);
+      await operator.send('POST', '/api/v1/users', { name: 'rowan' });
+      const owner = await addPerson('owner', ['rowan']);
+      for (const text of [id, String(key.body['id']), 'quill', 'simulated']) assert.deepEqual(await find(owner, text), [], text);
+      assert.deepEqual(await find(owner, 'row'), ['user rowan']);
+      const own = await owner.send('GET', '/api/v1/overview');
+      assert.deepEqual([own.status, own.body['users'], own.body['upstreams'], own.body['books']], [200, [], [], null], own.text);
+      assert.equal((await owner.send('GET', '/api/v1/events?topics=targets')).status, 403);
+      assert.equal((await owner.send('GET', '/api/v1/events?topics=weather')).status, 400);
+    });
+
+    test('a problem is in the list, and an owner sees only those of their users', async () => {
+      const alert = { rule: 'budget', period: '2026-11', state: 'open', version: 1, episode: 1, level: 1, basis: '1' } as const;
+      const more = { severity: 'warning', summary: 'Used up.', action: 'Raise it.', sinceMs: 1000, members: {}, channels: [] } as const;
+      await operator.send('POST', '/api/v1/users', { name: 'sage' });
+      const owner = await addPerson('owner', ['sage']);
+      for (const subject of ['user:sage', 'user:quill', 'upstream:x'])
+        await store.changeAlert({ ...alert, ...more, subject, ...(subject === 'upstream:x' && { rule: 'upstream_down' }) }, []);
+      // A gateway ends problems that it does not find, but not at once.
+      const subjects = async (client: ConsoleClient) => (await items(client, '/api/v1/attention')).map(({ subject }) => subject);
+      const [seen, own] = await Promise.all([subjects(viewer), subjects(owner)]);
+      assert.deepEqual(own, ['user:sage']);
+      for (const subject of ['user:sage', 'user:quill', 'upstream:x']) assert.ok(seen.includes(subject), String(seen));
     });
   });
 

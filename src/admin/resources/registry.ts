@@ -1,5 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { adminTokenOperations, type AdminTokenServices } from './admin-tokens/admin-token-operations.ts';
+import { attentionOperations, type AttentionServices } from './attention/attention-operations.ts';
 import { auditOperations, type AuditServices } from './audit/audit-operations.ts';
 import { billingTokenOperations, type BillingTokenServices } from './billing-tokens/billing-token-operations.ts';
 import { callOperations, type CallServices } from './calls/call-operations.ts';
@@ -10,10 +11,12 @@ import { contentOperations, type ContentServices } from './content/content-opera
 import { callbackOperations, type CallbackServices } from './callbacks/callback-operations.ts';
 import { standingOperations, type StandingServices } from './standing/standing-operations.ts';
 import { videoOperations, type VideoServices } from './videos/video-operations.ts';
+import { eventOperations } from './events/event-operations.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
 import { modelOperations } from './models/model-operations.ts';
 import { nodeOperations } from './nodes/node-operations.ts';
 import { operationOperations, type OperationServices } from './operations/operation-resource.ts';
+import { overviewOperations } from './overview/overview-operations.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
 import { priceDraftOperations, type PriceDraftServices } from './prices/draft-operations.ts';
 import { priceOperations, type PriceServices } from './prices/price-operations.ts';
@@ -25,10 +28,12 @@ import { upstreamOperations, type UpstreamServices } from './upstreams/upstream-
 import { usageOperations, type UsageServices } from './usage/usage-operations.ts';
 import { userOperations, type UserServices } from './users/user-operations.ts';
 import { refusalOperations, type RefusalServices } from './refusals/refusal-operations.ts';
+import { searchOperations } from './search/search-operations.ts';
 import { sessionOperations, type SessionServices } from './session/session-operations.ts';
 
 /** What the operations need, as the sum of what each resource needs. */
-export type AdminServices = AuditServices &
+export type AdminServices = AttentionServices &
+  AuditServices &
   SessionServices &
   PeopleServices &
   AdminTokenServices &
@@ -75,6 +80,10 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...callbackOperations,
   ...videoOperations,
   ...auditOperations,
+  ...overviewOperations,
+  ...attentionOperations,
+  ...searchOperations,
+  ...eventOperations,
   ...nodeOperations,
   ...upstreamOperations,
   ...targetOperations,

@@ -91,6 +91,7 @@ export function openAdminServices(
     ledger: store,
     accounts: store,
     control: store,
+    alerts: store,
     checkConfig: checkConfigText,
     operations: createOperations({ store, clock, newId: ids, onStart: () => serving.runner?.wake() }),
     ending: serving.ending,

@@ -62,7 +62,7 @@ const callSchema = record(
   'A booked call. Amount and tokens include its parts.',
 );
 
-const encodeCall = (call: CallSummary): Static<typeof callSchema> => ({
+export const encodeCall = (call: CallSummary): Static<typeof callSchema> => ({
   id: call.callId,
   at: instant(call.atMs),
   user: call.userName,

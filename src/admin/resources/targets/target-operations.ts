@@ -62,7 +62,8 @@ function splitId(id: string): readonly [string, string] {
 
 type Seen = { readonly node: NodeState; readonly target: TargetState };
 
-function encodeTargets(nodes: readonly NodeState[], overrides: readonly TargetOverride[], nowMs: number) {
+/** Targets that gateways have used, and those with an order, by their ids. */
+export function encodeTargets(nodes: readonly NodeState[], overrides: readonly TargetOverride[], nowMs: number) {
   const seen = nodes.flatMap((node) => node.report.targets.map((target): Seen => ({ node, target })));
   const byId = Map.groupBy(seen, ({ target }) => target.id);
   const ids = new Set([...byId.keys(), ...overrides.map(({ targetId }) => targetId)]);

@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { Type } from 'typebox';
+
+import { record } from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import { answerEvents, type ServerEvent } from '../../event-stream.ts';
+import type { AdminContext, Operation } from '../../operation.ts';
+import { AdminProblem } from '../../problem.ts';
+import { type AttentionServices, readAttention } from '../attention/attention-operations.ts';
+import { callFilterQuery, readCallFilter } from '../calls/call-filter.ts';
+import { type CallServices, encodeCall } from '../calls/call-operations.ts';
+import { watchNodes } from '../nodes/live-nodes.ts';
+import { encodeTargets, type TargetServices } from '../targets/target-operations.ts';
+
+type EventServices = AttentionServices & CallServices & TargetServices & { readonly ending: AbortSignal };
+type Context = AdminContext<EventServices>;
+
+/** The permission of each topic. */
+const topics = { attention: 'usage:read', calls: 'calls:read', targets: 'upstreams:read' } as const;
+type Topic = keyof typeof topics;
+const topicNames = Object.keys(topics) as readonly Topic[];
+
+const pollMs = 1000;
+/** The calls of one event. If more were booked within a second, the event says so. */
+const callsMax = 200;
+const callWorkMs = 30;
+/** A call that lasted longer is not announced: the list has it at the time when it was accepted. */
+const announcedMs = 15 * 60_000;
+
+const stream = operation({
+  id: 'events.stream',
+  method: 'GET',
+  path: '/events',
+  summary: 'Changes as they happen: problems, calls as they are booked, and the health of targets',
+  access: 'signed-in',
+  query: record({
+    ...callFilterQuery,
+    topics: Type.String({ minLength: 1, maxLength: 100, description: `Names with commas: ${topicNames.join(', ')}.` }),
+  }),
+  streams: ['text/event-stream'],
+  handle: async ({ query: { topics: written, ...filter } }, context: Context) => {
+    const wanted = written.split(',').map((name) => readTopic(name, context));
+    const signal = AbortSignal.any([context.signal, context.services.ending]);
+    const readers = [...new Set(wanted)].map((topic) => {
+      if (topic === 'calls') return readCalls(context, filter);
+      return topic === 'attention' ? readChanges('attention', () => readAttention(context)) : readTargets(context);
+    });
+    return answerEvents(poll(readers, context, signal), context.services.ending);
+  },
+});
+
+function readTopic(name: string, { principal }: Context): Topic {
+  const topic = topicNames.find((each) => each === name);
+  if (topic === undefined) {
+    const detail = `The query parameter topics must have names such as ${topicNames.join(',')}; got "${name}".`;
+    throw new AdminProblem('invalid_request', detail, { errors: [{ parameter: 'topics', code: 'enum', detail }] });
+  }
+  const permission = topics[topic];
+  const maySee = principal.permissions.has(permission) && (topic !== 'targets' || principal.users === 'all');
+  if (maySee) return topic;
+  throw new AdminProblem('permission_required', `The topic ${topic} needs the permission ${permission}, which your role does not have.`, {
+    members: { permission },
+  });
+}
+
+type Reader = () => Promise<Omit<ServerEvent, 'id'> | undefined>;
+
+/** Asks all readers once a second. A client that reads slowly is asked for less often: nothing is buffered. */
+async function* poll(readers: readonly Reader[], { nowMs }: Context, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+  for (;;) {
+    for (const read of readers) {
+      const id = String(nowMs());
+      const event = await read();
+      signal.throwIfAborted();
+      if (event !== undefined) yield { id, ...event };
+    }
+    await delay(pollMs, undefined, { signal });
+  }
+}
+
+/** A list whenever it has changed. */
+function readChanges(event: string, list: () => Promise<readonly unknown[]>): Reader {
+  let before: string | undefined;
+  return async () => {
+    const items = await list();
+    const text = JSON.stringify(items);
+    if (text === before) return undefined;
+    before = text;
+    return { event, data: { items } };
+  };
+}
+
+function readTargets(context: Context): Reader {
+  let before: string | undefined;
+  return async () => {
+    const atMs = context.nowMs();
+    const nodes = await watchNodes(context);
+    const items = encodeTargets(nodes, await context.services.control.listOverrides(atMs), atMs);
+    // Reports that differ in their times and running calls only are not sent.
+    const states = JSON.stringify(items.map(({ id, state, override }) => [id, state, override]));
+    if (states === before) return undefined;
+    before = states;
+    return { event: 'targets', data: { items } };
+  };
+}
+
+/** Calls that were booked since the last reading, or since the last event that the client has received. */
+function readCalls({ services, principal, nowMs, lastEventId }: Context, query: Parameters<typeof readCallFilter>[0]): Reader {
+  const filter = readCallFilter(query);
+  const seen = new Set<string>();
+  const receivedMs = lastEventId === undefined || lastEventId === '' ? undefined : Number(lastEventId);
+  let isFirst = true;
+  return async () => {
+    const fromMs = Math.max(filter.startMs ?? 0, nowMs() - announcedMs);
+    const scan = { filter: { ...filter, startMs: fromMs }, scope: principal.users, limit: callsMax, workMs: callWorkMs };
+    const { calls, next } = await services.calls.scanCalls(scan);
+    const fresh = calls.filter(({ callId }) => !seen.has(callId));
+    for (const { callId } of fresh) seen.add(callId);
+    for (const oldest of seen) {
+      if (seen.size <= 10 * callsMax) break;
+      seen.delete(oldest);
+    }
+    const isMissed = ({ atMs, durationMs }: (typeof calls)[number]): boolean =>
+      receivedMs !== undefined && Number.isFinite(receivedMs) && atMs + durationMs >= receivedMs - 2 * pollMs;
+    const news = isFirst ? fresh.filter((call) => isMissed(call)) : fresh;
+    isFirst = false;
+    if (news.length === 0) return undefined;
+    return { event: 'calls', data: { items: news.map(encodeCall), has_more: next !== undefined && news.length === callsMax } };
+  };
+}
+
+export const eventOperations: readonly Operation<EventServices>[] = [stream];

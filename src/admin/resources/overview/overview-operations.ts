@@ -1,0 +1,163 @@
+import { Type } from 'typebox';
+
+import { percentileOf } from '../../../billing/calls/duration-histogram.ts';
+import { formatMoney } from '../../../billing/receipts/exact-text.ts';
+import { queryUsage } from '../../../billing/usage/query-usage.ts';
+import type { UsageAnswer, UsageQuestion } from '../../../billing/usage/usage-question.ts';
+import type { UsageSums } from '../../../billing/usage/usage-store.ts';
+import { instant, moneySchema, nullable, record } from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import type { AdminContext, Operation } from '../../operation.ts';
+import { attentionSchema, type AttentionServices, readAttention } from '../attention/attention-operations.ts';
+import { type ControlServices, isSilent, watchNodes } from '../nodes/live-nodes.ts';
+import type { UsageServices } from '../usage/usage-operations.ts';
+
+type OverviewServices = UsageServices & AttentionServices & ControlServices;
+type Context = AdminContext<OverviewServices>;
+
+const daySeconds = 86_400;
+const seriesMax = 8;
+const listedMax = 8;
+const attentionMax = 20;
+
+const amounts = record({ amount: moneySchema, calls: Type.Integer() });
+const share = nullable(Type.Number({ description: 'From 0 to 1; null if nothing ended, or for callers of some users.' }));
+
+const overviewSchema = record({
+  time_zone: Type.String(),
+  today: amounts,
+  yesterday: { ...amounts, description: 'The same hours of the day before.' },
+  month: amounts,
+  last_day: record({
+    calls: Type.Integer(),
+    failed_share: share,
+    first_byte_p95_ms: nullable(Type.Integer()),
+    bucket_starts: Type.Array(Type.String()),
+    series: Type.Array(record({ model: nullable(Type.String({ description: 'Null: all others.' })), amounts: Type.Array(moneySchema) })),
+  }),
+  under_way: nullable(Type.Integer({ description: 'Calls in all running gateways.' })),
+  attention: Type.Array(attentionSchema),
+  users: Type.Array(record({ user: Type.String(), ...amounts.properties })),
+  upstreams: Type.Array(
+    record({ upstream: Type.String(), calls: Type.Integer(), failed_share: share, first_byte_p95_ms: nullable(Type.Integer()) }),
+  ),
+  books: nullable(
+    record({
+      add_up: Type.Boolean({ description: 'Whether the last verification of every gateway found no difference.' }),
+      journal_pending: Type.Integer({ description: 'Finished calls that are not in the database yet.' }),
+      price_versions: Type.Array(Type.String(), { description: 'More than one while gateways differ.' }),
+    }),
+  ),
+  pending_calls: Type.Integer(),
+  as_of: Type.String(),
+});
+
+/** The beginnings of the present day and month in a zone, in Unix seconds. */
+function beginnings(nowMs: number, timeZone: string): { readonly day: number; readonly month: number } {
+  const now = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timeZone);
+  const secondsOf = (time: Temporal.ZonedDateTime): number => Math.floor(time.startOfDay().epochMilliseconds / 1000);
+  return { day: secondsOf(now), month: secondsOf(now.with({ day: 1 })) };
+}
+
+const sumOf = ({ amountNanoUsd, calls }: UsageSums) => ({ amount: formatMoney(amountNanoUsd), calls });
+const failedShare = ({ failed, ended }: UsageSums): number | null =>
+  failed === undefined || ended === undefined || ended === 0 ? null : failed / ended;
+const firstByte = ({ firstByte: histogram }: UsageSums): number | null =>
+  histogram === undefined ? null : (percentileOf(histogram, 0.95) ?? null);
+
+/** All questions about usage of the overview, at once. */
+async function askUsage({ services, principal }: Context, nowMs: number) {
+  const { timeZone } = services.about;
+  const { day, month } = beginnings(nowMs, timeZone);
+  const now = Math.ceil(nowMs / 1000);
+  const ask = (question: Partial<UsageQuestion> & Pick<UsageQuestion, 'startSeconds'>): Promise<UsageAnswer> =>
+    queryUsage(
+      services.usage,
+      {
+        endSeconds: now,
+        timeZone,
+        granularity: 'none',
+        extra: [],
+        groupBy: [],
+        filter: {},
+        scope: principal.users,
+        limit: listedMax,
+        rankBy: 'amount',
+        ...question,
+      },
+      nowMs,
+    );
+  // Sums by upstream know no users, so that a caller of some users does not get them.
+  const service =
+    principal.users === 'all'
+      ? ask({ startSeconds: now - daySeconds, groupBy: ['upstream'], extra: ['failed', 'firstByte'], rankBy: 'calls' })
+      : Promise.resolve(undefined);
+  const sameHours = { startSeconds: day - daySeconds, endSeconds: Math.max(day - daySeconds + 1, now - daySeconds) };
+  return await Promise.all([
+    ask({ startSeconds: Math.min(day, now - 1), groupBy: ['user'] }),
+    ask(sameHours),
+    ask({ startSeconds: Math.min(month, now - 1) }),
+    ask({ startSeconds: now - daySeconds, granularity: 'hour', groupBy: ['model'], limit: seriesMax }),
+    service,
+  ] as const);
+}
+
+const getOverview = operation({
+  id: 'overview.get',
+  method: 'GET',
+  path: '/overview',
+  summary: 'Whether all is well and what it costs: one request for a whole screen',
+  access: 'usage:read',
+  reply: overviewSchema,
+  handle: async (_input, context: Context) => {
+    const atMs = context.nowMs();
+    const seesNodes = context.principal.permissions.has('upstreams:read') && context.principal.users === 'all';
+    const [[today, yesterday, month, lastDay, service], attention, nodes] = await Promise.all([
+      askUsage(context, atMs),
+      readAttention(context),
+      seesNodes ? watchNodes(context) : [],
+    ]);
+    const live = nodes.filter((node) => !isSilent(node, atMs)).map(({ report }) => report);
+    const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+    const lines = lastDay.series.map(({ names: [model = ''], buckets }) => ({ model, buckets }));
+    const others = lastDay.other === undefined ? [] : [{ model: null, buckets: lastDay.other.buckets }];
+    return {
+      body: {
+        time_zone: context.services.about.timeZone,
+        today: sumOf(today.totals.total),
+        yesterday: sumOf(yesterday.totals.total),
+        month: sumOf(month.totals.total),
+        last_day: {
+          calls: lastDay.totals.total.calls,
+          failed_share: service === undefined ? null : failedShare(service.totals.total),
+          first_byte_p95_ms: service === undefined ? null : firstByte(service.totals.total),
+          bucket_starts: lastDay.bucketStarts.map((seconds) => instant(seconds * 1000)),
+          series: [...lines, ...others].map(({ model, buckets }) => ({
+            model,
+            amounts: buckets.map(({ amountNanoUsd }) => formatMoney(amountNanoUsd)),
+          })),
+        },
+        under_way: seesNodes ? total(live.map(({ callsUnderWay }) => callsUnderWay)) : null,
+        attention: attention.slice(0, attentionMax),
+        users: today.series.map(({ names: [user = ''], total: sums }) => ({ user, ...sumOf(sums) })),
+        upstreams: (service?.series ?? []).map(({ names: [upstream = ''], total: sums }) => ({
+          upstream,
+          calls: sums.calls,
+          failed_share: failedShare(sums),
+          first_byte_p95_ms: firstByte(sums),
+        })),
+        books: seesNodes
+          ? {
+              add_up: !attention.some(({ code }) => code === 'books'),
+              journal_pending: total(live.map(({ journalPending }) => journalPending)),
+              price_versions: [...new Set(live.map(({ priceVersion }) => priceVersion))],
+            }
+          : null,
+        pending_calls: (service?.progress?.waiting ?? 0) + (service?.progress?.old ?? 0),
+        as_of: instant(atMs),
+      },
+    };
+  },
+});
+
+export const overviewOperations: readonly Operation<OverviewServices>[] = [getOverview];

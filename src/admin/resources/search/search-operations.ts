@@ -1,0 +1,79 @@
+import { Type } from 'typebox';
+
+import type { AccountsStore } from '../../../accounts/accounts-store.ts';
+import { maySee } from '../../../accounts/people/principal.ts';
+import { findCall } from '../../../billing/calls/find-call.ts';
+import { instant, record } from '../../contract/values.ts';
+import { operation } from '../../define-operation.ts';
+import type { AdminContext, Operation } from '../../operation.ts';
+import type { CallServices } from '../calls/call-operations.ts';
+import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
+
+type SearchServices = CallServices & ControlServices & { readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'listUsers'> };
+type Context = AdminContext<SearchServices>;
+type Hit = { readonly kind: 'call' | 'key' | 'user' | 'upstream'; readonly id: string; readonly label: string; readonly path: string };
+
+/** Of each kind. */
+const hitsMax = 8;
+
+/** A call by its own id, or by that of its reply, receipt or task. */
+async function findCalls({ services, principal }: Context, text: string): Promise<readonly Hit[]> {
+  if (!principal.permissions.has('calls:read')) return [];
+  const found = await findCall({ ...services.ledger, ...services.calls }, text, principal.users);
+  if (found === undefined) return [];
+  const [{ callId, requestedModel, userName }] = found.rows;
+  return [{ kind: 'call', id: callId, label: `${requestedModel} of ${userName}`, path: `/calls/${callId}` }];
+}
+
+async function findKeys({ services, principal }: Context, text: string): Promise<readonly Hit[]> {
+  if (!principal.permissions.has('keys:read')) return [];
+  const keys = await services.accounts.queryApiKeys({ users: principal.users, ids: [text], order: 'newest', limit: 1 });
+  return keys.map(({ id, name, userName }) => ({ kind: 'key', id, label: `${name} of ${userName}`, path: `/keys/${id}` }));
+}
+
+async function findUsers({ services, principal }: Context, text: string): Promise<readonly Hit[]> {
+  if (!principal.permissions.has('keys:read')) return [];
+  const wanted = text.normalize('NFC').toLowerCase();
+  return (await services.accounts.listUsers())
+    .filter(({ name }) => maySee(principal.users, name) && name.toLowerCase().includes(wanted))
+    .toSorted((a, b) => Number(b.name.toLowerCase().startsWith(wanted)) - Number(a.name.toLowerCase().startsWith(wanted)))
+    .slice(0, hitsMax)
+    .map(({ name }) => ({ kind: 'user', id: name, label: name, path: `/users/${encodeURIComponent(name)}` }));
+}
+
+async function findUpstreams(context: Context, text: string): Promise<readonly Hit[]> {
+  if (!context.principal.permissions.has('upstreams:read')) return [];
+  const nodes = await listLiveNodes(context);
+  const names = new Set(nodes.flatMap(({ description }) => description.upstreams.map(({ name }) => name)));
+  return [...names]
+    .filter((name) => name.toLowerCase().includes(text.toLowerCase()))
+    .slice(0, hitsMax)
+    .map((name) => ({ kind: 'upstream', id: name, label: name, path: `/upstreams/${name}` }));
+}
+
+const search = operation({
+  id: 'search',
+  method: 'GET',
+  path: '/search',
+  summary: 'Finds calls and keys by any id, and users and upstreams by a part of their names',
+  access: 'signed-in',
+  query: record({ q: Type.String({ minLength: 1, maxLength: 256 }) }),
+  reply: record({
+    items: Type.Array(
+      record({
+        kind: Type.Enum(['call', 'key', 'user', 'upstream']),
+        id: Type.String(),
+        label: Type.String(),
+        path: Type.String({ description: 'Below /api/v1.' }),
+      }),
+    ),
+    as_of: Type.String(),
+  }),
+  handle: async ({ query }, context: Context) => {
+    const text = query.q.trim();
+    const found = text === '' ? [] : await Promise.all([findCalls, findKeys, findUsers, findUpstreams].map((find) => find(context, text)));
+    return { body: { items: found.flat(), as_of: instant(context.nowMs()) } };
+  },
+});
+
+export const searchOperations: readonly Operation<SearchServices>[] = [search];
