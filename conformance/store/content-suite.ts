@@ -84,4 +84,68 @@ export function contentSuite(open: () => Promise<StoreUnderTest>): void {
     const [row] = await store.listAudit({ subject: 'team:content-choosers', limit: 1 });
     assert.match(row?.before ?? '', /"content":"full"/);
   });
+
+  test('a capture takes as many calls as ordered, of calls that began in time, within the bytes of all captures', async () => {
+    const store = engine().store();
+    const user = await store.ensureUser({ id: 'cu3', name: 'capture-user', createdAtMs: 1 }, changeAt(1));
+    const key = { id: 'ck3', userId: user.id, userName: user.name, name: 'k', hint: 'abcd', createdAtMs: 1, strictTranslation: false };
+    const order = { keyId: key.id, keyName: key.name, userName: user.name, taken: 0, createdAtMs: 1000, untilMs: 2000, createdBy: 'ann' };
+    assert.equal(await store.insertCapture({ ...order, id: 'cap0', calls: 2 }, changeAt(1000)), false, 'there is no such key');
+    await store.insertApiKey({ ...key, hash: 'capture-hash' }, changeAt(1));
+    assert.equal(await store.insertCapture({ ...order, id: 'cap1', calls: 2 }, changeAt(1000)), true);
+    assert.equal(await store.insertCapture({ ...order, id: 'cap2', calls: 2 }, changeAt(1001)), false, 'one is open');
+    assert.deepEqual(
+      (await store.openCaptures(1500)).map(({ id }) => id),
+      ['cap1'],
+    );
+    assert.deepEqual(await store.openCaptures(2000), []);
+    const keep = (callId: string, atMs: number, allBytesMax = 1000) =>
+      store.keepWires({
+        callId,
+        captureId: 'cap1',
+        atMs,
+        nowMs: 1500,
+        expiresAtMs: 9000,
+        allBytesMax,
+        sealed: Buffer.from(`sealed ${callId}`),
+      });
+    assert.equal(await keep('late', 2000), 'over');
+    assert.equal(await keep('large', 1500, 5), 'full');
+    assert.equal(await keep('one', 1500), 'kept');
+    assert.equal(await keep('two', 1999), 'kept');
+    assert.equal(await keep('three', 1500), 'over');
+    assert.deepEqual(await store.openCaptures(1500), []);
+    const find = (callId: string, users: 'all' | readonly string[], nowMs = 8999) => store.findWires({ callId, users, nowMs });
+    assert.equal(Buffer.from((await find('one', ['capture-user']))?.sealed ?? []).toString(), 'sealed one');
+    assert.equal(await find('one', ['somebody']), undefined);
+    assert.equal(await find('one', []), undefined);
+    assert.equal(await find('one', 'all', 9000), undefined, 'a day is over');
+    const [listed] = await store.listCaptures({ users: ['capture-user'], nowMs: 3000 });
+    assert.deepEqual([listed?.taken, listed?.kept.map(({ callId }) => callId)], [2, ['two', 'one']]);
+    assert.deepEqual(await store.listCaptures({ users: [], nowMs: 3000 }), []);
+    await store.sweepCaptures(9000);
+    assert.deepEqual((await store.listCaptures({ users: 'all', nowMs: 3000 }))[0]?.kept, []);
+    await store.sweepCaptures(2000 + 24 * 3_600_000);
+    assert.deepEqual(await store.listCaptures({ users: 'all', nowMs: 3000 }), []);
+  });
+
+  test('a deleted capture has no calls, takes none, and both are in the audit log', async () => {
+    const store = engine().store();
+    const user = await store.ensureUser({ id: 'cu4', name: 'capture-ender', createdAtMs: 1 }, changeAt(1));
+    const key = { id: 'ck4', userId: user.id, userName: user.name, name: 'k', hint: 'abcd', createdAtMs: 1, strictTranslation: false };
+    await store.insertApiKey({ ...key, hash: 'capture-hash-4' }, changeAt(1));
+    const order = { keyId: key.id, keyName: key.name, userName: user.name, taken: 0, createdAtMs: 1000, untilMs: 2000, createdBy: 'ann' };
+    await store.insertCapture({ ...order, id: 'cap4', calls: 2 }, changeAt(1000));
+    const call = { captureId: 'cap4', atMs: 1500, nowMs: 1500, expiresAtMs: 9000, allBytesMax: 1000, sealed: Buffer.from('x') };
+    assert.equal(await store.keepWires({ ...call, callId: 'c4' }), 'kept');
+    assert.equal(await store.deleteCapture('cap4', changeAt(1600)), true);
+    assert.equal(await store.deleteCapture('cap4', changeAt(1600)), false);
+    assert.equal(await store.findWires({ callId: 'c4', users: 'all', nowMs: 1600 }), undefined);
+    assert.equal(await store.keepWires({ ...call, callId: 'c5' }), 'over');
+    const rows = await store.listAudit({ subject: 'capture:cap4', limit: 5 });
+    assert.deepEqual(
+      rows.map(({ action }) => action),
+      ['captures.delete', 'captures.create'],
+    );
+  });
 }

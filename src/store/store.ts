@@ -16,6 +16,7 @@ import type { UsageStore } from '../billing/usage/usage-store.ts';
 import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ControlStore } from '../control/nodes/node-state.ts';
 import type { OperationStore } from '../control/operations/long-operation.ts';
+import type { CaptureStore } from '../content/captures/capture.ts';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
@@ -54,6 +55,7 @@ export type Store = AccountsStore &
   OperationStore &
   ContentStore &
   ControlStore &
+  CaptureStore &
   IdempotencyStore & {
     /**
      * Sixteen hexadecimal digits that no other database has. They separate its files in shared storage from those of

@@ -7,6 +7,7 @@ import { callOperations, type CallServices } from './calls/call-operations.ts';
 import { configOperations, type ConfigServices } from './config/config-operations.ts';
 import { creditOperations } from './credits/credit-operations.ts';
 import type { CreditServices } from './credits/find-owner.ts';
+import { captureOperations, type CaptureServices } from './captures/capture-operations.ts';
 import { contentOperations, type ContentServices } from './content/content-operations.ts';
 import { callbackOperations, type CallbackServices } from './callbacks/callback-operations.ts';
 import { standingOperations, type StandingServices } from './standing/standing-operations.ts';
@@ -44,6 +45,7 @@ export type AdminServices = AttentionServices &
   CallServices &
   UsageServices &
   ContentServices &
+  CaptureServices &
   CreditServices &
   ReceiptServices &
   RefusalServices &
@@ -70,6 +72,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...callOperations,
   ...usageOperations,
   ...contentOperations,
+  ...captureOperations,
   ...creditOperations,
   ...receiptOperations,
   ...refusalOperations,

@@ -65,12 +65,12 @@ export async function enter(
 function enterReport(
   { recording }: Pick<AdmissionServices, 'recording'>,
   found: ApiKey,
-  { headers }: IncomingMessage,
+  request: IncomingMessage,
   report: CallReport,
 ): ApiKey {
   report.caller = found;
-  recording?.begin(found, report);
-  const caller = withHeaderTags(found, headers);
+  recording?.begin(found, report, request);
+  const caller = withHeaderTags(found, request.headers);
   report.caller = caller;
   return caller;
 }

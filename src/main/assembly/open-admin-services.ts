@@ -24,6 +24,7 @@ import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
 import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
 import { openMediaLater } from './open-media-storage.ts';
+import { openWireSealer } from './content/open-captures.ts';
 import { createPriceDesk } from './create-price-desk.ts';
 import { loadStoreKey } from './load-store-key.ts';
 import type { QuestionStore } from './open-question-store.ts';
@@ -86,6 +87,8 @@ export function openAdminServices(
     newId: ids,
     calls: { ...store, ...serving.questions },
     content: store,
+    captures: store,
+    wireSealer: () => openWireSealer(environment),
     usage: serving.questions ?? store,
     credits: store,
     ledger: store,

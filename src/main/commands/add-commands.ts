@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   alerts: async (...to) => (await import('./alerts.ts')).addAlertCommands(...to),
   audit: async (...to) => (await import('./audit.ts')).addAuditCommands(...to),
   refusals: async (...to) => (await import('./refusals.ts')).addRefusalsCommand(...to),
+  captures: async (...to) => (await import('./captures.ts')).addCaptureCommands(...to),
   content: async (...to) => (await import('./content.ts')).addContentCommands(...to),
   tokens: async (...to) => (await import('./tokens.ts')).addTokenCommands(...to),
   people: async (...to) => (await import('./people.ts')).addPeopleCommands(...to),

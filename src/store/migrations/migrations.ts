@@ -32,6 +32,7 @@ import { priceDrafts } from './0030-price-drafts.ts';
 import { control } from './0031-control.ts';
 import { callLabels } from './0032-call-labels.ts';
 import { adminLists } from './0033-admin-lists.ts';
+import { captures } from './0034-captures.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -68,6 +69,7 @@ export const migrations: readonly Migration[] = [
   control,
   callLabels,
   adminLists,
+  captures,
 ];
 
 /** The schema version that this program needs. */

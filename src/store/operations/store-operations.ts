@@ -8,6 +8,7 @@ import { createBookOperations } from './book-operations.ts';
 import { createCallFactsOperations } from './facts/call-facts-operations.ts';
 import { createBilledCallOperations } from './billed-call-operations.ts';
 import { createCallbackOperations } from './callback-operations.ts';
+import { createCaptureOperations } from './capture-operations.ts';
 import { createContentOperations } from './content-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
@@ -56,6 +57,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createLongOperationOperations(database),
     ...createContentOperations(database),
     ...createControlOperations(database),
+    ...createCaptureOperations(database),
     ...createIdempotencyOperations(database),
     ...createPriceBookOperations(database),
     ...createPriceDraftOperations(database),

@@ -96,6 +96,9 @@ const rights: Readonly<Record<string, Rights>> = {
   alerts: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'read' },
   alert_node_reports: gatewayOnly,
   audit_sinks: gatewayOnly,
+  // The console orders captures; gateways keep the calls, which both delete.
+  captures: { gateway: 'change and delete', monitor: 'nothing', console: 'everything' },
+  captured_calls: { gateway: 'everything', monitor: 'nothing', console: 'change and delete' },
   content_objects: { gateway: 'everything', monitor: 'nothing', console: 'change and delete' },
   content_erasures: { gateway: 'add and change', monitor: 'nothing', console: 'add and change' },
   alert_notices: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'read' },

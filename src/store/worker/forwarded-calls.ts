@@ -227,6 +227,13 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   removeOverride: 2,
   orderReload: 1,
   watchNodes: 1,
+  insertCapture: 2,
+  listCaptures: 1,
+  deleteCapture: 2,
+  openCaptures: 1,
+  keepWires: 1,
+  findWires: 1,
+  sweepCaptures: 1,
 };
 
 export const forwardedNames = Object.keys(forwardedCalls) as readonly ForwardedName[];

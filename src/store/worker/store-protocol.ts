@@ -13,6 +13,7 @@ import type { UsageStore } from '../../billing/usage/usage-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ControlStore } from '../../control/nodes/node-state.ts';
 import type { OperationStore } from '../../control/operations/long-operation.ts';
+import type { CaptureStore } from '../../content/captures/capture.ts';
 import type { ContentStore } from '../../content/content-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
@@ -75,6 +76,7 @@ export type StoreOperations = AccountsStoreOperations &
   OperationStore &
   ContentStore &
   ControlStore &
+  CaptureStore &
   IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };

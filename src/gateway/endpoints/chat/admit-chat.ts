@@ -39,7 +39,7 @@ export function enterChat(
   const settings = gateway.settings();
   const enter = (found: ApiKey): AdmittedChat | undefined | Promise<AdmittedChat | undefined> => {
     report.caller = found;
-    gateway.recording?.begin(found, report);
+    gateway.recording?.begin(found, report, call.request);
     const caller = (report.caller = withHeaderTags(found, call.request.headers));
     checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
     callers.noteUse?.(caller.id);

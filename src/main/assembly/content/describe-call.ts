@@ -12,6 +12,8 @@ export function describeCall({ report, end, status, durationMs }: EndedCall, cal
   const { entry, trace, error, dialect, acceptedAtMs } = report;
   if (entry === undefined) return undefined;
   const code = error?.code ?? entry.errorCode;
+  // The tags of the request are added after the key was found.
+  const tags = report.caller?.tags;
   return {
     id: report.callId,
     atMs: acceptedAtMs,
@@ -21,7 +23,7 @@ export function describeCall({ report, end, status, durationMs }: EndedCall, cal
     keyId: caller.id,
     key: caller.name,
     ...(caller.team === undefined ? {} : { team: caller.team.name }),
-    ...(caller.tags === undefined ? {} : { tags: caller.tags }),
+    ...(tags === undefined ? {} : { tags }),
     interface: dialect,
     operation: operationNames[dialect] ?? 'chat',
     provider: providerNames[entry.vendor] ?? entry.vendor,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { contentModeOf } from '../../../accounts/content-mode.ts';
 import { isDirectoryHeld } from '../../../billing/journal/lock-directory.ts';
+import type { CaptureStore } from '../../../content/captures/capture.ts';
 import type { ContentStore } from '../../../content/content-store.ts';
 import type { ContentSink } from '../../../content/delivery/content-sink.ts';
 import { createContentForwarder } from '../../../content/delivery/forward-content.ts';
@@ -21,12 +22,13 @@ import type { Config } from '../../config/config-schema.ts';
 import type { ContentConfig } from '../../config/content-schema.ts';
 import type { Environment } from '../../environment.ts';
 import { loadStoreKey } from '../load-store-key.ts';
+import { openCaptures, type OpenedCaptures } from './open-captures.ts';
 import { createContentSink, type OpenedSink } from './content-sinks.ts';
 import { describeCall } from './describe-call.ts';
 
 type ContentParts = {
   readonly environment: Environment;
-  readonly store: ContentStore & { readonly databaseId: () => Promise<string> };
+  readonly store: ContentStore & CaptureStore & { readonly databaseId: () => Promise<string> };
   readonly clock: Clock;
   readonly logger: Logger;
   readonly config: () => Config;
@@ -58,6 +60,7 @@ export async function openContent(parts: ContentParts, opened: AsyncDisposableSt
     bytesMax: () => config().content?.spoolBytesMax ?? defaults.spoolBytesMax,
   });
   opened.defer(() => spool.close());
+  const captures = openCaptures(parts, opened);
   const keeper = createContentKeeper({ spool, clock, logger });
   const sinks = createSinkTable(parts);
   const sent = openForwarder({ ...parts, spool, sinks }, opened);
@@ -69,23 +72,40 @@ export async function openContent(parts: ContentParts, opened: AsyncDisposableSt
   if (registry !== undefined) addContentMetrics(registry, { keeper, spool, sent });
   const memory = new RecordingMemory(memoryBytesMax);
   const state = followState(config, () => sinks().length > 0);
-  return {
-    begin: (caller, report) => {
-      const { isOn, content } = state();
-      if (!isOn) return;
-      const mode = contentModeOf(caller, content.ceiling ?? defaults.ceiling);
-      if (mode === 'off' || random() >= (content.sample ?? defaults.sample)) return;
-      report.recorder = createCallRecorder(report, {
-        memory,
-        bytesMax: content.callBytesMax ?? defaults.callBytesMax,
-        onEnded: (call, { chat, request, reply }) => {
-          const facts = describeCall(call, caller);
-          if (facts === undefined) return;
-          const bodies = { ...(chat && { chat }), ...(request && { request }), ...(reply && { reply }) };
-          keeper.keep({ facts, mode, ...bodies }, patternsOf(content));
-        },
-      });
-    },
+  return { begin: createBegin({ memory, state, random, keeper, captures }) };
+}
+
+/** Decides about one call: whether its content is recorded, its wires are captured, or both. */
+function createBegin(parts: {
+  readonly memory: RecordingMemory;
+  readonly state: ReturnType<typeof followState>;
+  readonly random: () => number;
+  readonly keeper: ContentKeeper;
+  readonly captures: OpenedCaptures;
+}): Recording['begin'] {
+  const { memory, state, random, keeper, captures } = parts;
+  const { follower, wireBytesMax } = captures;
+  return (caller, report, request) => {
+    const { isOn, content } = state();
+    if (!isOn && !follower.isAny()) return;
+    const chosen = isOn ? contentModeOf(caller, content.ceiling ?? defaults.ceiling) : 'off';
+    const mode = chosen === 'off' || random() >= (content.sample ?? defaults.sample) ? 'off' : chosen;
+    const capture = follower.take(caller.id);
+    if (mode === 'off' && capture === undefined) return;
+    const bytesMax = content.callBytesMax ?? defaults.callBytesMax;
+    report.recorder = createCallRecorder(report, {
+      memory,
+      bytesMax: mode === 'off' ? wireBytesMax : bytesMax,
+      ...(capture === undefined ? {} : { wires: { request, bytesMax: wireBytesMax } }),
+      onEnded: (call, { wires, credentials, ...bodies }) => {
+        if (capture !== undefined && wires !== undefined)
+          captures.keeper.keep({ callId: report.callId, atMs: report.acceptedAtMs, wires }, { capture, credentials });
+        const facts = mode === 'off' ? undefined : describeCall(call, caller);
+        if (facts === undefined || mode === 'off') return;
+        const { chat, request: sent, reply } = bodies;
+        keeper.keep({ facts, mode, ...(chat && { chat }), ...(sent && { request: sent }), ...(reply && { reply }) }, patternsOf(content));
+      },
+    });
   };
 }
 

@@ -46,6 +46,7 @@ const localCommands: Readonly<Record<string, string>> = {
 const withoutCommand: Readonly<Record<string, string>> = {
   'callbacks.redeliver': 'callbacks send-again changes the local database',
   'callbacks.rotate_secret': 'callbacks secret changes the local database',
+  'usage.export': 'usage --csv exports from the local database',
   'config.check': 'config check reads a local file',
   'config.reload': 'a gateway reloads by itself',
   'targets.put_back': 'there is no command for it yet',
