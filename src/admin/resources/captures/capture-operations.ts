@@ -54,7 +54,7 @@ const encode = (capture: Capture, kept: readonly CapturedCall[], nowMs: number):
   kept: kept.map(({ callId, atMs, bytes }) => ({ call_id: callId, at: instant(atMs), bytes })),
 });
 
-const listCaptures = operation({
+export const listCaptures = operation({
   id: 'captures.list',
   method: 'GET',
   path: '/captures',
@@ -68,7 +68,7 @@ const listCaptures = operation({
   },
 });
 
-const createCapture = operation({
+export const createCapture = operation({
   id: 'captures.create',
   method: 'POST',
   path: '/captures',
@@ -92,7 +92,7 @@ const createCapture = operation({
   },
 });
 
-const deleteCapture = operation({
+export const deleteCapture = operation({
   id: 'captures.delete',
   method: 'DELETE',
   path: '/captures/{id}',
