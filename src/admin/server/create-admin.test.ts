@@ -241,6 +241,16 @@ describe('the admin server', () => {
     assert.equal((await call('GET', '/health', { headers: { host: '10.1.1.1' } })).status, 200);
   });
 
+  test('no answer may be rendered with scripts, framed, or kept by a cache', async () => {
+    for (const path of ['/api/v1/things/a', '/api/v1/nothing', '/api/v1/broken', '/problems/version_mismatch', '/health']) {
+      const { headers } = await call('GET', path);
+      const policy = String(headers['content-security-policy']);
+      for (const part of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", 'sandbox'])
+        assert.ok(policy.includes(part), `${path} lacks ${part}: ${policy}`);
+      assert.deepEqual([headers['x-content-type-options'], headers['cache-control']], ['nosniff', 'no-store'], path);
+    }
+  });
+
   test('unknown paths, wrong methods and failures are problems without inner detail', async () => {
     assert.equal(code(await call('GET', '/api/v1/nothing')), '404 unknown_path');
     const method = await call('DELETE', '/api/v1/things/a');
