@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** An event that the collector received: its attributes as plain values. */
@@ -60,14 +60,21 @@ export async function startLogCollector(): Promise<LogCollector> {
   return collector;
 }
 
-/** All bytes below a folder, also of files that are being written. */
+/** All bytes below a folder, also of files that are being written. The program may delete files meanwhile. */
 export function readAll(folder: string): string {
   if (!existsSync(folder)) return '';
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((path) => existsSync(path) && statSync(path).isFile())
-    .map((path) => readFileSync(path, 'latin1'))
+    .map((name) => readIfFile(join(folder, name)))
     .join('\n');
+}
+
+function readIfFile(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (error) {
+    if (['ENOENT', 'EISDIR'].includes(String((error as NodeJS.ErrnoException).code))) return '';
+    throw error;
+  }
 }
 
 /** The lines of all files of JSON Lines below a folder. */
