@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
-import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import { createFakeExchange, type FakeExchangeOptions } from './testing/fake-exchange.ts';
 import { StreamReply } from './stream-reply.ts';
 
@@ -51,26 +49,6 @@ describe('a stream that completes is passed on', () => {
       assert.equal(stream.outcomes[0].complete, true);
       assert.equal(stream.outcomes[0].report?.usageReport?.usage.outputTokens, 3);
     }
-  });
-
-  test('a large event waits for a later turn if this turn has worked for long; all bytes arrive in order, once', async () => {
-    const body = opening + delta('first') + delta('x'.repeat(2 * largeBodyBytes)) + stopReason + closing;
-    const stream = start();
-    // Begins the time of this turn, and uses it up.
-    assert.equal(yieldIfLong(), undefined);
-    for (const until = performance.now() + 5; performance.now() < until;);
-    stream.send(body.slice(0, body.length / 2));
-    stream.send(body.slice(body.length / 2));
-    stream.reply.end();
-    assert.equal(Buffer.concat(stream.response.chunks).toString().includes('first'), true);
-    assert.deepEqual(stream.outcomes, []);
-    await setImmediate();
-    await setImmediate();
-    assert.equal(Buffer.concat(stream.response.chunks).toString(), body);
-    assert.deepEqual(
-      stream.outcomes.map(({ end, complete }) => [end, complete]),
-      [['finished', true]],
-    );
   });
 
   test('the call is settled before the last bytes are passed on', () => {

@@ -24,7 +24,7 @@ import { describeErrorInReply, streamCut, upstreamTimeout } from './upstream-fai
  * content (`passing`), after the hold time (`opened`), or with a failure (`offered`).
  * - `opened`: the client has the head and the opening.
  * - `passing`: pieces of the reply itself go to the client.
- * - `waiting`: the store extends the hold, or a large frame waits for its turn of the event loop. Later frames and the
+ * - `waiting`: the store extends the hold, or a large frame to translate waits for its turn. Later frames and the
  * end of the stream wait; then the stream returns to its state `before`, or is cut.
  * - `offered`: the call was offered to another attempt, which settles it.
  * - `draining`: the client has disconnected, and the stream is read for its usage.
@@ -84,8 +84,8 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
       const message = `Upstream connection error: ${error.message}; the stream was terminated.`;
       return this.fail(new GatewayError('upstream_reply_too_large', message));
     }
-    if (this.#state.name === 'waiting') this.#state.frames.push(...frames);
-    else this.#pass(frames);
+    if (this.#state.name !== 'waiting') return this.#pass(frames);
+    this.#state.frames.push(...frames);
   }
 
   /** The piece of a chunk that can pass without a look at its frames. */
@@ -105,7 +105,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     let read = 0;
     let verdict: BudgetVerdict | Promise<BudgetVerdict> = 'go';
     for (const frame of frames) {
-      const turn = frame.bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
+      const turn = this.#stream.wholeReply !== undefined && frame.bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
       if (turn !== undefined) {
         verdict = turn.then(() => 'go');
         break;
