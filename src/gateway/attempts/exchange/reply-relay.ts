@@ -90,6 +90,11 @@ export type StreamRelay<Piece = Buffer> = {
   /** The pieces that a frame of the upstream becomes for the client. */
   readonly read: (frame: Frame) => readonly Piece[];
   /**
+   * Whether `read` takes long for a large frame. Such a frame waits if the turn of the event loop has worked for long.
+   * Other frames never wait, because they would only take memory meanwhile.
+   */
+  readonly isSlow?: boolean;
+  /**
    * The piece of a chunk of whole frames that is passed on as it is, and only adds text to the reply. Undefined if the
    * chunk must be read frame by frame. Absent if every chunk must.
    */

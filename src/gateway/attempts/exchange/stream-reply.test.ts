@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
+import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import { createFakeExchange, type FakeExchangeOptions } from './testing/fake-exchange.ts';
 import { StreamReply } from './stream-reply.ts';
 
 const { 'anthropic-messages': messages, 'openai-chat': chat, 'gemini-generate-content': gemini } = chatDialects;
 const headers = { 'content-type': 'text/event-stream' };
 
-function start(options: Partial<FakeExchangeOptions> & { framing?: StreamFraming } = {}) {
+function start({ isSlow = false, ...options }: Partial<FakeExchangeOptions> & { framing?: StreamFraming; isSlow?: boolean } = {}) {
   const framing = options.framing ?? 'sse';
   const fake = createFakeExchange({ dialect: messages, framing, ...options });
   const { controller } = fake;
@@ -19,7 +21,9 @@ function start(options: Partial<FakeExchangeOptions> & { framing?: StreamFraming
     resume: () => controller.resume(),
     stop: () => controller.abort(new Error('stopped')),
   };
-  const reply = new StreamReply(fake.context, flow, headers, framing);
+  const { relay } = fake.context;
+  const openStream: typeof relay.openStream = (...given) => ({ ...relay.openStream(...given), isSlow });
+  const reply = new StreamReply({ ...fake.context, relay: { ...relay, openStream } }, flow, headers, framing);
   return {
     ...fake,
     reply,
@@ -48,6 +52,29 @@ describe('a stream that completes is passed on', () => {
       assert.equal(stream.outcomes[0]?.end, 'finished');
       assert.equal(stream.outcomes[0].complete, true);
       assert.equal(stream.outcomes[0].report?.usageReport?.usage.outputTokens, 3);
+    }
+  });
+
+  test('a large event that is slow to read waits for a later turn if this one has worked for long; the order stays', async () => {
+    const body = opening + delta('first') + delta('x'.repeat(2 * largeBodyBytes)) + stopReason + closing;
+    for (const isSlow of [false, true]) {
+      const stream = start({ isSlow });
+      await setImmediate();
+      // Begins the time of this turn, and uses it up.
+      assert.equal(yieldIfLong(), undefined);
+      for (const until = performance.now() + 5; performance.now() < until;);
+      stream.send(body.slice(0, body.length / 2));
+      stream.send(body.slice(body.length / 2));
+      stream.reply.end();
+      assert.equal(Buffer.concat(stream.response.chunks).includes('first'), true);
+      assert.equal(stream.outcomes.length, isSlow ? 0 : 1);
+      await setImmediate();
+      await setImmediate();
+      assert.equal(Buffer.concat(stream.response.chunks).toString(), body);
+      assert.deepEqual(
+        stream.outcomes.map(({ end, complete }) => [end, complete]),
+        [['finished', true]],
+      );
     }
   });
 

@@ -24,7 +24,7 @@ import { describeErrorInReply, streamCut, upstreamTimeout } from './upstream-fai
  * content (`passing`), after the hold time (`opened`), or with a failure (`offered`).
  * - `opened`: the client has the head and the opening.
  * - `passing`: pieces of the reply itself go to the client.
- * - `waiting`: the store extends the hold, or a large frame to translate waits for its turn. Later frames and the
+ * - `waiting`: the store extends the hold, or a large frame waits for its turn. Later frames and the
  * end of the stream wait; then the stream returns to its state `before`, or is cut.
  * - `offered`: the call was offered to another attempt, which settles it.
  * - `draining`: the client has disconnected, and the stream is read for its usage.
@@ -105,7 +105,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     let read = 0;
     let verdict: BudgetVerdict | Promise<BudgetVerdict> = 'go';
     for (const frame of frames) {
-      const turn = this.#stream.wholeReply !== undefined && frame.bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
+      const turn = this.#stream.isSlow === true && frame.bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
       if (turn !== undefined) {
         verdict = turn.then(() => 'go');
         break;

@@ -124,6 +124,7 @@ export function createTranslatedStream<Piece>(
       const written = writer.write(line.push(events));
       return tap.state() === 'complete' && hasEndMark ? [...written, ...finish()] : written;
     },
+    isSlow: true,
     open: () => writer.open(),
     end: () => (line.isFinished() ? nothing : finish()),
     cut: (usage) => {
