@@ -4,10 +4,10 @@ const CR = 0x0d;
 /** Bytes of a line that are read one by one. A native search costs more for short lines. */
 const shortLineBytes = 64;
 
-/** Bytes that one native search covers, so that many short lines cannot make each search long. */
-const windowBytes = 4096;
-
-/** The position of the first CR or LF from `start` on; the length of `bytes` if there is none. */
+/**
+ * The position of the first CR or LF from `start` on; the length of `bytes` if there is none. Each native search covers
+ * as many bytes as those before it, so that a long line needs few of them and no line is searched far beyond its end.
+ */
 export function findLineEnd(bytes: Buffer, start: number): number {
   const { length } = bytes;
   const searchFrom = Math.min(start + shortLineBytes, length);
@@ -15,8 +15,9 @@ export function findLineEnd(bytes: Buffer, start: number): number {
     const byte = bytes[at];
     if (byte === LF || byte === CR) return at;
   }
-  for (let at = searchFrom; at < length; at += windowBytes) {
-    const window = bytes.subarray(at, at + windowBytes);
+  for (let at = searchFrom, end; at < length; at = end) {
+    end = Math.min(at + (at - start), length);
+    const window = bytes.subarray(at, end);
     const lf = window.indexOf(LF);
     const cr = (lf === -1 ? window : window.subarray(0, lf)).indexOf(CR);
     if (cr !== -1) return at + cr;
