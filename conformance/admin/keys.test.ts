@@ -146,11 +146,18 @@ describe('keys and users of the admin API', () => {
   test('a user moves to a team, whose limits hold; a team with users stays', async () => {
     const team = await operator.send('POST', '/api/v1/teams', { name: 'Search', limits: { requests_per_minute: 100 } });
     assert.equal(team.status, 201, team.text);
+    const edit = { content: 'masked', prepaid: true, limits: { concurrency: 9 } };
+    const edited = await operator.send('PATCH', '/api/v1/teams/Search', edit, etag(team));
+    const { content, prepaid, limits } = edited.body as { content: string; prepaid: boolean; limits: Record<string, number> };
+    assert.deepEqual([content, prepaid, limits['concurrency'], limits['requests_per_minute']], ['masked', true, 9, 100], edited.text);
+    const rows = await operator.send('GET', '/api/v1/audit?subject=team:Search&action=teams.update');
+    assert.equal((rows.body['items'] as unknown[]).length, 1, 'the whole change is one row');
+    assert.equal(code(await operator.send('PATCH', '/api/v1/teams/Search', edit, etag(team))), '412 version_mismatch');
     const user = await operator.send('POST', '/api/v1/users', { name: 'tom' });
     assert.equal((await operator.send('PATCH', '/api/v1/users/tom', { team: 'Nobody' }, etag(user))).status, 400);
     const moved = await operator.send('PATCH', '/api/v1/users/tom', { team: 'Search', limits: { concurrency: 4 } }, etag(user));
     assert.deepEqual([moved.status, moved.body['team']], [200, 'Search'], moved.text);
-    const used = await operator.send('DELETE', '/api/v1/teams/Search', undefined, etag(team));
+    const used = await operator.send('DELETE', '/api/v1/teams/Search', undefined, etag(edited));
     assert.equal(code(used), '409 conflict');
     const organization = await operator.send('GET', '/api/v1/organization');
     const limited = await operator.send('PATCH', '/api/v1/organization', { limits: { concurrency: 500 } }, etag(organization));

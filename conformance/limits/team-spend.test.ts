@@ -84,7 +84,7 @@ async function overspendNothing({ store, urls, replaceOne }: Fleet): Promise<voi
   assert.ok(highest > 0n, 'the organization has a limit, so each call is held');
 
   // A team without money admits nothing: then every process knows the limit, and no call of before is unbooked.
-  await accounts.changeTeamLimits('research', { spendTotal: '0' });
+  await accounts.changeTeam('research', { limits: { spendTotal: '0' } });
   for (let number = 0; number < 6; number += 1)
     await eventually(
       () => send(urlOf(number), number % 2 === 0 ? ann : bob),
@@ -93,7 +93,7 @@ async function overspendNothing({ store, urls, replaceOne }: Fleet): Promise<voi
   const before = await eventually(spent, (sum) => sum > 0n);
   const limit = before + covered * highest;
   await accounts.changeUserLimits('bob', { spendPerMonth: usdDecimal(20n * highest) });
-  await accounts.changeTeamLimits('research', { spendTotal: usdDecimal(limit) });
+  await accounts.changeTeam('research', { limits: { spendTotal: usdDecimal(limit) } });
   for (const secret of keys)
     await eventually(
       () => send(urlOf(0), secret),
@@ -116,7 +116,7 @@ async function overspendNothing({ store, urls, replaceOne }: Fleet): Promise<voi
 
   // A process dies with leases and running calls. The part of its leases that is not spent can be spent by others.
   const more = (await spent()) + 40n * highest;
-  await accounts.changeTeamLimits('research', { spendTotal: usdDecimal(more) });
+  await accounts.changeTeam('research', { limits: { spendTotal: usdDecimal(more) } });
   await eventually(
     () => send(urlOf(1), ann),
     ({ status }) => status === 200,

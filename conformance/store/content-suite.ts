@@ -72,13 +72,13 @@ export function contentSuite(open: () => Promise<StoreUnderTest>): void {
     await store.insertTeam({ id: 'ct2', name: 'content-choosers', createdAtMs: 1 }, changeAt(1));
     await store.setUserTeam(user.name, 'content-choosers', changeAt(2));
     const version = await store.keysVersion();
-    assert.equal(await store.changeTeamContent('content-choosers', 'full', changeAt(3)), true);
-    assert.equal(await store.changeTeamContent('no-such-team', 'full', changeAt(3)), false);
+    assert.equal(await store.changeTeam('content-choosers', { content: 'full' }, changeAt(3)), true);
+    assert.equal(await store.changeTeam('no-such-team', { content: 'full' }, changeAt(3)), false);
     const found = await store.findApiKeyByHash('content-hash');
     assert.deepEqual([found?.content, found?.team?.content], ['masked', 'full']);
     assert.ok((await store.keysVersion()) > version);
     await store.editApiKey(key.id, { content: null }, changeAt(4));
-    await store.changeTeamContent('content-choosers', undefined, changeAt(5));
+    await store.changeTeam('content-choosers', { content: null }, changeAt(5));
     const after = await store.findApiKeyByHash('content-hash');
     assert.deepEqual([after?.content, after?.team?.content], [undefined, undefined]);
     const [row] = await store.listAudit({ subject: 'team:content-choosers', limit: 1 });

@@ -238,7 +238,7 @@ export function groupCreditSuite(open: () => Promise<StoreUnderTest>): void {
     const pots = [potOf('gone', 'team:2026-01:t-gone'), balanceOf(team('gone'))];
     const limits = async () => (await store.readPots(pots)).map(({ limitNanoUsd }) => limitNanoUsd);
     assert.deepEqual(await limits(), [10n, 0n]);
-    await store.changeTeamLimits('gone', { prepaid: null }, changeAt());
+    await store.changeTeam('gone', { limits: { prepaid: null } }, changeAt());
     assert.deepEqual(await limits(), [10n, undefined]);
     await store.setUserTeam('gone', undefined, changeAt());
     await store.postTransaction(paid(team('gone'), 5n, 'gone:1'), changeAt());

@@ -24,10 +24,10 @@ export function teamSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.insertTeam(team, changeAt()), true);
     assert.equal(await store.insertTeam({ ...team, id: 'team-b' }, changeAt()), false);
     assert.deepEqual(await store.listTeams(), [team]);
-    assert.equal(await store.changeTeamLimits('research', { requestsPerMinute: null, spendPerDay: '5' }, changeAt()), true);
+    assert.equal(await store.changeTeam('research', { limits: { requestsPerMinute: null, spendPerDay: '5' } }, changeAt()), true);
     const limits = { upstreams: ['openai*'], spendPerDay: '5' };
     assert.deepEqual(await store.listTeams(), [{ ...team, limits }]);
-    assert.equal(await store.changeTeamLimits('nobody', { concurrency: 1 }, changeAt()), false);
+    assert.equal(await store.changeTeam('nobody', { limits: { concurrency: 1 } }, changeAt()), false);
     assert.equal(await store.deleteTeam('research', changeAt()), 'deleted');
     assert.equal(await store.deleteTeam('research', changeAt()), 'missing');
     assert.deepEqual(await store.listTeams(), []);
@@ -55,7 +55,7 @@ export function teamSuite(open: () => Promise<StoreUnderTest>): void {
     const team = { id: 'team-carried', name: 'carriers' };
     assert.deepEqual(await noted(), { ...key, team });
     assert.equal((await store.listUsers()).find(({ id }) => id === key.userId)?.team, 'carriers');
-    await store.changeTeamLimits('carriers', { concurrency: 2 }, changeAt());
+    await store.changeTeam('carriers', { limits: { concurrency: 2 } }, changeAt());
     assert.deepEqual(await noted(), { ...key, team: { ...team, limits: { concurrency: 2 } } });
     await store.changeOrganizationLimits({ tokensPerMinute: 9 }, changeAt());
     assert.deepEqual(await noted(), { ...key, team: { ...team, limits: { concurrency: 2 } }, organizationLimits: { tokensPerMinute: 9 } });
@@ -85,8 +85,10 @@ export function teamSuite(open: () => Promise<StoreUnderTest>): void {
     const key = await createKey('audited');
     const head = await store.auditHead();
     await store.insertTeam({ id: 'team-audited', name: 'audited', createdAtMs: 5 }, changeAt());
-    await store.changeTeamLimits('audited', { concurrency: 2 }, changeAt());
-    await store.changeTeamLimits('audited', { concurrency: 2 }, changeAt());
+    // Both parts of a change are one row, and a change that changes nothing is none.
+    const edit = { limits: { concurrency: 2 }, content: 'masked' } as const;
+    await store.changeTeam('audited', edit, changeAt());
+    await store.changeTeam('audited', edit, changeAt());
     await store.setUserTeam(key.userName, 'audited', changeAt());
     await store.setUserTeam(key.userName, undefined, changeAt());
     await store.deleteTeam('audited', changeAt());

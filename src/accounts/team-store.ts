@@ -3,6 +3,14 @@ import type { AccessLimitsChange } from './access-limits.ts';
 import type { ContentMode } from './content-mode.ts';
 import type { Organization, Team } from './team.ts';
 
+/** What a change of a team changes. What is absent stays. */
+export type TeamEdit = {
+  /** The limits that all users of the team share. */
+  readonly limits?: AccessLimitsChange;
+  /** How much of the content of the team's calls is recorded; null for nothing. */
+  readonly content?: ContentMode | null;
+};
+
 /**
  * The store that teams and the organization need. Every method is one transaction, which also writes the row of the
  * audit log unless nothing changed, and increments the version of the keys. Names are validated before the call.
@@ -12,10 +20,8 @@ export type TeamStore = {
   readonly insertTeam: (team: Team, change: Change) => Promise<boolean>;
   /** Teams that are not deleted, oldest first. */
   readonly listTeams: () => Promise<readonly Team[]>;
-  /** Changes the limits that all users of a team share. Returns false if there is no team of that name. */
-  readonly changeTeamLimits: (teamName: string, limits: AccessLimitsChange, change: Change) => Promise<boolean>;
-  /** Changes how much of the content of the team's calls is recorded. Returns false if there is no such team. */
-  readonly changeTeamContent: (teamName: string, content: ContentMode | undefined, change: Change) => Promise<boolean>;
+  /** Changes a team; one row of the audit log has all of it. Returns false if there is no team of that name. */
+  readonly changeTeam: (teamName: string, edit: TeamEdit, change: Change) => Promise<boolean>;
   /**
    * Removes a team without users; booked calls keep its name. `missing`: there is no such team. `in-use`: a user is in
    * it, and nothing changed. `has-balance`: its balance is not 0, and nothing changed.

@@ -57,7 +57,7 @@ test('a key of a user in a team carries the limits of all levels', async () => {
 test('a team and the organization have spend limits and balances like a user', async () => {
   const accounts = open();
   await accounts.createTeam({ name: 'one', limits: { spendPerDay: '5' } });
-  assert.equal(await accounts.changeTeamLimits('one', { prepaid: true, spendPerMonth: '50' }), true);
+  assert.equal(await accounts.changeTeam('one', { limits: { prepaid: true, spendPerMonth: '50' } }), true);
   assert.deepEqual((await accounts.findTeam('one'))?.limits, { spendPerDay: '5', prepaid: true, spendPerMonth: '50' });
   await accounts.changeOrganizationLimits({ spendTotal: '9' });
   assert.deepEqual((await accounts.readOrganization()).limits, { spendTotal: '9' });

@@ -2,10 +2,9 @@ import type { Change, ChangeAuthor } from '../audit/change-author.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type AccessLimitsChange, changeLimits } from './access-limits.ts';
 import { AccountsError } from './accounts-error.ts';
-import type { ContentMode } from './content-mode.ts';
 import { generateId, type RandomBytes } from './api-key-format.ts';
 import { parseName } from './parse-name.ts';
-import type { TeamStore } from './team-store.ts';
+import type { TeamEdit, TeamStore } from './team-store.ts';
 import type { Organization, Team } from './team.ts';
 
 /** Manages teams and the organization. Methods reject as those of Accounts do. Changes take effect within a second. */
@@ -15,13 +14,8 @@ export type Teams = {
   /** Teams, oldest first. */
   readonly listTeams: () => Promise<readonly Team[]>;
   readonly findTeam: (name: string) => Promise<Team | undefined>;
-  /** Changes the limits that all users of a team share. False if there is no team of that name. */
-  readonly changeTeamLimits: (teamName: string, change: AccessLimitsChange) => Promise<boolean>;
-  /**
-   * Changes how much of the content of the team's calls is recorded; undefined means nothing. False if there is no team
-   * of that name.
-   */
-  readonly setTeamContent: (teamName: string, content: ContentMode | undefined) => Promise<boolean>;
+  /** Changes a team in one step. False if there is no team of that name. */
+  readonly changeTeam: (teamName: string, edit: TeamEdit) => Promise<boolean>;
   /**
    * Removes a team; its calls keep its name. False if there is no such team. Rejects with `team_in_use` while users are
    * in it or its balance is not 0.
@@ -59,8 +53,7 @@ export function createTeams({ store, clock, random, author }: Dependencies): Tea
     },
     listTeams: () => store.listTeams(),
     findTeam: async (name) => (await store.listTeams()).find((team) => team.name === name.normalize('NFC')),
-    changeTeamLimits: (teamName, limits) => store.changeTeamLimits(teamName.normalize('NFC'), limits, change()),
-    setTeamContent: (teamName, content) => store.changeTeamContent(teamName.normalize('NFC'), content, change()),
+    changeTeam: (teamName, edit) => store.changeTeam(teamName.normalize('NFC'), edit, change()),
     deleteTeam: async (teamName) => {
       const result = await store.deleteTeam(teamName.normalize('NFC'), change());
       if (result === 'in-use') throw new AccountsError('team_in_use', `The team ${teamName} has users; move them to another team first.`);

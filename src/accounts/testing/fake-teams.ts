@@ -32,15 +32,13 @@ export function createFakeTeams(users: {
       return true;
     },
     listTeams: () => [...teams],
-    changeTeamLimits: (teamName, change) => {
+    changeTeam: (teamName, { limits = {}, content }) => {
       if (!hasTeam(teamName)) return false;
-      teams = changeNamed(teams, teamName, (team) => withChangedLimits(team, change));
-      users.note();
-      return true;
-    },
-    changeTeamContent: (teamName, content) => {
-      if (!hasTeam(teamName)) return false;
-      teams = changeNamed(teams, teamName, ({ content: _before, ...team }) => ({ ...team, ...(content === undefined ? {} : { content }) }));
+      teams = changeNamed(teams, teamName, (team) => {
+        const { content: before, ...others } = withChangedLimits(team, limits);
+        const after = content === undefined ? before : (content ?? undefined);
+        return { ...others, ...(after === undefined ? {} : { content: after }) };
+      });
       users.note();
       return true;
     },

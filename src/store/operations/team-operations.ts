@@ -1,9 +1,8 @@
 import { type AccessLimits, type AccessLimitsChange, changeLimits } from '../../accounts/access-limits.ts';
 import type { User } from '../../accounts/api-key.ts';
-import type { TeamStore } from '../../accounts/team-store.ts';
+import type { TeamEdit, TeamStore } from '../../accounts/team-store.ts';
 import type { Team } from '../../accounts/team.ts';
 import type { Change } from '../../audit/change-author.ts';
-import type { ContentMode } from '../../accounts/content-mode.ts';
 import { decodeContentMode, newKeysVersion } from './api-key-row.ts';
 import { appendAudit, appendDifference } from './audit-operations.ts';
 import type { Database } from './database.ts';
@@ -22,10 +21,7 @@ export function createTeamOperations(database: Database): TeamStore {
   return {
     insertTeam: (team, change) => database.transact((transaction) => insertTeam(transaction, team, change)),
     listTeams: async () => (await database.all(`${selectTeams} order by created_at_ms, id`)).map(decodeTeam),
-    changeTeamLimits: (teamName, limits, change) =>
-      database.transact((transaction) => changeTeamLimits(transaction, teamName, limits, change)),
-    changeTeamContent: (teamName, content, change) =>
-      database.transact((transaction) => changeTeamContent(transaction, teamName, content, change)),
+    changeTeam: (teamName, edit, change) => database.transact((transaction) => changeTeam(transaction, teamName, edit, change)),
     deleteTeam: (teamName, change) => database.transact((transaction) => deleteTeam(transaction, teamName, change)),
     setUserTeam: (userName, teamName, change) => database.transact((transaction) => setUserTeam(transaction, userName, teamName, change)),
     readOrganization: async () => {
@@ -95,25 +91,11 @@ function decodeTeam(row: SqlRow): Team {
   return { ...team, ...(limits === undefined ? {} : { limits }), ...(content === undefined ? {} : { content }) };
 }
 
-async function changeTeamLimits(transaction: Database, teamName: string, limits: AccessLimitsChange, change: Change): Promise<boolean> {
+async function changeTeam(transaction: Database, teamName: string, { limits, content }: TeamEdit, change: Change): Promise<boolean> {
   const before = await readTeam(transaction, teamName);
   if (before === undefined) return false;
-  await changeLimitsOf(transaction, { table: 'teams', where: 'id = ?' }, before.id, limits);
-  await newKeysVersion(transaction);
-  const texts = { before: JSON.stringify(before), after: JSON.stringify(await readTeam(transaction, teamName)) };
-  await appendDifference(transaction, { change, action: 'teams.update' }, `team:${teamName}`, texts);
-  return true;
-}
-
-async function changeTeamContent(
-  transaction: Database,
-  teamName: string,
-  content: ContentMode | undefined,
-  change: Change,
-): Promise<boolean> {
-  const before = await readTeam(transaction, teamName);
-  if (before === undefined) return false;
-  await transaction.run('update teams set content = ? where id = ?', content ?? null, before.id);
+  if (limits !== undefined) await changeLimitsOf(transaction, { table: 'teams', where: 'id = ?' }, before.id, limits);
+  if (content !== undefined) await transaction.run('update teams set content = ? where id = ?', content, before.id);
   await newKeysVersion(transaction);
   const texts = { before: JSON.stringify(before), after: JSON.stringify(await readTeam(transaction, teamName)) };
   await appendDifference(transaction, { change, action: 'teams.update' }, `team:${teamName}`, texts);

@@ -14,7 +14,7 @@ import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } fr
 import { instant, moneySchema, nullable, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
-import { AdminProblem, notFound } from '../../problem.ts';
+import { notFound } from '../../problem.ts';
 
 export type TeamServices = {
   /** Accounts whose changes have this author. */
@@ -144,15 +144,8 @@ export const updateTeam = operation({
   handle: async ({ params, body }, context: Context) => {
     await find(context, params.name);
     const { content, ...others } = body;
-    // One change compares the version that the caller has seen.
-    const accounts = context.services.accountsBy(context.change());
-    if (content !== undefined && Object.keys(others).length > 0)
-      throw new AdminProblem('invalid_request', 'Change content in a request of its own.');
-    const isChanged =
-      content === undefined
-        ? await accounts.changeTeamLimits(params.name, readChange(others))
-        : await accounts.setTeamContent(params.name, content ?? undefined);
-    if (!isChanged) throw notFound('team of this name');
+    const edit = { limits: readChange(others), ...(content !== undefined && { content }) };
+    if (!(await context.services.accountsBy(context.change()).changeTeam(params.name, edit))) throw notFound('team of this name');
     return await find(context, params.name);
   },
 });
