@@ -256,13 +256,15 @@ describe('running the gateway by the admin API', () => {
       assert.deepEqual(await find(viewer, String(key.body['id'])), [`key ${String(key.body['id'])}`]);
       assert.deepEqual(await find(viewer, 'QUIL'), ['user quill']);
       assert.deepEqual(await find(viewer, 'simulated-anth'), ['upstream simulated-anthropic']);
+      assert.deepEqual(await find(viewer, 'HAIKU-4-5'), ['model claude-haiku-4-5']);
       await operator.send('POST', '/api/v1/users', { name: 'rowan' });
       const owner = await addPerson('owner', ['rowan']);
-      for (const text of [id, String(key.body['id']), 'quill', 'simulated']) assert.deepEqual(await find(owner, text), [], text);
+      for (const text of [id, String(key.body['id']), 'quill', 'simulated', 'haiku']) assert.deepEqual(await find(owner, text), [], text);
       assert.deepEqual(await find(owner, 'row'), ['user rowan']);
       const own = await owner.send('GET', '/api/v1/overview');
       assert.deepEqual([own.status, own.body['users'], own.body['upstreams'], own.body['books']], [200, [], [], null], own.text);
       assert.equal((await owner.send('GET', '/api/v1/events?topics=targets')).status, 403);
+      assert.equal((await owner.send('GET', '/api/v1/events?topics=nodes')).status, 403);
       assert.equal((await owner.send('GET', '/api/v1/events?topics=weather')).status, 400);
     });
 
@@ -344,6 +346,32 @@ describe('running the gateway by the admin API', () => {
         (audit.body['items'] as { action: string }[]).map(({ action }) => action),
         ['operations.cancel', 'test.count'],
       );
+    });
+
+    test('one stream sends gateways, and the operations that its reader may see, with their progress', async () => {
+      const path = '/api/v1/events?topics=nodes,operations';
+      const [seeing, blind] = await Promise.all([operator, viewer].map((each) => openEvents(weir.consoleUrl, each.cookie(), path)));
+      assert.ok(seeing !== undefined && blind !== undefined);
+      const nodes = await blind.until(({ event }) => event === 'nodes');
+      assert.deepEqual((nodes.data['items'] as { state: string }[])[0]?.state, 'running');
+      const itemsOf = ({ data }: { data: object }) => (data as { items: { id: string; state: string; progress: object | null }[] }).items;
+      const { id: hidden } = await start('prices:stage');
+      const held = release;
+      const running = await seeing.until((event) => itemsOf(event).some((item) => item.id === hidden && item.progress !== null));
+      const [item] = itemsOf(running);
+      assert.deepEqual([item?.state, item?.progress], ['running', { done: 1, total: 2, unit: 'steps' }]);
+      assert.ok(item !== undefined && !('result' in item) && !('input' in item));
+      held.resolve();
+      await seeing.until((event) => itemsOf(event).some(({ id, state }) => id === hidden && state === 'done'));
+      const { id } = await start('usage:read');
+      release.resolve();
+      // The one before is not in the stream of a reader without its permission.
+      const first = await blind.until((event) => event.event === 'operations' && itemsOf(event).length > 0);
+      assert.deepEqual(
+        itemsOf(first).map((each) => each.id),
+        [id],
+      );
+      await Promise.all([seeing.close(), blind.close()]);
     });
 
     test('a person who may see some users only sees what they began themselves', async () => {

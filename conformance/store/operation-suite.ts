@@ -49,6 +49,20 @@ export function operationSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal((await store.listAudit({ subject: 'operation:op_second', limit: 9 })).length, 0);
   });
 
+  test('operations are listed while they run, and for a time after their end', async () => {
+    const store = engine().store();
+    await store.insertOperation({ ...newOperation('op_listed'), createdAtMs: 30 }, 9);
+    await store.insertOperation({ ...newOperation('op_over'), createdAtMs: 40 }, 9);
+    await store.cancelOperation('op_over', 1000, change);
+    const list = async (keptUntilMs: number, limit = 9) =>
+      (await store.listOperations({ keptUntilMs, limit })).map(({ id }) => id).filter((id) => /_listed|_over/.test(id));
+    assert.deepEqual(await list(1000), ['op_over', 'op_listed']);
+    assert.deepEqual(await list(1001), ['op_listed']);
+    assert.deepEqual(await list(1000, 1), ['op_over']);
+    await store.cancelOperation('op_listed', 1000, change);
+    assert.deepEqual(await list(1001), []);
+  });
+
   test('of many processes one gets an operation, and another one after the lease; the loser of the lease changes nothing', async () => {
     const store = engine().store();
     const another = await engine().openAnother();

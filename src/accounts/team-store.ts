@@ -3,7 +3,7 @@ import type { AccessLimitsChange } from './access-limits.ts';
 import type { ContentMode } from './content-mode.ts';
 import type { Organization, Team } from './team.ts';
 
-/** What a change of a team changes. What is absent stays. */
+/** A change of a team. Absent members stay as they are. */
 export type TeamEdit = {
   /** The limits that all users of the team share. */
   readonly limits?: AccessLimitsChange;

@@ -21,7 +21,7 @@ function open() {
     warnings: [] as string[],
   };
   const answer = async <Value>(value: () => Value): Promise<Value> => {
-    if (state.isDown) throw new Error('the database is away');
+    if (state.isDown) throw new Error('the database is down');
     return value();
   };
   const follower = createControlFollower({

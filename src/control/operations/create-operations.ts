@@ -12,6 +12,7 @@ export const keepResultsMs = 7 * 86_400_000;
 const operationBytesMax = 1024 * 1024;
 
 const defaults = { openMax: 20, pollMs: 200 };
+const listedMax = 100;
 
 export type StartOperation = {
   readonly kind: string;
@@ -31,6 +32,8 @@ export type Operations = {
   /** @throws ControlError `too_many_operations`, `input_too_large` */
   readonly start: (start: StartOperation) => Promise<LongOperation>;
   readonly find: (id: string) => Promise<LongOperation | undefined>;
+  /** Those that have not ended, or ended within a time: the newest first, at most 100. */
+  readonly listRecent: (endedWithinMs: number) => Promise<readonly LongOperation[]>;
   /** Undefined if there is none. @throws ControlError `operation_ended` */
   readonly cancel: (id: string, change: Change) => Promise<LongOperation | undefined>;
   /**
@@ -81,6 +84,8 @@ export function createOperations(options: {
       return { ...operation, state: 'waiting', isCancelling: false, version: 1, attempts: 0 };
     },
     find: (id) => store.findOperation(id),
+    // A row is kept for a fixed time after its end.
+    listRecent: (endedWithinMs) => store.listOperations({ keptUntilMs: clock.nowMs() + keepResultsMs - endedWithinMs, limit: listedMax }),
     cancel: async (id, change) => {
       const operation = await store.cancelOperation(id, clock.nowMs() + keepResultsMs, change);
       if (operation !== undefined && (operation.state === 'done' || operation.state === 'failed'))

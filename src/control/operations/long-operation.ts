@@ -67,6 +67,10 @@ export type OperationStore = {
    */
   readonly insertOperation: (operation: NewOperation, openMax: number, change?: Change) => Promise<boolean>;
   readonly findOperation: (id: string) => Promise<LongOperation | undefined>;
+  /**
+   * Operations that have not ended, or whose rows are kept until a time or longer: the newest first, at most `limit`.
+   */
+  readonly listOperations: (query: { readonly keptUntilMs: number; readonly limit: number }) => Promise<readonly LongOperation[]>;
   /** Leases the oldest operation of these kinds that nobody works on. */
   readonly claimOperation: (claim: {
     readonly kinds: readonly string[];

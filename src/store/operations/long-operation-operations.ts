@@ -17,6 +17,10 @@ export function createLongOperationOperations(database: Database): OperationStor
   return {
     insertOperation: (operation, openMax, change) => database.transact((transaction) => insert(transaction, operation, openMax, change)),
     findOperation: (id) => find(database, id),
+    listOperations: async ({ keptUntilMs, limit }) => {
+      const sql = `select ${columns} from operations where ended_at_ms is null or keep_until_ms >= ? order by created_at_ms desc, id limit ?`;
+      return (await database.all(sql, keptUntilMs, limit)).map(decode);
+    },
     claimOperation: async ({ kinds, owner, nowMs, leaseUntilMs }) => {
       if (kinds.length === 0) return undefined;
       const { sql, parameters } = namesIn('kind', kinds);

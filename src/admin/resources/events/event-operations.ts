@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { Type } from 'typebox';
 
+import type { Permission } from '../../../accounts/people/permissions.ts';
 import { record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import { answerEvents, type ServerEvent } from '../../event-stream.ts';
@@ -11,13 +12,22 @@ import { type AttentionServices, readAttention } from '../attention/attention-op
 import { callFilterQuery, readCallFilter } from '../calls/call-filter.ts';
 import { type CallServices, encodeCall } from '../calls/call-operations.ts';
 import { watchNodes } from '../nodes/live-nodes.ts';
+import { encodeNode } from '../nodes/node-operations.ts';
+import { listRecentOperations, type OperationServices } from '../operations/operation-resource.ts';
 import { encodeTargets, type TargetServices } from '../targets/target-operations.ts';
 
-type EventServices = AttentionServices & CallServices & TargetServices & { readonly ending: AbortSignal };
+type EventServices = AttentionServices & CallServices & TargetServices & OperationServices;
 type Context = AdminContext<EventServices>;
 
 /** The permission of each topic. */
-const topics = { attention: 'usage:read', calls: 'calls:read', targets: 'upstreams:read' } as const;
+const topics = {
+  attention: 'usage:read',
+  calls: 'calls:read',
+  nodes: 'upstreams:read',
+  // Each operation has a permission of its own, which its reader compares.
+  operations: undefined,
+  targets: 'upstreams:read',
+} as const satisfies Readonly<Record<string, Permission | undefined>>;
 type Topic = keyof typeof topics;
 const topicNames = Object.keys(topics) as readonly Topic[];
 
@@ -32,7 +42,7 @@ const stream = operation({
   id: 'events.stream',
   method: 'GET',
   path: '/events',
-  summary: 'Changes as they happen: problems, calls as they are booked, and the health of targets',
+  summary: 'Changes as they happen: problems, calls as they are booked, gateways, long work, and the health of targets',
   access: 'signed-in',
   query: record({
     ...callFilterQuery,
@@ -42,10 +52,14 @@ const stream = operation({
   handle: async ({ query: { topics: written, ...filter } }, context: Context) => {
     const wanted = written.split(',').map((name) => readTopic(name, context));
     const signal = AbortSignal.any([context.signal, context.services.ending]);
-    const readers = [...new Set(wanted)].map((topic) => {
-      if (topic === 'calls') return readCalls(context, filter);
-      return topic === 'attention' ? readChanges('attention', () => readAttention(context)) : readTargets(context);
-    });
+    const makers: Readonly<Record<Topic, () => Reader>> = {
+      attention: () => readChanges('attention', () => readAttention(context)),
+      calls: () => readCalls(context, filter),
+      nodes: () => readNodes(context),
+      operations: () => readOperations(context),
+      targets: () => readTargets(context),
+    };
+    const readers = [...new Set(wanted)].map((topic) => makers[topic]());
     return answerEvents(poll(readers, context, signal), context.services.ending);
   },
 });
@@ -57,7 +71,9 @@ function readTopic(name: string, { principal }: Context): Topic {
     throw new AdminProblem('invalid_request', detail, { errors: [{ parameter: 'topics', code: 'enum', detail }] });
   }
   const permission = topics[topic];
-  const maySee = principal.permissions.has(permission) && (topic !== 'targets' || principal.users === 'all');
+  if (permission === undefined) return topic;
+  // Gateways and their targets are not about some users.
+  const maySee = principal.permissions.has(permission) && (permission !== 'upstreams:read' || principal.users === 'all');
   if (maySee) return topic;
   throw new AdminProblem('permission_required', `The topic ${topic} needs the permission ${permission}, which your role does not have.`, {
     members: { permission },
@@ -102,6 +118,44 @@ function readTargets(context: Context): Reader {
     if (states === before) return undefined;
     before = states;
     return { event: 'targets', data: { items } };
+  };
+}
+
+/**
+ * Gateways whenever one starts, ends or uses something else. Reports that differ in their figures only are not sent.
+ */
+function readNodes(context: Context): Reader {
+  let before: string | undefined;
+  return async () => {
+    const atMs = context.nowMs();
+    const items = (await watchNodes(context)).map((node) => encodeNode(node, atMs));
+    const states = JSON.stringify(
+      items.map(({ id, state, started_at, config_version, config_in_force, price_version, targets_out }) => [
+        [id, state, started_at],
+        [config_version, config_in_force, price_version, targets_out],
+      ]),
+    );
+    if (states === before) return undefined;
+    before = states;
+    return { event: 'nodes', data: { items } };
+  };
+}
+
+/**
+ * Operations that have changed since the last reading: their state and progress. The first event has those that run.
+ */
+function readOperations(context: Context): Reader {
+  const seen = new Map<string, number>();
+  let isFirst = true;
+  return async () => {
+    const recent = await listRecentOperations(context, announcedMs);
+    const changed = recent.filter(({ version, item }) => (seen.get(item.id) ?? 0) < version);
+    seen.clear();
+    for (const { version, item } of recent) seen.set(item.id, version);
+    const shown = isFirst ? changed.filter(({ item }) => item['ended_at'] === null) : changed;
+    if (shown.length === 0 && !isFirst) return undefined;
+    isFirst = false;
+    return { event: 'operations', data: { items: shown.map(({ item }) => item) } };
   };
 }
 

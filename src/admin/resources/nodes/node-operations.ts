@@ -32,7 +32,7 @@ const nodeSchema = record(
   'A gateway process.',
 );
 
-function encodeNode(node: NodeState, nowMs: number) {
+export function encodeNode(node: NodeState, nowMs: number) {
   const { report } = node;
   return {
     id: node.nodeId,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type LongOperation, operationStates } from '../../../control/operations/long-operation.ts';
+import type { Principal } from '../../../accounts/people/principal.ts';
 import type { Operations } from '../../../control/operations/create-operations.ts';
 import { instant, nullable, optionalInstant, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
@@ -68,16 +69,33 @@ export function answerStarted(started: LongOperation) {
   return { body: encodeOperation(started), location: `/operations/${started.id}` };
 }
 
+/** Whether a caller may see an operation. One about some users only is seen by the person who began it. */
+function maySee({ permissions, users, author }: Principal, { permission, actor }: LongOperation): boolean {
+  return permissions.has(permission) && (users === 'all' || actor === author.actor);
+}
+
 /** An operation that the caller may see. @throws AdminProblem `not_found` */
 async function find({ services, principal }: Context, id: string): Promise<LongOperation> {
   const found = await services.operations.find(id);
-  // One about some users only is seen by the person who began it.
-  const isSeen =
-    found !== undefined &&
-    principal.permissions.has(found.permission) &&
-    (principal.users === 'all' || found.actor === principal.author.actor);
-  if (!isSeen) throw notFound('operation of this id');
+  if (found === undefined || !maySee(principal, found)) throw notFound('operation of this id');
   return found;
+}
+
+/**
+ * Operations that the caller may see and that run or ended a short time ago, with their versions. Input, result and the
+ * partial result are left out, because they can be large.
+ */
+export async function listRecentOperations(
+  { services, principal }: AdminContext<Pick<OperationServices, 'operations'>>,
+  endedWithinMs: number,
+): Promise<readonly { readonly version: number; readonly item: Readonly<Record<string, unknown>> & { readonly id: string } }[]> {
+  return (await services.operations.listRecent(endedWithinMs))
+    .filter((each) => maySee(principal, each))
+    .map((each) => {
+      const { input: _input, result: _result, progress, ...item } = encodeOperation(each);
+      const { partial: _partial, ...counted } = progress ?? { partial: null };
+      return { version: each.version, item: { ...item, progress: progress === null ? null : counted } };
+    });
 }
 
 const params = record({ id: Type.String({ maxLength: 64 }) });

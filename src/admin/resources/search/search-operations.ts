@@ -11,7 +11,12 @@ import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
 
 type SearchServices = CallServices & ControlServices & { readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'listUsers'> };
 type Context = AdminContext<SearchServices>;
-type Hit = { readonly kind: 'call' | 'key' | 'user' | 'upstream'; readonly id: string; readonly label: string; readonly path: string };
+type Hit = {
+  readonly kind: 'call' | 'key' | 'user' | 'upstream' | 'model';
+  readonly id: string;
+  readonly label: string;
+  readonly path: string;
+};
 
 /** Of each kind. */
 const hitsMax = 8;
@@ -41,27 +46,40 @@ async function findUsers({ services, principal }: Context, text: string): Promis
     .map(({ name }) => ({ kind: 'user', id: name, label: name, path: `/users/${encodeURIComponent(name)}` }));
 }
 
-async function findUpstreams(context: Context, text: string): Promise<readonly Hit[]> {
+/** Upstreams and models of running gateways. Of each, names that begin with the text come first. */
+async function findNames(context: Context, text: string): Promise<readonly Hit[]> {
   if (!context.principal.permissions.has('upstreams:read')) return [];
   const nodes = await listLiveNodes(context);
-  const names = new Set(nodes.flatMap(({ description }) => description.upstreams.map(({ name }) => name)));
-  return [...names]
-    .filter((name) => name.toLowerCase().includes(text.toLowerCase()))
-    .slice(0, hitsMax)
-    .map((name) => ({ kind: 'upstream', id: name, label: name, path: `/upstreams/${name}` }));
+  const wanted = text.toLowerCase();
+  const find = (kind: 'upstream' | 'model', names: readonly string[]): readonly Hit[] =>
+    [...new Set(names)]
+      .filter((name) => name.toLowerCase().includes(wanted))
+      .toSorted((a, b) => Number(b.toLowerCase().startsWith(wanted)) - Number(a.toLowerCase().startsWith(wanted)))
+      .slice(0, hitsMax)
+      .map((name) => ({ kind, id: name, label: name, path: `/${kind}s/${encodeURIComponent(name)}` }));
+  return [
+    ...find(
+      'upstream',
+      nodes.flatMap(({ description }) => description.upstreams.map(({ name }) => name)),
+    ),
+    ...find(
+      'model',
+      nodes.flatMap(({ description }) => description.models.map(({ name }) => name)),
+    ),
+  ];
 }
 
 const search = operation({
   id: 'search',
   method: 'GET',
   path: '/search',
-  summary: 'Finds calls and keys by any id, and users and upstreams by a part of their names',
+  summary: 'Finds calls and keys by any id, and users, upstreams and models by a part of their names',
   access: 'signed-in',
   query: record({ q: Type.String({ minLength: 1, maxLength: 256 }) }),
   reply: record({
     items: Type.Array(
       record({
-        kind: Type.Enum(['call', 'key', 'user', 'upstream']),
+        kind: Type.Enum(['call', 'key', 'user', 'upstream', 'model']),
         id: Type.String(),
         label: Type.String(),
         path: Type.String({ description: 'Below /api/v1.' }),
@@ -71,7 +89,7 @@ const search = operation({
   }),
   handle: async ({ query }, context: Context) => {
     const text = query.q.trim();
-    const found = text === '' ? [] : await Promise.all([findCalls, findKeys, findUsers, findUpstreams].map((find) => find(context, text)));
+    const found = text === '' ? [] : await Promise.all([findCalls, findKeys, findUsers, findNames].map((find) => find(context, text)));
     return { body: { items: found.flat(), as_of: instant(context.nowMs()) } };
   },
 });
