@@ -18,7 +18,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   tasks: ['accounts', 'audit', 'billing', 'inference'],
   alerts: ['accounts', 'billing', 'tasks'],
   gateway: ['accounts', 'audit', 'billing', 'content', 'conversations', 'dialects', 'inference', 'tasks', 'tools', 'upstreams'],
-  admin: ['accounts', 'alerts', 'audit', 'billing', 'content', 'control', 'conversations', 'inference', 'tasks'],
+  admin: ['accounts', 'alerts', 'audit', 'billing', 'content', 'control', 'conversations', 'inference', 'tasks', 'tools'],
   monitor: ['accounts', 'billing'],
   store: ['accounts', 'alerts', 'audit', 'billing', 'content', 'control', 'conversations', 'inference', 'tasks', 'tools'],
   main: [

@@ -165,8 +165,12 @@ describe('videos, callbacks and standing of the admin API', () => {
   test('a video is deleted with its file, by an operator alone; its receipt stays', async () => {
     const id = String(videos['vera']);
     assert.equal((await owner.send('DELETE', `/api/v1/videos/${id}`)).status, 403);
-    const { call_id } = (await operator.send('GET', `/api/v1/videos/${id}`)).body;
-    assert.equal((await operator.send('DELETE', `/api/v1/videos/${id}`)).status, 204);
+    const seen = await operator.send('GET', `/api/v1/videos/${id}`);
+    const { call_id } = seen.body;
+    const remove = (etag?: string) =>
+      operator.send('DELETE', `/api/v1/videos/${id}`, undefined, etag === undefined ? {} : { 'if-match': etag });
+    assert.deepEqual([(await remove()).status, (await remove('"1"')).status], [428, 412]);
+    assert.equal((await remove(seen.headers.get('etag') ?? '')).status, 204);
     assert.equal((await operator.send('GET', `/api/v1/videos/${id}/content`)).status, 404);
     assert.equal((await operator.send('GET', `/api/v1/calls/${String(call_id)}/receipt`)).status, 200);
     assert.deepEqual(

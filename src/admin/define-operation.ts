@@ -1,12 +1,12 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
-import type { AdminContext, Answer, Input, Operation, Schemas, Shape, StreamAnswer } from './operation.ts';
+import type { AdminContext, Answer, Input, Operation, Schemas, Shape, StreamAnswer, VersionOf } from './operation.ts';
 import { readInput } from './read-input.ts';
 
 type Definition<Services, Params extends TObject, Query extends TObject, Body extends TSchema, Reply extends TSchema> = Shape &
   Schemas<Params, Query, Body, Reply> & {
     readonly subject?: (params: Readonly<Record<string, string>>) => string;
-    readonly versionOf?: (params: Readonly<Record<string, string>>, services: Services) => Promise<number>;
+    readonly versionOf?: VersionOf<Services>;
     readonly handle: (
       input: Input<Static<Params>, Static<Query>, Static<Body>>,
       context: AdminContext<Services>,

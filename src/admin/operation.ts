@@ -49,6 +49,17 @@ export type StreamAnswer = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+/**
+ * The version of an object with one of its own.
+ * @throws AdminProblem `not_found` if the principal may not see it
+ */
+export type VersionOf<Services> = (
+  params: Readonly<Record<string, string>>,
+  services: Services,
+  principal: Principal,
+  nowMs: number,
+) => Promise<number>;
+
 /** The parts of a request, before or after validation. Query parameters that repeat are lists. */
 export type Input<Params, Query, Body> = { readonly params: Params; readonly query: Query; readonly body: Body };
 export type RawInput = Input<Readonly<Record<string, string>>, Readonly<Record<string, readonly string[]>>, unknown>;
@@ -98,7 +109,7 @@ export type Operation<Services, Params = unknown, Query = unknown, Body = unknow
    */
   readonly subject?: (params: Readonly<Record<string, string>>) => string;
   /** The same for an object with a version of its own; the handler compares it once more with `context.expected`. */
-  readonly versionOf?: (params: Readonly<Record<string, string>>, services: Services) => Promise<number>;
+  readonly versionOf?: VersionOf<Services>;
   /** The types of the parts, for callers in the same language. It has no value. */
   readonly types?: Input<Params, Query, Body> & { readonly reply: Reply };
 };

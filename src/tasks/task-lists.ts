@@ -1,19 +1,6 @@
+import type { ScopedList } from '../accounts/scoped-list.ts';
 import type { Delivery, DeliveryStatus } from './callbacks/callback-store.ts';
 import type { VideoPhase, VideoTask } from './video-task.ts';
-
-/** A position in a list that begins with the newest: the row before the page. */
-type ListPosition = { readonly createdAtMs: number; readonly id: string };
-
-/** What every list over several users asks for. Times are Unix milliseconds, half-open. */
-export type ScopedList = {
-  /** The users whose rows may be seen: all, or the names of some. */
-  readonly users: 'all' | readonly string[];
-  readonly userName?: string;
-  readonly fromMs?: number;
-  readonly toMs?: number;
-  readonly after?: ListPosition;
-  readonly limit: number;
-};
 
 /** Which tasks to list, beside their users and times. */
 type TaskQuery = ScopedList & {

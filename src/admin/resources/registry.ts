@@ -11,6 +11,10 @@ import { captureOperations, type CaptureServices } from './captures/capture-oper
 import { contentOperations, type ContentServices } from './content/content-operations.ts';
 import { callbackOperations, type CallbackServices } from './callbacks/callback-operations.ts';
 import { standingOperations, type StandingServices } from './standing/standing-operations.ts';
+import { conversationOperations } from './stored/conversation-operations.ts';
+import { fileOperations, vectorStoreOperations } from './stored/file-operations.ts';
+import { responseOperations } from './stored/response-operations.ts';
+import type { StoredServices } from './stored/stored-services.ts';
 import { videoOperations, type VideoServices } from './videos/video-operations.ts';
 import { eventOperations } from './events/event-operations.ts';
 import { keyOperations, type KeyServices } from './keys/key-operations.ts';
@@ -58,7 +62,8 @@ export type AdminServices = AttentionServices &
   ConfigServices &
   StandingServices &
   CallbackServices &
-  VideoServices;
+  VideoServices &
+  StoredServices;
 
 /** All operations: one line for each resource. */
 export const operations: readonly Operation<AdminServices>[] = [
@@ -82,6 +87,10 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...standingOperations,
   ...callbackOperations,
   ...videoOperations,
+  ...responseOperations,
+  ...conversationOperations,
+  ...fileOperations,
+  ...vectorStoreOperations,
   ...auditOperations,
   ...overviewOperations,
   ...attentionOperations,

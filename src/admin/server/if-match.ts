@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
+import type { Principal } from '../../accounts/people/principal.ts';
 import type { AdminOptions } from '../admin-options.ts';
 import type { Operation, RawInput } from '../operation.ts';
 import { AdminProblem } from '../problem.ts';
@@ -16,14 +17,16 @@ export async function readExpectedVersion<Services>(
   { method, matchRequired, subject, versionOf: ownVersion }: Operation<Services>,
   request: FastifyRequest,
   input: RawInput,
-  { versionOf, services }: AdminOptions<Services>,
+  principal: Principal,
+  { versionOf, services, clock }: AdminOptions<Services>,
 ): Promise<number | undefined> {
   if ((!changing.has(method) && matchRequired !== true) || (subject === undefined && ownVersion === undefined)) return undefined;
   const header = request.headers['if-match'];
   if (header === undefined)
     throw new AdminProblem('if_match_required', 'Send If-Match with the ETag of the object as you have seen it, or * for any.');
   if (header.trim() === '*') return undefined;
-  const present = subject === undefined ? await ownVersion?.(input.params, services) : await versionOf(subject(input.params));
+  const present =
+    subject === undefined ? await ownVersion?.(input.params, services, principal, clock.nowMs()) : await versionOf(subject(input.params));
   const seen = header.split(',').map((tag) => tag.trim());
   if (seen.includes(`"${present}"`)) return present;
   throw versionMismatch(present);

@@ -26,7 +26,7 @@ export function createServe<Services>(
     const left = leaving(reply);
     const body = request.body instanceof JsonBody ? request.body : undefined;
     const input: RawInput = { params: readParams(request), query: readQuery(request), body: body?.value };
-    const expected = await readExpectedVersion(operation, request, input, options);
+    const expected = await readExpectedVersion(operation, request, input, principal, options);
     const { range, 'if-range': ifRange } = request.headers;
     const lastEventId = request.headers['last-event-id'];
     const context: AdminContext<Services> = {

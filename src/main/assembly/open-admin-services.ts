@@ -9,6 +9,9 @@ import { type RoleSettings, roleSettingsDefault } from '../../accounts/people/pe
 import { createSessions } from '../../accounts/people/sessions.ts';
 import { createSignInLimits } from '../../accounts/people/sign-in-limits.ts';
 import { createSignIns } from '../../accounts/people/sign-ins.ts';
+import { createConversations } from '../../conversations/create-conversations.ts';
+import { createFileReader } from '../../tools/file-search/file-library.ts';
+import { createPieceSealer } from '../../tools/file-search/piece-sealer.ts';
 import { createDraftReader } from '../../billing/price-books/draft-reader.ts';
 import { createCursors } from '../../admin/cursor.ts';
 import type { AdminServices } from '../../admin/resources/registry.ts';
@@ -79,6 +82,9 @@ export function openAdminServices(
     callbacks: store,
     callbackVault: createCallbackVault({ store, key: loadStoreKey(environment), randomBytes, clock }),
     tasks: store,
+    stored: store,
+    conversations: createConversations({ store, key: loadStoreKey(environment), clock }),
+    readFile: createFileReader(store, createPieceSealer(loadStoreKey(environment))),
     media: openMediaLater({ config: config.mediaStorage, environment, store }),
     priceBooks: store,
     priceDrafts: store,

@@ -33,6 +33,7 @@ import { control } from './0031-control.ts';
 import { callLabels } from './0032-call-labels.ts';
 import { adminLists } from './0033-admin-lists.ts';
 import { captures } from './0034-captures.ts';
+import { storedLists } from './0035-stored-lists.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -70,6 +71,7 @@ export const migrations: readonly Migration[] = [
   callLabels,
   adminLists,
   captures,
+  storedLists,
 ];
 
 /** The schema version that this program needs. */

@@ -67,10 +67,13 @@ async function appendItems(database: Database, number: number, items: readonly S
   if (conversation === undefined) return 'unknown';
   const first = readInteger(conversation, 'next_position');
   let added = 0;
+  let bytes = 0;
   for (const { key, sealed } of items) {
     const sql = `insert into conversation_items (conversation_number, position, item_key, body) values (?, ?, ?, ?)
       on conflict (item_key, conversation_number) do nothing`;
-    added += await database.run(sql, number, first + added, key, sealed);
+    const inserted = await database.run(sql, number, first + added, key, sealed);
+    added += inserted;
+    bytes += inserted * sealed.length;
   }
   if (readInteger(conversation, 'items') + added > itemsMax) {
     // All or nothing: removes the items that were added.
@@ -78,18 +81,21 @@ async function appendItems(database: Database, number: number, items: readonly S
     return 'refused';
   }
   await database.run(
-    'update conversations set items = items + ?, next_position = next_position + ? where number = ?',
+    'update conversations set items = items + ?, next_position = next_position + ?, item_bytes = item_bytes + ? where number = ?',
     added,
     added,
+    bytes,
     number,
   );
   return 'done';
 }
 
 async function deleteItem(database: Database, number: number, key: string): Promise<number> {
-  const changes = await database.run('delete from conversation_items where item_key = ? and conversation_number = ?', key, number);
-  if (changes > 0) await database.run('update conversations set items = items - 1 where number = ?', number);
-  return changes;
+  const sql = 'delete from conversation_items where item_key = ? and conversation_number = ? returning length(body) as bytes';
+  const deleted = await database.first(sql, key, number);
+  if (deleted === undefined) return 0;
+  const change = 'update conversations set items = items - 1, item_bytes = item_bytes - ? where number = ?';
+  return await database.run(change, readInteger(deleted, 'bytes'), number);
 }
 
 async function deleteConversation(database: Database, number: number): Promise<number> {

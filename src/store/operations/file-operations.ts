@@ -9,7 +9,7 @@ import type { FileSearchOperations } from '../worker/store-protocol.ts';
 
 type FileOperations = Pick<FileSearchOperations, keyof FilesStore>;
 
-const columns = 'id, user_name, filename, purpose, media_type, bytes, created_at_ms, expires_at_ms';
+export const fileColumns = 'id, user_name, filename, purpose, media_type, bytes, created_at_ms, expires_at_ms';
 const living = 'user_name = ? and is_finished = 1 and (expires_at_ms is null or expires_at_ms > ?)';
 
 /** The SQL of files and their sealed content. */
@@ -37,13 +37,13 @@ export function createFileOperations(database: Database): FileOperations {
       return row === undefined ? undefined : readBytes(row, 'sealed');
     },
     findFile: async ({ userName, fileId, nowMs }) => {
-      const row = await database.first(`select ${columns} from files where id = ? and ${living}`, fileId, userName, nowMs);
+      const row = await database.first(`select ${fileColumns} from files where id = ? and ${living}`, fileId, userName, nowMs);
       return row === undefined ? undefined : decodeFile(row);
     },
     listFiles: async ({ userName, purpose, nowMs, ...page }) => {
       const where = purpose === undefined ? living : `${living} and purpose = ?`;
       const parameters = [userName, nowMs, ...(purpose === undefined ? [] : [purpose])];
-      return (await readPage(database, { columns, from: 'files', where, idColumn: 'id', parameters }, page)).map(decodeFile);
+      return (await readPage(database, { columns: fileColumns, from: 'files', where, idColumn: 'id', parameters }, page)).map(decodeFile);
     },
     deleteFile: ({ userName, fileId }) =>
       database.transact(async (transaction) => {
@@ -65,7 +65,8 @@ async function finishUpload(database: Database, file: StoredFile, userBytesMax: 
   return (await database.run(sql, filename, purpose, mediaType, bytes, createdAtMs, expiresAtMs ?? null, id, userName)) === 1;
 }
 
-async function eraseFile(database: Database, fileId: string): Promise<void> {
+/** Deletes a file and all that was made from it. */
+export async function eraseFile(database: Database, fileId: string): Promise<void> {
   for (const row of await database.all('select store_id from store_files where file_id = ?', fileId))
     await deleteFileIndex(database, readText(row, 'store_id'), fileId);
   await database.run('delete from store_files where file_id = ?', fileId);
@@ -93,7 +94,7 @@ async function sweep(
   return expired.length + left.length + stores.length + (await sweepIndex(database));
 }
 
-function decodeFile(row: SqlRow): StoredFile {
+export function decodeFile(row: SqlRow): StoredFile {
   const expiresAtMs = readOptionalInteger(row, 'expires_at_ms');
   return {
     id: readText(row, 'id'),

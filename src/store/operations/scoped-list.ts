@@ -1,4 +1,4 @@
-import type { ScopedList } from '../../tasks/task-lists.ts';
+import type { ScopedList } from '../../accounts/scoped-list.ts';
 import { toStorableText } from '../storable-text.ts';
 import { namesIn } from './names-in.ts';
 import type { SqlParameter } from './sql-values.ts';

@@ -11,7 +11,7 @@ import type { FileSearchOperations } from '../worker/store-protocol.ts';
 
 type VectorStoreOperations = Pick<FileSearchOperations, keyof VectorStoresStore>;
 
-const storeColumns = 'id, user_name, name, metadata, created_at_ms, last_active_at_ms, expires_after_days';
+export const storeColumns = 'id, user_name, name, metadata, created_at_ms, last_active_at_ms, expires_after_days';
 const fileColumns =
   'store_id, file_id, batch_id, status, error_code, error_message, attributes, is_auto, chunk_tokens, overlap_tokens, created_at_ms, usage_bytes';
 const ownStore = 'select 1 from vector_stores where id = ? and user_name = ?';
@@ -46,14 +46,19 @@ export function createVectorStoreOperations(database: Database): VectorStoreOper
     deleteVectorStore: ({ userName, storeId }) =>
       database.transact(async (transaction) => {
         if (!(await owns(transaction, storeId, userName))) return false;
-        await deleteStoreIndex(transaction, storeId);
-        for (const table of ['store_files', 'file_batches']) await transaction.run(`delete from ${table} where store_id = ?`, storeId);
-        return (await transaction.run('delete from vector_stores where id = ?', storeId)) === 1;
+        return await eraseVectorStore(transaction, storeId);
       }),
     addStoreFiles: (added) => database.transact((transaction) => addStoreFiles(transaction, added)),
     ...createStoreFileOperations(database),
     ...createBatchOperations(database),
   };
+}
+
+/** Deletes a store and its index; the files stay. */
+export async function eraseVectorStore(transaction: Database, storeId: string): Promise<boolean> {
+  await deleteStoreIndex(transaction, storeId);
+  for (const table of ['store_files', 'file_batches']) await transaction.run(`delete from ${table} where store_id = ?`, storeId);
+  return (await transaction.run('delete from vector_stores where id = ?', storeId)) === 1;
 }
 
 async function owns(database: Database, storeId: string, userName: string): Promise<boolean> {
@@ -145,7 +150,7 @@ async function addStoreFiles(
   return [];
 }
 
-async function decodeStore(database: Database, row: SqlRow): Promise<CountedStore> {
+export async function decodeStore(database: Database, row: SqlRow): Promise<CountedStore> {
   const id = readText(row, 'id');
   const expiresAfterDays = readOptionalInteger(row, 'expires_after_days');
   const { counts, usageBytes } = await count(database, 'store_id', id);

@@ -16,11 +16,13 @@ import type { OperationStore } from '../../control/operations/long-operation.ts'
 import type { CaptureStore } from '../../content/captures/capture.ts';
 import type { ContentStore } from '../../content/content-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
+import type { ConversationLists } from '../../conversations/stored-lists.ts';
 import type { ProofStore } from '../../inference/proof-store.ts';
 import type { CallbackStore } from '../../tasks/callbacks/callback-store.ts';
 import type { ImageStore } from '../../tasks/media/image-store.ts';
 import type { TaskLists } from '../../tasks/task-lists.ts';
 import type { TaskProgress, TaskStore } from '../../tasks/task-store.ts';
+import type { FileLists } from '../../tools/file-search/file-lists.ts';
 import type { FileSearchStore } from '../../tools/file-search/file-store.ts';
 import type { PackedRows } from '../operations/packed-rows.ts';
 import { StoreError } from '../store-error.ts';
@@ -71,6 +73,8 @@ export type StoreOperations = AccountsStoreOperations &
   ImageStore &
   CallbackStoreOperations &
   TaskLists &
+  ConversationLists &
+  FileLists &
   AlertStore &
   AuditSinkStore &
   OperationStore &

@@ -36,6 +36,25 @@ export type FileLibrary = {
   readonly readWhole: (file: Pick<StoredFile, 'id' | 'bytes'>) => Promise<Uint8Array<ArrayBuffer>>;
 };
 
+/** Bytes of a file from `start` to `end`, both included. */
+type Range = { readonly start: number; readonly end: number };
+
+/** Reads files in order, or a part of them; only the pieces of the part are read. @throws FileProblem */
+export function createFileReader(store: Pick<FilesStore, 'readPiece'>, sealer: Pick<PieceSealer, 'open'>) {
+  return async function* read(
+    { id, bytes }: Pick<StoredFile, 'id' | 'bytes'>,
+    { start, end }: Range = { start: 0, end: bytes - 1 },
+  ): AsyncGenerator<Buffer, void, void> {
+    for (let index = Math.floor(start / pieceBytes); index * pieceBytes <= Math.min(end, bytes - 1); index++) {
+      const sealed = await store.readPiece({ fileId: id, index });
+      if (sealed === undefined) throw new FileProblem('gone', `file ${id} was deleted while it was read`);
+      const piece = sealer.open(id, index, sealed);
+      if (piece === undefined) throw new FileProblem('damaged', `piece ${index} of file ${id} cannot be opened with this key`);
+      yield piece.subarray(Math.max(0, start - index * pieceBytes), Math.min(pieceBytes, end + 1 - index * pieceBytes));
+    }
+  };
+}
+
 /** Stores the content of files in sealed pieces, so that no whole file is in memory unless a caller asks for it. */
 export function createFileLibrary(options: {
   readonly store: FilesStore;
@@ -44,17 +63,7 @@ export function createFileLibrary(options: {
   readonly newId: (prefix: string) => string;
   readonly userBytesMax: () => number;
 }): FileLibrary {
-  const { store, sealer } = options;
-  async function* read({ id, bytes }: Pick<StoredFile, 'id' | 'bytes'>): AsyncGenerator<Buffer, void, void> {
-    const pieces = Math.ceil(bytes / pieceBytes);
-    for (let index = 0; index < pieces; index++) {
-      const sealed = await store.readPiece({ fileId: id, index });
-      if (sealed === undefined) throw new FileProblem('gone', `file ${id} was deleted while it was read`);
-      const piece = sealer.open(id, index, sealed);
-      if (piece === undefined) throw new FileProblem('damaged', `piece ${index} of file ${id} cannot be opened with this key`);
-      yield piece;
-    }
-  }
+  const read = createFileReader(options.store, options.sealer);
   return {
     upload: (userName) => beginUpload(options, userName),
     read,

@@ -97,8 +97,11 @@ function encodeVideo(task: VideoTask): Static<typeof videoSchema> {
 const positionSchema = Type.Object({ createdAtMs: Type.Number(), id: Type.String() });
 const params = record({ id: Type.String({ maxLength: 200 }) });
 
+/** Grows with each step of a video; one that has ended has no further ones. */
+const versionOfVideo = ({ phase }: VideoTask): number => videoPhases.indexOf(phase) + 1;
+
 /** A video that the caller may see. @throws AdminProblem `not_found` */
-async function findVideo({ services, principal }: Context, id: string): Promise<VideoTask> {
+async function findVideo({ services, principal }: Pick<Context, 'services' | 'principal'>, id: string): Promise<VideoTask> {
   const userName = await services.tasks.findTaskOwner(id);
   const isSeen = userName !== undefined && maySee(principal.users, userName);
   const task = isSeen ? await services.tasks.findTask({ userName, id }) : undefined;
@@ -154,7 +157,10 @@ const getVideo = operation({
   access: 'calls:read',
   params,
   reply: videoSchema,
-  handle: async ({ params: { id } }, context: Context) => ({ body: encodeVideo(await findVideo(context, id)) }),
+  handle: async ({ params: { id } }, context: Context) => {
+    const task = await findVideo(context, id);
+    return { body: encodeVideo(task), version: versionOfVideo(task) };
+  },
 });
 
 const deleteVideo = operation({
@@ -165,6 +171,7 @@ const deleteVideo = operation({
   access: 'limits:write',
   status: 204,
   params,
+  versionOf: async ({ id = '' }, services: VideoServices, principal) => versionOfVideo(await findVideo({ services, principal }, id)),
   handle: async ({ params: { id } }, context: Context): Promise<Answer<undefined>> => {
     const { userName } = await findVideo(context, id);
     const outcome = await context.services.tasks.deleteTask({ userName, id, change: context.change() });

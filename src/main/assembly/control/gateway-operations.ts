@@ -1,4 +1,8 @@
+import { vendorDeletionKind } from '../../../admin/resources/stored/response-operations.ts';
+import { credentialNameOf } from '../../../control/nodes/node-state.ts';
 import { OperationFailure, type OperationHandler } from '../../../control/operations/operation-runner.ts';
+import { deleteAtKeeper } from '../../../gateway/endpoints/chat/responses/delete-at-keeper.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
 import { type CheckName, checkNames, type MatrixRow } from '../../doctor/finding.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
@@ -8,7 +12,7 @@ type Parts = { readonly environment: Environment; readonly live: LiveSettings; r
 
 /** The long operations that need an upstream, by kind. Only gateways have credentials, so they run here. */
 export function gatewayOperations(parts: Parts): Readonly<Record<string, OperationHandler>> {
-  return { 'upstreams.check': checkUpstreams(parts) };
+  return { 'upstreams.check': checkUpstreams(parts), [vendorDeletionKind]: deleteAtVendor(parts) };
 }
 
 /** Written by the operation of the admin API, whose schema has checked it. */
@@ -55,5 +59,25 @@ function checkUpstreams({ environment, live, clock }: Parts): OperationHandler {
     const credentials = examined.map(({ report: found }) => found);
     const verdicts = credentials.flatMap(({ findings, matrix }) => [...findings, ...matrix.flatMap(({ results }) => results)]);
     return { is_healthy: !verdicts.some(({ verdict }) => verdict === 'bad'), credentials };
+  };
+}
+
+/** Written by the operation of the admin API. */
+type VendorDeletion = { readonly response_id: string; readonly upstream: string; readonly credential: string };
+
+/** Deletes the copy of a response at the vendor that keeps it. */
+function deleteAtVendor({ live }: Parts): OperationHandler {
+  return async (input) => {
+    const { response_id: id, upstream, credential } = input as VendorDeletion;
+    const { routing } = live.settings();
+    const found = routing.upstreams.find((each) => each.id === upstream && credentialNameOf(each.credentialId) === credential);
+    if (found === undefined) throw new OperationFailure('unknown_upstream', `The gateway has no credential ${credential} any more.`);
+    try {
+      await deleteAtKeeper(routing, { upstream, credential: found.credentialId }, id);
+    } catch (cause) {
+      if (cause instanceof GatewayError) throw new OperationFailure('not_deleted', `${upstream} did not delete its copy.`, { cause });
+      throw cause;
+    }
+    return { is_deleted: true };
   };
 }
