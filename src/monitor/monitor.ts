@@ -1,6 +1,7 @@
 import type { MonitorLimits, MonitorOptions } from './monitor-options.ts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { StatisticsScope } from '../billing/statistics/statistics.ts';
+import { noRouteSchemas } from '../platform/http/no-route-schemas.ts';
 import { waitFor } from '../platform/wait-for.ts';
 import { type HealthReport, createHealth } from './health.ts';
 import { createAnswerer } from './answer-billing.ts';
@@ -41,6 +42,7 @@ const forms: Readonly<Record<string, Form>> = {
 export function createMonitor(options: MonitorOptions): FastifyInstance {
   const limits = options.limits ?? monitorLimitsDefault;
   const app: FastifyInstance = fastify({
+    schemaController: noRouteSchemas,
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestMsMax,
     connectionTimeout: limits.idleMsMax,

@@ -4,7 +4,8 @@ import test from 'node:test';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { audioFormats, encodeAudio, type AudioFormat } from './audio-encode.ts';
 import { finish, fromBytes, msOfSamples, sampleRate, stretch } from './audio-pcm.ts';
-import { hearRecording, writeTranscriptComment } from './audio-transcript.ts';
+import { writeTranscriptComment } from './audio-transcript.ts';
+import { hearRecording } from './hear-recording.ts';
 import { synthesizeSpeech } from './audio-speech.ts';
 import { playTones } from './audio-tones.ts';
 

@@ -1,4 +1,3 @@
-import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { isRecord } from '../read-json.ts';
 import type { Json } from '../simulated-vendor.ts';
 import { guessLanguage } from './audio-speech.ts';
@@ -35,23 +34,11 @@ export function transcribeText(text: string, durationMs: number, isCarried = fal
 }
 
 /**
- * Transcribes a recording: the transcript of simulated speech is in its comment; the text for any other says that its
- * transcription is simulated, with its real duration. Undefined if the bytes are not a readable recording.
+ * The transcript of a recording by its comment and its length: the one that simulated speech carries, or else a text
+ * that says that its transcription is simulated.
  */
-export async function hearRecording(bytes: Uint8Array<ArrayBuffer>): Promise<Transcript | undefined> {
-  const input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
-  try {
-    const track = await input.getPrimaryAudioTrack();
-    if (track === null) return undefined;
-    const durationMs = (await track.computeDuration()) * 1000;
-    const tags = await input.getMetadataTags();
-    return readCarried(tags.comment, durationMs) ?? transcribeText(foreignText(durationMs), durationMs);
-  } catch {
-    // Any error of the reader means that these bytes are not a recording.
-    return undefined;
-  } finally {
-    input.dispose();
-  }
+export function transcriptOf(comment: string | undefined, durationMs: number): Transcript {
+  return readCarried(comment, durationMs) ?? transcribeText(foreignText(durationMs), durationMs);
 }
 
 function foreignText(durationMs: number): string {

@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 
-import { hearRecording, type Transcript } from './audio-transcript.ts';
+import type { Transcript } from './audio-transcript.ts';
+import { hearRecording } from './hear-recording.ts';
 import { readVideo, type VideoFacts } from './read-video.ts';
 
 /** An untrusted file, and the kind of reader for it. */

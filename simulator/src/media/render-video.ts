@@ -1,4 +1,3 @@
-import { BufferTarget, EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, Output } from 'mediabunny';
 import { createPictureEncoder } from './h264-encoder.ts';
 import { createPicture, drawText, fillRectangle, textWidth, type Colour, type Picture, type Rectangle } from './picture.ts';
 
@@ -56,6 +55,8 @@ function forgetOldest(): void {
 }
 
 async function render(drawing: VideoDrawing): Promise<Uint8Array> {
+  // Loaded by the first video, because its 70 files are a tenth of the start of a program that serves none.
+  const { BufferTarget, EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, Output } = await import('mediabunny');
   const { width, height, frames } = drawing;
   const encoder = createPictureEncoder(width, height, framesPerSecond);
   const source = new EncodedVideoPacketSource('avc');

@@ -18,7 +18,8 @@ import { addressOf, servePage, siteOf } from './serve-page.ts';
 const bodyBytesMax = 1_048_576;
 const snippetCharacters = 160;
 
-const rank = createRanker(allDocuments);
+/** Made by the first search: it counts the words of all pages. */
+let rank: ReturnType<typeof createRanker> | undefined;
 
 /**
  * The simulated web: five search services, each in its own format under its own prefix, and the pages that they find,
@@ -63,6 +64,7 @@ function search(state: SimulatorState, format: SearchFormat, call: SearchCall, p
   if (format.needsKey && (credential === '' || state.apiKeys?.has(credential) === false)) return format.unauthorized;
   const asked = format.read(call);
   if ('status' in asked) return asked;
+  rank ??= createRanker(allDocuments);
   const found = rank({ ...asked.query, text: asked.query.text.replace(/\[\[simulator [^\]]*\]\]/g, ' ') }).slice(0, asked.resultsMax);
   const described = found.map((hit) => ({ ...hit, url: addressOf(hit.document, port), snippet: snippetOf(hit.document.text) }));
   return { status: 200, body: format.write(call, described) };

@@ -1,6 +1,7 @@
 import fastifyCookie from '@fastify/cookie';
 import { fastify, type FastifyInstance } from 'fastify';
 
+import { noRouteSchemas } from '../../platform/http/no-route-schemas.ts';
 import { createIds } from '../../platform/ids.ts';
 import type { AdminLimits, AdminOptions } from '../admin-options.ts';
 import { adminOpenApi } from '../open-api.ts';
@@ -34,6 +35,7 @@ export async function createAdmin<Services>(options: AdminOptions<Services>): Pr
   const limits = options.limits ?? adminLimitsDefault;
   const ids = createIds(options.clock);
   const app: FastifyInstance = fastify({
+    schemaController: noRouteSchemas,
     bodyLimit: limits.bodyBytesMax,
     requestTimeout: limits.requestMsMax,
     connectionTimeout: limits.idleMsMax,

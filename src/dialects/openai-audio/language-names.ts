@@ -10,7 +10,8 @@ const whisperNames: Readonly<Record<string, string>> = {
   iw: 'hebrew',
 };
 
-const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
+/** Made at its first use, because it loads the names of all languages. */
+let names: Intl.DisplayNames | undefined;
 
 /**
  * The English name of a language in lower case, which the vendor returns: `en`, `en-US`, `English` and `<|en|>` all
@@ -29,6 +30,7 @@ export function languageName(language: string): string {
 
 function nameOfCode(code: string): string | undefined {
   try {
+    names ??= new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
     return names.of(code)?.toLowerCase();
   } catch {
     return undefined;

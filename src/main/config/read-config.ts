@@ -3,7 +3,7 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } 
 import { wordProblem } from '../../dialects/word-problem.ts';
 import { parseNetwork } from '../../platform/http/address-list.ts';
 import { parseProxyAddress } from '../../platform/http/proxy-address.ts';
-import { compileCheckLater } from '../../platform/schema/compile-check.ts';
+import { checkWithoutCompiling } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
@@ -101,7 +101,7 @@ export function readConfig(options: ReadConfigOptions): Config {
   return value as Config;
 }
 
-const isConfig = compileCheckLater(configSchema);
+const isConfig = checkWithoutCompiling(configSchema);
 
 type Problem = { readonly path: Path; readonly message: string };
 
