@@ -143,6 +143,38 @@ describe('stored objects of the admin API', () => {
     ]);
   });
 
+  test('views are private or shared; a shared one is changed by its owner or an operator, and no other person sees a private one', async () => {
+    const path = '/api/v1/saved_views';
+    const own = await owner.send('POST', path, { name: 'Mine', page: 'usage', query: { group_by: ['team'] } });
+    assert.deepEqual([own.status, own.body['shared'], own.body['is_own'], own.body['owner']], [201, false, true, 'person:Vera'], own.text);
+    const at = `${path}/${String(own.body['id'])}`;
+    assert.equal((await operator.send('GET', at)).status, 404);
+    assert.equal((await operator.send('DELETE', at, undefined, { 'if-match': '*' })).status, 404);
+    const etag = own.headers.get('etag') ?? '';
+    const shared = await owner.send('PATCH', at, { shared: true }, { 'if-match': etag });
+    assert.deepEqual([shared.status, shared.body['shared']], [200, true], shared.text);
+    assert.equal((await owner.send('PATCH', at, { name: 'x' }, { 'if-match': etag })).status, 412);
+    const general = await operator.send('POST', path, { name: 'All', page: 'calls', query: {}, shared: true });
+    const theirs = `${path}/${String(general.body['id'])}`;
+    assert.deepEqual(
+      (await items(owner, '/saved_views')).map(({ name, is_own }) => [name, is_own]),
+      [
+        ['All', false],
+        ['Mine', true],
+      ],
+    );
+    assert.deepEqual(await idsOf(owner, '/saved_views?page=usage'), [own.body['id']]);
+    const refused = await owner.send('PATCH', theirs, { name: 'Taken' }, { 'if-match': '*' });
+    assert.deepEqual([refused.status, refused.body['code']], [403, 'permission_required']);
+    const renamed = await operator.send('PATCH', at, { name: 'Renamed', query: { a: [1, 'x'] } }, { 'if-match': '*' });
+    assert.deepEqual([renamed.body['name'], renamed.body['query'], renamed.body['owner']], ['Renamed', { a: [1, 'x'] }, 'person:Vera']);
+    const withdrawn = await operator.send('PATCH', at, { shared: false }, { 'if-match': '*' });
+    assert.deepEqual([withdrawn.status, (await operator.send('GET', at)).status], [200, 404], withdrawn.text);
+    const large = await owner.send('POST', path, { name: 'Large', page: 'usage', query: { text: 'x'.repeat(17_000) } });
+    assert.deepEqual([large.status, (large.body['errors'] as { pointer: string }[])[0]?.pointer], [400, '/query'], large.text);
+    assert.equal((await owner.send('DELETE', at, undefined, { 'if-match': '*' })).status, 204);
+  });
+
   test('an operator deletes what is as it was seen; the owner cannot, and the gateway finds it no more', async () => {
     for (const [kind, id] of [
       ['vector_stores', made['store']],

@@ -1,5 +1,6 @@
 import type { AccountsStore } from '../accounts/accounts-store.ts';
 import type { PeopleStores } from '../accounts/people/people-stores.ts';
+import type { SavedViewStore } from '../accounts/saved-views/saved-view.ts';
 import type { AlertStore } from '../alerts/alert-store.ts';
 import type { AuditStore } from '../audit/audit-entry.ts';
 import type { RefusalStore } from '../audit/refusals/refusal.ts';
@@ -54,6 +55,7 @@ export type Store = AccountsStore &
   TaskLists &
   ConversationLists &
   FileLists &
+  SavedViewStore &
   AlertStore &
   AuditSinkStore &
   OperationStore &

@@ -11,6 +11,7 @@ import { captureOperations, type CaptureServices } from './captures/capture-oper
 import { contentOperations, type ContentServices } from './content/content-operations.ts';
 import { callbackOperations, type CallbackServices } from './callbacks/callback-operations.ts';
 import { standingOperations, type StandingServices } from './standing/standing-operations.ts';
+import { savedViewOperations, type SavedViewServices } from './saved-views/saved-view-operations.ts';
 import { conversationOperations } from './stored/conversation-operations.ts';
 import { fileOperations, vectorStoreOperations } from './stored/file-operations.ts';
 import { responseOperations } from './stored/response-operations.ts';
@@ -63,7 +64,8 @@ export type AdminServices = AttentionServices &
   StandingServices &
   CallbackServices &
   VideoServices &
-  StoredServices;
+  StoredServices &
+  SavedViewServices;
 
 /** All operations: one line for each resource. */
 export const operations: readonly Operation<AdminServices>[] = [
@@ -76,6 +78,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...keyOperations,
   ...callOperations,
   ...usageOperations,
+  ...savedViewOperations,
   ...contentOperations,
   ...captureOperations,
   ...creditOperations,

@@ -83,6 +83,7 @@ export function openAdminServices(
     callbackVault: createCallbackVault({ store, key: loadStoreKey(environment), randomBytes, clock }),
     tasks: store,
     stored: store,
+    savedViews: store,
     conversations: createConversations({ store, key: loadStoreKey(environment), clock }),
     readFile: createFileReader(store, createPieceSealer(loadStoreKey(environment))),
     media: openMediaLater({ config: config.mediaStorage, environment, store }),

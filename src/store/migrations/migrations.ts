@@ -34,6 +34,7 @@ import { callLabels } from './0032-call-labels.ts';
 import { adminLists } from './0033-admin-lists.ts';
 import { captures } from './0034-captures.ts';
 import { storedLists } from './0035-stored-lists.ts';
+import { savedViews } from './0036-saved-views.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -72,6 +73,7 @@ export const migrations: readonly Migration[] = [
   adminLists,
   captures,
   storedLists,
+  savedViews,
 ];
 
 /** The schema version that this program needs. */

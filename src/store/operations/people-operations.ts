@@ -7,6 +7,7 @@ import { appendDifference } from './audit-operations.ts';
 import type { Database } from './database.ts';
 import { decodePerson, findPerson, personColumns } from './find-person.ts';
 import { readOptionalText, readText } from './read-column.ts';
+import { deletePrivateViews } from './saved-view-operations.ts';
 
 /** The SQL of people. */
 export function createPeopleOperations(database: Database): PeopleStore {
@@ -105,6 +106,7 @@ async function deletePerson(database: Database, expected: Expected, change: Chan
     if (await isLastOperator(transaction, before)) return 'last_operator';
     await endSignIns(transaction, before.id);
     await deleteTokensOfMaker(transaction, before.id, change);
+    await deletePrivateViews(transaction, before.id);
     await transaction.run('delete from person_users where person_id = ?', before.id);
     await transaction.run('delete from people where id = ?', before.id);
     await appendPerson(transaction, { change, action: 'people.delete' }, before, undefined);

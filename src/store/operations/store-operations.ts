@@ -27,6 +27,7 @@ import { readDatabaseId } from './read-database-id.ts';
 import { createRefusalOperations } from './refusal-operations.ts';
 import { createSessionOperations } from './session-operations.ts';
 import { createStatisticsOperations } from './statistics-operations.ts';
+import { createSavedViewOperations } from './saved-view-operations.ts';
 import { createStoredListOperations } from './stored-list-operations.ts';
 import { createTaskListOperations } from './task-list-operations.ts';
 import { createVideoTaskOperations } from './video-task-operations.ts';
@@ -54,6 +55,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createCallbackOperations(database),
     ...createTaskListOperations(database),
     ...createStoredListOperations(database),
+    ...createSavedViewOperations(database),
     ...createAlertOperations(database),
     ...createAuditSinkOperations(database),
     ...createLongOperationOperations(database),

@@ -65,6 +65,7 @@ const rights: Readonly<Record<string, Rights>> = {
   // Prices are published with a role of their own: a gateway cannot change prices.
   price_books: { gateway: 'read', monitor: 'read', operator: 'add', console: 'read' },
   price_drafts: consoleOnly,
+  saved_views: consoleOnly,
   price_versions: { gateway: 'add', monitor: 'read', operator: 'read', console: 'read' },
   reasoning_proofs: gatewayOnly,
   responses: stored,

@@ -1,5 +1,6 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { PeopleStores } from '../../accounts/people/people-stores.ts';
+import type { SavedViewStore } from '../../accounts/saved-views/saved-view.ts';
 import type { CallFactsStore } from '../../billing/calls/call-facts-store.ts';
 import type { AlertStore } from '../../alerts/alert-store.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
@@ -75,6 +76,7 @@ export type StoreOperations = AccountsStoreOperations &
   TaskLists &
   ConversationLists &
   FileLists &
+  SavedViewStore &
   AlertStore &
   AuditSinkStore &
   OperationStore &
