@@ -173,7 +173,11 @@ describe('commands on another machine', () => {
     assert.match((await onAnother('people list', without)).stderr, /there is no token for .*WEIR_ADMIN_TOKEN/);
     assert.match((await onAnother('people list', { WEIR_ADMIN_TOKEN: 'at-weir-wrong' })).stderr, /The admin token is not valid/);
     const run = (...words: string[]) => runCommand(words, { XDG_CONFIG_HOME: away, WEIR_ADMIN_TOKEN: token });
-    assert.match((await run('people', 'list', '--remote')).stderr, /argument missing/);
+    assert.match(
+      (await run('people', 'list', '--remote')).stderr,
+      /--remote needs the address of the console for which WEIR_ADMIN_TOKEN is/,
+    );
+    assert.match((await run('people', 'delete', '--remote', 'pia')).stderr, /missing required argument 'person'/);
     assert.match((await run('people', 'list', '--remote', 'http://10.0.0.5:8082')).stderr, /must be an https address/);
     assert.match((await run('people', 'list', '--remote', 'http://127.0.0.1:1')).stderr, /does not answer/);
   });

@@ -10,6 +10,7 @@ import { controlSuite } from './control-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
 import { creditSuite } from './credit-suite.ts';
 import { groupCreditSuite } from './group-credit-suite.ts';
+import { deviceSignInSuite } from './device-sign-in-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
 import { keySuite } from './key-suite.ts';
@@ -42,6 +43,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('recorded content', () => contentSuite(open));
     describe('refused requests', () => refusalSuite(open));
     describe('people', () => peopleSuite(open));
+    describe('sign-ins of other machines', () => deviceSignInSuite(open));
     describe('ledger', () => ledgerSuite(open));
     describe('facts about calls', () => callFactsSuite(open));
     describe('questions about usage', () => usageSuite(open));

@@ -62,13 +62,14 @@ function computeChecksum(body: string): string {
   return checksum;
 }
 
-function randomText(length: number, random: RandomBytes): string {
+/** Random characters, each equally likely. `characters` has at most 256 of them. */
+export function randomText(length: number, random: RandomBytes, characters: string = alphabet): string {
   // Bytes in the last, incomplete run of the alphabet are discarded, so that every character is equally likely.
-  const fairBytesMax = 256 - (256 % alphabet.length);
+  const fairBytesMax = 256 - (256 % characters.length);
   let text = '';
   while (text.length < length) {
     for (const byte of random(length - text.length)) {
-      if (byte < fairBytesMax) text += alphabet.charAt(byte % alphabet.length);
+      if (byte < fairBytesMax) text += characters.charAt(byte % characters.length);
     }
   }
   return text;

@@ -63,7 +63,12 @@ export const environmentVariables: readonly { readonly name: string; readonly fa
   {
     name: 'WEIR_ADMIN_TOKEN',
     fallback: 'none',
-    meaning: 'Admin token for commands with --remote.',
+    meaning: 'Admin token for commands with --remote. It is used before the one of weir login.',
+  },
+  {
+    name: 'XDG_CONFIG_HOME',
+    fallback: '~/.config',
+    meaning: 'Directory whose folder weir/consoles has the tokens of weir login.',
   },
   {
     name: 'WEIR_WATCHDOG_SECONDS',

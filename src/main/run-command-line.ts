@@ -52,10 +52,20 @@ async function createProgram(environment: Environment, name: string | undefined)
     .command('link')
     .description('prints a link that signs a person in, once, within 15 minutes; also the way back after a forgotten password')
     .option('--person <person>', 'id or name; default: the oldest operator, or a new one if there is no operator')
-    .option('--remote <address>', 'runs on the console at this address, with the admin token in WEIR_ADMIN_TOKEN')
-    .action(async (options: { readonly person?: string; readonly remote?: string }) => {
+    .option('--remote [address]', 'runs on the console at this address, with the token of weir login or in WEIR_ADMIN_TOKEN')
+    .action(async (options: { readonly person?: string; readonly remote?: string | true }) => {
       const { printConsoleLink } = await import('./commands/console-link.ts');
       await printConsoleLink(withConfigPath(environment), options);
+    });
+  adminConsole
+    .command('approve')
+    .description('gives the machine whose weir login shows this code a token, after showing who asks')
+    .argument('<code>', 'the code that weir login shows')
+    .option('--yes', 'do not ask')
+    .option('--deny', 'refuse the machine')
+    .action(async (code: string, options: { readonly yes?: true; readonly deny?: true }) => {
+      const { approveLogin } = await import('./commands/console-approve.ts');
+      await approveLogin(withConfigPath(environment), code, options);
     });
   await addCommands(program, environment, name);
   program

@@ -56,7 +56,8 @@ const dayMs = 86_400_000;
 const lastsMsDefault = 90 * dayMs;
 const lastsMsMin = 60_000;
 const lastsMsMax = 3653 * dayMs;
-const hintLength = 4;
+/** The last characters of a secret that lists show. */
+export const hintLength = 4;
 
 export function createAdminTokens(dependencies: AdminTokenDependencies): AdminTokens {
   const { store, clock, random } = dependencies;
@@ -90,8 +91,8 @@ async function createAdminToken(
   author: ChangeAuthor,
 ): Promise<CreatedAdminToken> {
   const name = parseName('token name', requested.name);
-  const permissions = chosenPermissions(requested.permissions, maker);
-  const users = chosenUsers(requested.users, maker.users);
+  const permissions = choosePermissions(requested.permissions, maker);
+  const users = chooseUsers(requested.users, maker.users);
   const { lastsMs = lastsMsDefault } = requested;
   if (!(lastsMs >= lastsMsMin && lastsMs <= lastsMsMax))
     throw new PeopleError('invalid_expiry', 'A token must last at least a minute and at most ten years.');
@@ -114,7 +115,8 @@ async function createAdminToken(
   return { token: { ...token, revision: 1 }, secret };
 }
 
-function chosenPermissions(names: readonly string[] | undefined, maker: TokenMaker): readonly Permission[] {
+/** The permissions of a token: those that are named, or its maker's. @throws PeopleError */
+export function choosePermissions(names: readonly string[] | undefined, maker: TokenMaker): readonly Permission[] {
   if (names === undefined) return allPermissions.filter((each) => maker.permissions.has(each) && !protectedPermissions.has(each));
   if (names.length === 0) throw new PeopleError('unknown_permission', 'A token needs at least one permission, such as usage:read.');
   const chosen = new Set<string>(names);
@@ -127,7 +129,8 @@ function chosenPermissions(names: readonly string[] | undefined, maker: TokenMak
   return allPermissions.filter((each) => chosen.has(each));
 }
 
-function chosenUsers(names: readonly string[] | undefined, scope: UserScope): UserScope {
+/** The users of a token: those that are named, or all that its maker sees. @throws PeopleError */
+export function chooseUsers(names: readonly string[] | undefined, scope: UserScope): UserScope {
   if (names === undefined) return scope;
   if (names.length === 0) throw new PeopleError('unknown_user', 'Name at least one user, or leave the users out for all that you see.');
   const users = names.map((name) => parseName('user name', name));

@@ -22,6 +22,8 @@ export type Principal = {
   readonly sessionId?: string;
   /** The person of a session; undefined for tokens and local commands. */
   readonly personId?: string;
+  /** The admin token; undefined for sessions and local commands. */
+  readonly tokenId?: string;
   /** The person who made the admin token; undefined for sessions, local commands and the tokens that they make. */
   readonly makerId?: string;
 };

@@ -114,9 +114,10 @@ function principalOfToken(
   if (nowMs >= token.expiresAtMs) return undefined;
   if (byPreviousSecret === true && nowMs >= (token.previousOpensUntilMs ?? 0)) return undefined;
   const author = authorOf(`token:${token.name}`, origin);
-  if (token.makerId === undefined) return { permissions: new Set(token.permissions), users: token.users, author };
+  const own = { author, tokenId: token.id };
+  if (token.makerId === undefined) return { permissions: new Set(token.permissions), users: token.users, ...own };
   if (maker === undefined || maker.disabledAtMs !== undefined) return undefined;
-  return { ...asMakerNow(token, maker, settings), author, makerId: maker.id };
+  return { ...asMakerNow(token, maker, settings), ...own, makerId: maker.id };
 }
 
 /** A token does no more than its maker may do today, whatever it was given. */

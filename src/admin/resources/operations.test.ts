@@ -29,6 +29,10 @@ test('a change that needs a protected permission needs a recent sign-in', () => 
   }
 });
 
+test('approving another machine needs a recent sign-in', () => {
+  assert.equal(operations.find(({ id }) => id === 'device_sign_ins.approve')?.recentSignIn, true);
+});
+
 test('every role may run exactly the operations of its permissions', () => {
   for (const role of roles) {
     const permissions = permissionsOf({ role }, roleSettingsDefault);

@@ -10,6 +10,7 @@ import type { CreditServices } from './credits/find-owner.ts';
 import { captureOperations, type CaptureServices } from './captures/capture-operations.ts';
 import { contentOperations, type ContentServices } from './content/content-operations.ts';
 import { callbackOperations, type CallbackServices } from './callbacks/callback-operations.ts';
+import { deviceSignInOperations, type DeviceSignInServices } from './device-sign-ins/device-sign-in-operations.ts';
 import { standingOperations, type StandingServices } from './standing/standing-operations.ts';
 import { savedViewOperations, type SavedViewServices } from './saved-views/saved-view-operations.ts';
 import { conversationOperations } from './stored/conversation-operations.ts';
@@ -43,6 +44,7 @@ export type AdminServices = AttentionServices &
   SessionServices &
   PeopleServices &
   AdminTokenServices &
+  DeviceSignInServices &
   BillingTokenServices &
   TeamServices &
   UserServices &
@@ -72,6 +74,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...sessionOperations,
   ...peopleOperations,
   ...adminTokenOperations,
+  ...deviceSignInOperations,
   ...billingTokenOperations,
   ...teamOperations,
   ...userOperations,

@@ -10,10 +10,12 @@ import { rawInput } from './local-service.ts';
 export type RemoteServiceParts = {
   /** The address of the console: `https://console.example`. */
   readonly address: URL;
-  /** An admin token. */
-  readonly token: string;
+  /** An admin token; undefined for operations that anybody may run. */
+  readonly token?: string;
   /** The time for a whole answer, and until a streamed one begins. */
   readonly timeoutMs?: number;
+  /** Ends requests that are under way. */
+  readonly signal?: AbortSignal;
   /** The client that sends requests, as `fetch` does. */
   readonly send: (url: URL, init: RequestInit) => Promise<Response>;
 };
@@ -22,15 +24,18 @@ const timeoutMsDefault = 60_000;
 const problemBytesMax = 1024 * 1024;
 
 /** Sends operations to a console. Answers and refusals are those of the local service. */
-export function createRemoteService({ address, token, timeoutMs = timeoutMsDefault, send }: RemoteServiceParts): AdminService {
+export function createRemoteService(parts: RemoteServiceParts): AdminService {
+  const { address, token, timeoutMs = timeoutMsDefault, send } = parts;
   async function request(operation: Operation<never>, input: ServiceInput<unknown, unknown, unknown>): Promise<Response> {
     const { body } = input;
-    const headers: Record<string, string> = { authorization: `Bearer ${token}` };
+    const headers: Record<string, string> = {};
+    if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
     if (body !== undefined) headers['content-type'] = 'application/json';
     // A command changes what is there now, as the local one does.
     if (operation.subject !== undefined || operation.versionOf !== undefined) headers['if-match'] = '*';
     if (operation.method === 'POST') headers['idempotency-key'] = randomUUID();
-    const signal = AbortSignal.timeout(timeoutMs);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = parts.signal === undefined ? timeout : AbortSignal.any([timeout, parts.signal]);
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await send(urlOf(address, operation, input), {
       method: operation.method,

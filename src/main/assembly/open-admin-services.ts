@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import manifest from '../../../package.json' with { type: 'json' };
 import { createAccounts } from '../../accounts/create-accounts.ts';
 import { createAdminTokens } from '../../accounts/people/admin-tokens.ts';
+import { createDeviceSignIns } from '../../accounts/people/devices/device-sign-ins.ts';
 import { createPasswords } from '../../accounts/people/passwords.ts';
 import { createPeople } from '../../accounts/people/people.ts';
 import { type RoleSettings, roleSettingsDefault } from '../../accounts/people/permissions-of.ts';
@@ -72,6 +73,7 @@ export function openAdminServices(
     consoleUrl,
     ways: { passwords, ...(oidc === undefined ? {} : { provider: oidc.issuer }) },
     adminTokens: createAdminTokens(own),
+    deviceSignIns: createDeviceSignIns({ ...own, limits: createSignInLimits(clock) }),
     about: { timeZone: config.timeZone ?? 'UTC', version: manifest.version },
     cursors: createCursors(given.cursorKey ?? deriveKey(loadStoreKey(environment), 'admin cursors')),
     accountsBy: (author) => createAccounts({ store, clock, random: randomBytes, author }),

@@ -19,6 +19,8 @@ const commands: Readonly<Record<string, AddCommand>> = {
   tokens: async (...to) => (await import('./tokens.ts')).addTokenCommands(...to),
   people: async (...to) => (await import('./people.ts')).addPeopleCommands(...to),
   'admin-tokens': async (...to) => (await import('./admin-tokens.ts')).addAdminTokenCommands(...to),
+  login: async (...to) => (await import('./login.ts')).addLoginCommands(...to),
+  logout: async (...to) => (await import('./login.ts')).addLoginCommands(...to),
   usage: async (program, environment) => (await import('./usage.ts')).addUsageCommand(program, () => withConfigPath(environment)),
   reconcile: async (program, environment) =>
     (await import('./reconcile.ts')).addReconcileCommand(program, () => withConfigPath(environment)),
@@ -42,5 +44,6 @@ const others: readonly (string | undefined)[] = ['start', 'gateway', 'monitor', 
 export async function addCommands(program: Command, environment: Environment, name: string | undefined): Promise<void> {
   if (others.includes(name)) return;
   const named = Object.entries(commands).filter(([command]) => command === name);
-  for (const [, add] of named.length > 0 ? named : Object.entries(commands)) await add(program, environment);
+  for (const [command, add] of named.length > 0 ? named : Object.entries(commands))
+    if (!program.commands.some((added) => added.name() === command)) await add(program, environment);
 }

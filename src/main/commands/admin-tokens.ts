@@ -70,12 +70,14 @@ export function addAdminTokenCommands(program: Command, environment: Environment
     );
 }
 
-function readPermission(text: string): Permission {
+/** @throws StartError that names all permissions */
+export function readPermission(text: string): Permission {
   if (isPermission(text)) return text;
   throw new StartError(`"${text.slice(0, 64)}" is not a permission; these are: ${permissions.join(', ')}`);
 }
 
-function readLifetime(text: string): number {
+/** The seconds of `--expires`, at least a minute. @throws StartError */
+export function readLifetime(text: string): number {
   const seconds = readDuration('--expires', text) / 1000;
   if (seconds < 60) throw new StartError(`--expires must be at least a minute, such as 12h or 90d; got "${text}"`);
   return seconds;

@@ -35,6 +35,7 @@ import { adminLists } from './0033-admin-lists.ts';
 import { captures } from './0034-captures.ts';
 import { storedLists } from './0035-stored-lists.ts';
 import { savedViews } from './0036-saved-views.ts';
+import { deviceSignIns } from './0037-device-sign-ins.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -74,6 +75,7 @@ export const migrations: readonly Migration[] = [
   captures,
   storedLists,
   savedViews,
+  deviceSignIns,
 ];
 
 /** The schema version that this program needs. */

@@ -2,7 +2,8 @@ import type { Change } from '../../audit/change-author.ts';
 import type { AdminToken, FoundAdminToken } from '../../accounts/people/admin-token.ts';
 import type { AdminTokenStore } from '../../accounts/people/admin-token-store.ts';
 import type { Expected } from '../../accounts/people/people-store.ts';
-import { isPermission } from '../../accounts/people/permissions.ts';
+import { isPermission, type Permission } from '../../accounts/people/permissions.ts';
+import type { UserScope } from '../../accounts/people/principal.ts';
 import { StoreError } from '../store-error.ts';
 import { appendDifference } from './audit-operations.ts';
 import type { Database } from './database.ts';
@@ -16,17 +17,7 @@ const selectTokens = `select id, name, hint, permissions, users, maker_id, creat
 /** The SQL of admin tokens. */
 export function createAdminTokenOperations(database: Database): AdminTokenStore {
   return {
-    insertAdminToken: ({ id, name, hash, hint, permissions, users, makerId, createdAtMs, expiresAtMs }, change) => {
-      const sql = `insert into admin_tokens (id, name, hash, hint, permissions, users, maker_id, created_at_ms, expires_at_ms, revision)
-        values (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict do nothing`;
-      const scope = users === 'all' ? null : JSON.stringify(users);
-      return database.transact(async (transaction) => {
-        const texts = [hash, hint, JSON.stringify(permissions), scope, makerId ?? null] as const;
-        if ((await transaction.run(sql, id, name, ...texts, createdAtMs, expiresAtMs)) === 0) return false;
-        await appendToken(transaction, { change, action: 'admin_tokens.create' }, undefined, await findToken(transaction, id));
-        return true;
-      });
-    },
+    insertAdminToken: (token, change) => database.transact((transaction) => insertToken(transaction, token, change)),
     findAdminTokenByHash: (hash) => findByHash(database, hash),
     listAdminTokens: async () => (await database.all(`${selectTokens} order by created_at_ms, id`)).map(decodeToken),
     rotateAdminToken: ({ hash, hint, previousOpensUntilMs, ...expected }, change) =>
@@ -52,6 +43,21 @@ export function createAdminTokenOperations(database: Database): AdminTokenStore 
         return 'deleted';
       }),
   };
+}
+
+/** Inserts a token, in the transaction of what makes it. False if the hash or the name exists. */
+export async function insertToken(
+  transaction: Database,
+  { id, name, hash, hint, permissions, users, makerId, createdAtMs, expiresAtMs }: Parameters<AdminTokenStore['insertAdminToken']>[0],
+  change: Change,
+): Promise<boolean> {
+  const sql = `insert into admin_tokens (id, name, hash, hint, permissions, users, maker_id, created_at_ms, expires_at_ms, revision)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict do nothing`;
+  const scope = users === 'all' ? null : JSON.stringify(users);
+  const texts = [hash, hint, JSON.stringify(permissions), scope, makerId ?? null] as const;
+  if ((await transaction.run(sql, id, name, ...texts, createdAtMs, expiresAtMs)) === 0) return false;
+  await appendToken(transaction, { change, action: 'admin_tokens.create' }, undefined, await findToken(transaction, id));
+  return true;
 }
 
 /** Deletes the tokens that a person made, in the transaction that deletes the person. */
@@ -108,7 +114,6 @@ function describe(token: AdminToken | undefined): string | undefined {
 }
 
 function decodeToken(row: SqlRow): AdminToken {
-  const users = readOptionalText(row, 'users');
   const makerId = readOptionalText(row, 'maker_id');
   const previousOpensUntilMs = readOptionalInteger(row, 'previous_until_ms');
   const lastUsedAtMs = readOptionalInteger(row, 'used_at_ms');
@@ -116,9 +121,8 @@ function decodeToken(row: SqlRow): AdminToken {
     id: readText(row, 'id'),
     name: readText(row, 'name'),
     hint: readText(row, 'hint'),
-    // A permission of a newer version, after a return to this one, is one that this version cannot give.
-    permissions: readNames(row, 'permissions').filter(isPermission),
-    users: users === undefined ? 'all' : readNames(row, 'users'),
+    permissions: readPermissions(row),
+    users: readUsers(row),
     ...(makerId === undefined ? {} : { makerId }),
     createdAtMs: readInteger(row, 'created_at_ms'),
     expiresAtMs: readInteger(row, 'expires_at_ms'),
@@ -128,8 +132,17 @@ function decodeToken(row: SqlRow): AdminToken {
   };
 }
 
+/** A permission of a newer version, after a return to this one, is one that this version cannot give. */
+export function readPermissions(row: SqlRow, column = 'permissions'): readonly Permission[] {
+  return readNames(row, column).filter(isPermission);
+}
+
+export function readUsers(row: SqlRow): UserScope {
+  return readOptionalText(row, 'users') === undefined ? 'all' : readNames(row, 'users');
+}
+
 function readNames(row: SqlRow, column: string): readonly string[] {
   const names: unknown = JSON.parse(readText(row, column));
   if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names;
-  throw new StoreError('corrupt', `Column ${column} of admin_tokens must be a JSON list of names.`);
+  throw new StoreError('corrupt', `Column ${column} must be a JSON list of names.`);
 }

@@ -12,6 +12,7 @@ import { createCaptureOperations } from './capture-operations.ts';
 import { createContentOperations } from './content-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
+import { createDeviceSignInOperations } from './device-sign-in-operations.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLeaseOperations } from './lease-operations.ts';
 import { createControlOperations } from './control-operations.ts';
@@ -39,6 +40,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createPeopleOperations(database),
     ...createSessionOperations(database),
     ...createAdminTokenOperations(database),
+    ...createDeviceSignInOperations(database),
     ...createAuditOperations(database),
     ...createRefusalOperations(database),
     ...createLedgerOperations(database),

@@ -6,7 +6,7 @@ import { permissions } from '../../../accounts/people/permissions.ts';
 import { instant, nullable, optionalInstant, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
-import { notFound } from '../../problem.ts';
+import { AdminProblem, notFound } from '../../problem.ts';
 
 export type AdminTokenServices = { readonly adminTokens: AdminTokens };
 type Context = AdminContext<AdminTokenServices>;
@@ -23,10 +23,10 @@ const tokenMembers = {
   previous_until: nullable(Type.String({ description: 'Until when the secret before the last rotation works.' })),
   last_used_at: nullable(Type.String({ description: 'To about a minute.' })),
 };
-const tokenSchema = record(tokenMembers, 'A credential of the admin API for programs.');
+export const tokenSchema = record(tokenMembers, 'A credential of the admin API for programs.');
 const createdSchema = record({ ...tokenMembers, secret: Type.String({ description: 'Shown here once: at-weir-….' }) });
 
-function encodeToken(token: AdminToken) {
+export function encodeToken(token: AdminToken) {
   return {
     id: token.id,
     name: token.name,
@@ -120,4 +120,26 @@ export const deleteToken = operation({
   },
 });
 
-export const adminTokenOperations: readonly Operation<AdminTokenServices>[] = [listTokens, createToken, rotateToken, deleteToken];
+/** Not `{id}`: a program may end its own token without any other permission. */
+export const revokeOwnToken = operation({
+  id: 'admin_tokens.revoke_own',
+  method: 'DELETE',
+  path: '/admin_tokens/current',
+  summary: 'Ends the token with which the request is made',
+  access: 'signed-in',
+  status: 204,
+  handle: async (_input, { services, principal, change }: Context): Promise<Answer<undefined>> => {
+    const { tokenId } = principal;
+    if (tokenId === undefined || !(await services.adminTokens.remove({ id: tokenId }, change())))
+      throw new AdminProblem('not_found', 'The request is not made with an admin token; DELETE /api/v1/session ends a session.');
+    return { body: undefined };
+  },
+});
+
+export const adminTokenOperations: readonly Operation<AdminTokenServices>[] = [
+  listTokens,
+  createToken,
+  rotateToken,
+  revokeOwnToken,
+  deleteToken,
+];

@@ -26,6 +26,8 @@ const localCommands: Readonly<Record<string, string>> = {
   'credits standing': notYet,
   'database roles': thisMachine,
   doctor: 'checks this machine and its ways to upstreams',
+  login: 'signs this machine in to a console',
+  logout: 'ends a sign-in of this machine',
   migrate: thisMachine,
   'prices check': 'checks a local file',
   'prices diff': notYet,

@@ -10,13 +10,15 @@ import type { Store } from '../../../store/store.ts';
 import { type Environment, StartError } from '../../environment.ts';
 import { commandAuthor } from '../name-actor.ts';
 import { readStore, withStore } from '../with-accounts.ts';
+import { wordRefusal } from './problems.ts';
+import { nameAddress } from './read-address.ts';
 
-/** The address of a console. */
-export type RemoteOption = { readonly remote?: string };
+/** The address of a console; true for the one where this account is signed in. */
+export type RemoteOption = { readonly remote?: string | true };
 
 /** Adds `--remote <address>` to a command that runs over `withService`. */
 export function addRemoteOption(command: Command): Command {
-  return command.option('--remote <address>', 'runs on the console at this address, with the admin token in WEIR_ADMIN_TOKEN');
+  return command.option('--remote [address]', 'runs on the console at this address, with the token of weir login or in WEIR_ADMIN_TOKEN');
 }
 
 type Place = RemoteOption & {
@@ -35,7 +37,7 @@ export async function withService<Result>(
   { remote, reads = false, consoleUrl = '' }: Place,
   use: (service: AdminService) => Promise<Result>,
 ): Promise<Result> {
-  if (remote !== undefined) return await use(await openRemote(environment, remote));
+  if (remote !== undefined) return await useRemote(environment, remote, use);
   const run = async (store: Store): Promise<Result> => use(await openLocal(environment, store, consoleUrl));
   return await (reads ? readStore(environment, run) : withStore(environment, run));
 }
@@ -51,29 +53,20 @@ async function openLocal(environment: Environment, store: Store, consoleUrl: str
   return createLocalService({ services, principal, clock: systemClock });
 }
 
-const adminTokenVariable = 'WEIR_ADMIN_TOKEN';
-
-/** @throws StartError for a wrong address, or without a token */
-async function openRemote(environment: Environment, remote: string): Promise<AdminService> {
-  const address = readAddress(remote);
-  const token = environment.variable(adminTokenVariable);
-  if (token === undefined)
-    throw new StartError(
-      `there is no token for ${address.origin}: set ${adminTokenVariable} to one that weir admin-tokens create has made there`,
-    );
+/** Runs a command on a console, with the token in the environment or that of `weir login`. */
+async function useRemote<Result>(
+  environment: Environment,
+  remote: string | true,
+  use: (service: AdminService) => Promise<Result>,
+): Promise<Result> {
+  const { chooseConsole } = await import('./choose-console.ts');
+  const { address, token, isStored } = chooseConsole(environment, remote);
   const { createRemoteService } = await import('../../../admin/service/remote-service.ts');
   const { createFetch } = await import('../../egress/create-fetch.ts');
-  return createRemoteService({ address, token, send: createFetch(environment.proxies) });
-}
-
-const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** The address of a console. @throws StartError unless it is https, or http on this machine */
-function readAddress(text: string): URL {
-  const url = URL.parse(text);
-  const isSafe = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && loopbackNames.has(url.hostname)));
-  if (!isSafe) throw new StartError(`"${text.slice(0, 200)}" must be an https address, or an http address of this machine`);
-  return url;
+  const used = use(createRemoteService({ address, token, send: createFetch(environment.proxies) }));
+  if (!isStored) return await used;
+  const again = `the sign-in at ${nameAddress(address)} has ended: sign in again with weir login ${nameAddress(address)}`;
+  return await wordRefusal(used, 'unauthenticated', () => new StartError(again));
 }
 
 const pageRows = 500;
