@@ -13,6 +13,7 @@ import { createStatistics } from '../../src/billing/statistics/statistics.ts';
 import { queryUsage } from '../../src/billing/usage/query-usage.ts';
 import type { UsageLine, UsageQuestion } from '../../src/billing/usage/usage-question.ts';
 import { tagOf, type UsageDimension } from '../../src/billing/usage/usage-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { followAll } from './call-facts-suite.ts';
 import { callEntries, createEntry } from './call-entries.ts';
 import { useEngine } from './store-under-test.ts';
@@ -73,19 +74,33 @@ export function usageSuite(open: () => Promise<StoreUnderTest>): void {
       limit: fc.integer({ min: 1, max: 4 }),
       rankBy: fc.constantFrom<UsageQuestion['rankBy']>('amount', 'calls', 'tokensIn'),
       scope: fc.constantFrom<UserScope>('all', 'all', ['alice'], ['bob', 'Ångström']),
+      // Days are packed between bookings and after them, and some bookings are late for a packed day.
+      packing: fc.record({ before: fc.nat(60), after: fc.boolean() }),
     });
+    const handles = [engine().store(), await engine().openAnother()] as const;
+    // A day of another run may be packed too; those of this run are the newest.
+    const packDays = async (store: Store, nowMs: number): Promise<void> => {
+      for (let days = 0; days < 12; days += 1) if ((await store.packUsageDay(nowMs)) === 'done') return;
+    };
     await fc.assert(
-      fc.asyncProperty(scenario, async ({ entries: drawn, cut, zone, booksZone, ...asked }) => {
+      fc.asyncProperty(scenario, async ({ entries: drawn, cut, zone, booksZone, packing, ...asked }) => {
         const shiftMs = nextStartMs();
         const entries = drawn.map((entry) => ({ ...entry, callId: `${entry.callId}-${run}`, acceptedAtMs: entry.acceptedAtMs + shiftMs }));
-        const store = engine().store();
-        await store.sumDaysOf(booksZone);
-        await store.appendEntries(entries);
-        await followAll(store);
+        const [store, other] = run % 2 === 0 ? handles : [handles[1], handles[0]];
         const startSeconds = Math.floor(shiftMs / 1000) + cut[0];
         const span = { startSeconds, endSeconds: startSeconds + cut[1] };
         const question = { ...plain, ...asked, ...span, timeZone: zone };
-        const answer = await queryUsage(store, question, shiftMs + 12 * daySeconds * 1000);
+        const nowMs = shiftMs + 12 * daySeconds * 1000;
+        await store.sumDaysOf(booksZone);
+        await store.appendEntries(entries.slice(0, packing.before));
+        await packDays(store, nowMs);
+        // Both keep the packs that they have read.
+        for (const each of handles) await queryUsage(each, question, nowMs);
+        await other.appendEntries(entries.slice(packing.before));
+        if (packing.after) await packDays(other, nowMs);
+        await followAll(store);
+        const answer = await queryUsage(store, question, nowMs);
+        assert.deepEqual(await queryUsage(other, question, nowMs), answer);
         const inSpan = entries.filter(
           ({ acceptedAtMs, userName }) =>
             acceptedAtMs >= span.startSeconds * 1000 &&
@@ -140,8 +155,71 @@ export function usageSuite(open: () => Promise<StoreUnderTest>): void {
           assert.equal(sums.calls, own.length);
         }
       }),
-      { numRuns: 30 },
+      { numRuns: 20 },
     );
+  });
+
+  test('days that are packed while late calls are booked from several processes keep every call', async () => {
+    const stores = [engine().store(), await engine().openAnother(), await engine().openAnother()] as const;
+    const [reader, booker, packer] = stores;
+    const fromMs = nextStartMs();
+    const days = 4;
+    const entries = Array.from({ length: 120 }, (_, index) =>
+      createEntry(`packed-${index}`, {
+        acceptedAtMs: fromMs + (index % days) * daySeconds * 1000 + index,
+        userName: `packer-${index % 3}`,
+        charge: { amountNanoUsd: 123_456_789_012_345_678n + BigInt(index), lines: [], priceId: 'model' },
+      }),
+    );
+    await reader.sumDaysOf('UTC');
+    const question: UsageQuestion = {
+      ...plain,
+      startSeconds: fromMs / 1000,
+      endSeconds: fromMs / 1000 + days * daySeconds,
+      granularity: 'day',
+      groupBy: ['user', 'model'],
+    };
+    const nowMs = fromMs + days * 2 * daySeconds * 1000;
+    let isOver = false;
+    const packing = Promise.all(
+      [reader, packer].map(async (store) => {
+        while (!isOver) {
+          await store.packUsageDay(nowMs);
+          await queryUsage(store, question, nowMs);
+        }
+      }),
+    );
+    for (let at = 0; at < entries.length; at += 8) {
+      await Promise.all([booker.appendEntries(entries.slice(at, at + 4)), packer.appendEntries(entries.slice(at + 4, at + 8))]);
+    }
+    isOver = true;
+    await packing;
+    const amount = entries.reduce((sum, entry) => sum + entry.charge.amountNanoUsd, 0n);
+    const check = async (): Promise<void> => {
+      for (const store of stores) {
+        const { totals, series, other } = await queryUsage(store, question, nowMs);
+        assert.deepEqual([totals.total.calls, totals.total.amountNanoUsd], [entries.length, amount]);
+        assert.deepEqual(
+          totals.buckets.map(({ calls }) => calls),
+          Array.from({ length: days }, () => entries.length / days),
+        );
+        assert.equal(
+          series.reduce((sum, { total }) => sum + total.amountNanoUsd, other?.total.amountNanoUsd ?? 0n),
+          amount,
+        );
+      }
+    };
+    await check();
+    for (let step = 0; step < days; step += 1) await packer.packUsageDay(nowMs);
+    await check();
+    // Any change of the sums of a day deletes its pack.
+    await engine().tamper(`update usage_days set call_count = call_count + 1 where user_name = 'packer-0'`);
+    const changed = await queryUsage(reader, question, nowMs);
+    assert.equal(changed.totals.total.calls, entries.length + days);
+    await engine().tamper(`update usage_days set call_count = call_count - 1 where user_name = 'packer-0'`);
+    // Days of another zone are other days.
+    await reader.sumDaysOf('Asia/Kathmandu');
+    await check();
   });
 
   test('failures, cuts and percentiles are those of the calls, from sums and from single calls alike', async () => {

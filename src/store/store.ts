@@ -13,7 +13,7 @@ import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
 import type { PriceDraftStore } from '../billing/price-books/price-draft.ts';
 import type { PriceBookStore } from '../billing/price-books/price-book-store.ts';
 import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
-import type { UsageStore } from '../billing/usage/usage-store.ts';
+import type { UsageDays, UsageStore } from '../billing/usage/usage-store.ts';
 import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { ControlStore } from '../control/nodes/node-state.ts';
 import type { OperationStore } from '../control/operations/long-operation.ts';
@@ -44,6 +44,7 @@ export type Store = AccountsStore &
   BilledCallStore &
   CallFactsStore &
   UsageStore &
+  UsageDays &
   PriceBookStore &
   PriceDraftStore &
   ProofStore &

@@ -20,6 +20,7 @@ function createStore(results: readonly ('more' | 'done' | 'fails')[]) {
       if (next === 'fails') throw new Error('the store failed');
       return next ?? 'done';
     },
+    packUsageDay: async (): Promise<'more' | 'done'> => 'done',
   };
 }
 
@@ -65,4 +66,21 @@ test('catching up follows everything that is booked', async () => {
   await follower.catchUp();
   assert.ok(store.steps() >= 5);
   await follower.close();
+});
+
+test('ended days are packed one step after the other, and looked for rarely afterwards', async () => {
+  const store = createStore(['done', 'more', 'done']);
+  let [left, asked] = [3, 0];
+  const packed = Promise.withResolvers<void>();
+  const packUsageDay = async (): Promise<'more' | 'done'> => {
+    asked += 1;
+    if (left === 0) packed.resolve();
+    return (left -= 1) >= 0 ? 'more' : 'done';
+  };
+  const follower = startCallFollower({ store: { ...store, packUsageDay }, clock: systemClock, logger: createLog().logger });
+  await packed.promise;
+  follower.wake();
+  await delay(400);
+  await follower.close();
+  assert.equal(asked, 4);
 });

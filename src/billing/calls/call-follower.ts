@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
+import type { UsageDays } from '../usage/usage-store.ts';
 import type { CallFactsStore } from './call-facts-store.ts';
 
 /** Rows of a step: some milliseconds, in which a booking may have to wait. */
@@ -8,6 +9,8 @@ const stepRows = 200;
 const wakeMs = 300;
 /** Calls that other processes booked are followed after this time at the latest. */
 const idleMs = 10_000;
+/** When no day was left to pack, the next is looked for after this time. */
+const packPauseMs = 60_000;
 /** A store that fails is asked less often. */
 const failurePauseMs = 5000;
 
@@ -24,14 +27,14 @@ export type CallFollower = {
 /**
  * Follows the ledger: facts of calls are written after their booking, so that booking costs nothing for them. Half of
  * the time of the store's thread at most is used, the rest is left to bookings. Calls from before the facts existed
- * come last. Any number of processes may follow one ledger.
+ * come last. Days that have ended are packed beside it. Any number of processes may follow one ledger.
  */
 export function startCallFollower({
   store,
   clock,
   logger,
 }: {
-  readonly store: Pick<CallFactsStore, 'followCalls'>;
+  readonly store: Pick<CallFactsStore, 'followCalls'> & UsageDays;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }): CallFollower {
@@ -41,15 +44,24 @@ export function startCallFollower({
   let isWoken = false;
   let isWorking = false;
   let hasFailed = false;
+  let nextPackMs = 0;
+
+  async function packDay(): Promise<'more' | 'done'> {
+    if (clock.monotonicMs() < nextPackMs) return 'done';
+    const packed = await store.packUsageDay(clock.nowMs());
+    if (packed === 'done') nextPackMs = clock.monotonicMs() + packPauseMs;
+    return packed;
+  }
 
   async function follow(): Promise<number> {
     isWoken = false;
     const begunMs = clock.monotonicMs();
     try {
       const followed = await store.followCalls(stepRows, clock.nowMs());
+      const packed = await packDay();
       if (hasFailed) logger.info({}, 'facts about calls written again');
       hasFailed = false;
-      if (followed === 'more') return clock.monotonicMs() - begunMs;
+      if (followed === 'more' || packed === 'more') return clock.monotonicMs() - begunMs;
       return isWoken ? wakeMs : idleMs;
     } catch (error) {
       if (!hasFailed) logger.warn({ err: error }, 'writing facts about calls failed');

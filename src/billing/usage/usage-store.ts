@@ -81,3 +81,13 @@ export type UsageRows = {
 
 /** The store that questions about usage need. */
 export type UsageStore = { readonly readUsage: (read: UsageRead) => Promise<UsageRows> };
+
+/** Packs the sums of days, so that questions about years read few rows. Questions are right without it. */
+export type UsageDays = {
+  /**
+   * Packs one day that has ended an hour ago, the newest first. A booking for it, however late, deletes the pack.
+   * Bookings wait for one step: some milliseconds.
+   * @returns `done` if there was nothing to do
+   */
+  readonly packUsageDay: (nowMs: number) => Promise<'more' | 'done'>;
+};

@@ -36,6 +36,7 @@ import { captures } from './0034-captures.ts';
 import { storedLists } from './0035-stored-lists.ts';
 import { savedViews } from './0036-saved-views.ts';
 import { deviceSignIns } from './0037-device-sign-ins.ts';
+import { usagePacks } from './0038-usage-packs.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -76,6 +77,7 @@ export const migrations: readonly Migration[] = [
   storedLists,
   savedViews,
   deviceSignIns,
+  usagePacks,
 ];
 
 /** The schema version that this program needs. */

@@ -6,7 +6,7 @@ import { readBigInt } from './read-column.ts';
  * rest in nano-USD, which is never negative. No price, however wrong, makes them exceed 64 bits, so usage can always be
  * booked.
  */
-const nanoUsdPerKusd = 1_000_000_000_000n;
+export const nanoUsdPerKusd = 1_000_000_000_000n;
 
 /** An amount in nano-USD as the two columns have it. */
 export function toWide(amount: bigint): readonly [kusd: bigint, nano: bigint] {

@@ -60,6 +60,7 @@ const rights: Readonly<Record<string, Rights>> = {
   credit_leases: stored,
   // Days are added up again for another time zone.
   usage_days: { gateway: 'everything', monitor: 'read', console: 'read' },
+  usage_packs: { gateway: 'everything', monitor: 'read', console: 'read' },
   usage_day_zone: { gateway: 'add and change', monitor: 'read', console: 'read' },
   usage_price_versions: { gateway: 'add', monitor: 'read', console: 'read' },
   // Prices are published with a role of their own: a gateway cannot change prices.

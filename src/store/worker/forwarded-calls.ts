@@ -92,6 +92,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   countCallsByTime: 1,
   listCallTransactions: 1,
   readUsage: 1,
+  packUsageDay: 1,
   putProofs: 1,
   findProofs: 1,
   sweepProofs: 1,

@@ -10,7 +10,7 @@ import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { PriceDraftStore } from '../../billing/price-books/price-draft.ts';
 import type { PriceBookStore } from '../../billing/price-books/price-book-store.ts';
 import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
-import type { UsageStore } from '../../billing/usage/usage-store.ts';
+import type { UsageDays, UsageStore } from '../../billing/usage/usage-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
 import type { ControlStore } from '../../control/nodes/node-state.ts';
 import type { OperationStore } from '../../control/operations/long-operation.ts';
@@ -65,6 +65,7 @@ export type StoreOperations = AccountsStoreOperations &
   BilledCallStore &
   CallFactsStore &
   UsageStore &
+  UsageDays &
   PriceBookStore &
   PriceDraftStore &
   ProofStoreOperations &

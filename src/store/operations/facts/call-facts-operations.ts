@@ -1,9 +1,11 @@
 import type { CallFactsStore, CallTransaction } from '../../../billing/calls/call-facts-store.ts';
-import type { UsageStore } from '../../../billing/usage/usage-store.ts';
+import type { UsageDays, UsageStore } from '../../../billing/usage/usage-store.ts';
 import { toStorableText } from '../../storable-text.ts';
 import type { Database } from '../database.ts';
 import { inParts, perRows } from '../in-parts.ts';
 import { readInteger, readText } from '../read-column.ts';
+import { KeptPacks } from '../usage/kept-packs.ts';
+import { packUsageDay } from '../usage/pack-days.ts';
 import { readUsage } from '../usage/read-usage.ts';
 import { readWide } from '../wide-amount.ts';
 import { FactNames } from './fact-names.ts';
@@ -12,15 +14,17 @@ import { NameReader } from './name-reader.ts';
 import { countCallsByTime, scanCalls } from './scan-calls.ts';
 
 /** The SQL of lists and counts of calls. */
-export function createCallFactsOperations(database: Database): CallFactsStore & UsageStore {
+export function createCallFactsOperations(database: Database): CallFactsStore & UsageStore & UsageDays {
   const written = new FactNames();
   const names = new NameReader();
+  const packs = new KeptPacks();
   return {
     followCalls: (limit, nowMs) => followCalls(database, written, limit, nowMs),
     followProgress: () => readFollowProgress(database),
     scanCalls: (scan) => scanCalls(database, names, scan),
     countCallsByTime: (count) => countCallsByTime(database, names, count),
-    readUsage: (read) => readUsage(database, names, read),
+    readUsage: (read) => readUsage(database, { names, packs }, read),
+    packUsageDay: (nowMs) => packUsageDay(database, nowMs),
     listCallTransactions: (rowIds) => listCallTransactions(database, rowIds),
   };
 }

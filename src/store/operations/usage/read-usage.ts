@@ -1,3 +1,4 @@
+import { addUsage } from '../../../billing/usage/usage-question.ts';
 import { endOfCode, endCodes, keyLabel, type NameKind, splitKeyLabel } from '../../../billing/calls/call-fact.ts';
 import { addEncoded, addToClass, type DurationHistogram, emptyHistogram } from '../../../billing/calls/duration-histogram.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
@@ -14,36 +15,53 @@ import { toStorableText } from '../../storable-text.ts';
 import type { Database } from '../database.ts';
 import { readFollowProgress } from '../facts/follow-calls.ts';
 import type { NameReader } from '../facts/name-reader.ts';
-import { readBytes, readInteger, readText } from '../read-column.ts';
+import { readBigInt, readBytes, readInteger, readText } from '../read-column.ts';
 import type { SqlRow } from '../sql-values.ts';
-import { readWide, sumWide } from '../wide-amount.ts';
+import { nanoUsdPerKusd, readWide, sumWide } from '../wide-amount.ts';
+import { joinKey, type NameColumn } from './add-packs.ts';
+import type { KeptPacks } from './kept-packs.ts';
 import { findSource, isAnyOf, type UsageSource } from './usage-source.ts';
 
 /** The values of a group's columns. */
 type GroupKey = readonly (string | number)[];
 type Sums = { -readonly [Member in keyof UsageSums]: UsageSums[Member] };
 
+/** Names and packs that stay in memory between questions. */
+export type UsageReaders = { readonly names: NameReader; readonly packs: KeptPacks };
+
 /** Answers a question about usage from one snapshot. See UsageStore. */
-export async function readUsage(database: Database, names: NameReader, read: UsageRead): Promise<UsageRows> {
+export async function readUsage(database: Database, readers: UsageReaders, read: UsageRead): Promise<UsageRows> {
   return await database.snapshot(async (snapshot) => {
     const progress = read.family === 'usage' ? {} : { progress: await readFollowProgress(snapshot) };
-    const source = await findSource(snapshot, names, read);
+    const source = await findSource(snapshot, readers, read);
     if (source === undefined)
       return { totals: new Map(), series: givenGroups(read).map((group) => ({ names: group, sums: new Map() })), ...progress };
     const columns = read.groupBy.flatMap((dimension) => source.columns[dimension] ?? []);
+    const ranksPacked = read.groupBy.length > 0 && !('names' in read.groups);
+    const packed = await source.packed?.survey(columns as NameColumn[], ranksPacked ? read.groups.rankBy : undefined);
     const totals = await sumGroups(snapshot, source, [], undefined, read);
+    addAll(totals, '', packed?.totals);
     if (read.groupBy.length === 0) return { totals: totals.get('') ?? new Map(), series: [], ...progress };
-    const groups = await chooseGroups(snapshot, names, source, columns, read);
-    const sums = await sumGroups(
-      snapshot,
-      source,
-      columns,
-      groups.map(({ key }) => key).filter((key) => key !== undefined),
-      read,
-    );
+    const groups = await chooseGroups(snapshot, readers.names, source, columns, read, packed?.ranks);
+    const keys = groups.map(({ key }) => key).filter((key) => key !== undefined);
+    const sums = await sumGroups(snapshot, source, columns, keys, read);
+    if (source.packed !== undefined) {
+      const texts = keys.map((key) => key.map(String));
+      for (const [key, more] of await source.packed.sum(columns as NameColumn[], texts)) addAll(sums, key, more);
+    }
     const series = groups.map(({ names: group, key }) => ({ names: group, sums: sums.get(key?.join('\0') ?? 'none') ?? new Map() }));
     return { totals: totals.get('') ?? new Map(), series, ...progress };
   });
+}
+
+/** Adds sums from packs to those from rows. */
+function addAll(groups: Map<string, Map<number, Sums>>, key: string, more: ReadonlyMap<number, UsageSums> | undefined): void {
+  if (more === undefined || more.size === 0) return;
+  const sums = groups.getOrInsertComputed(key, () => new Map<number, Sums>());
+  for (const [position, added] of more) {
+    const before = sums.get(position);
+    sums.set(position, before === undefined ? { ...added } : addUsage(before, added));
+  }
 }
 
 const givenGroups = ({ groups }: UsageRead): readonly GroupNames[] => ('names' in groups ? groups.names : []);
@@ -51,8 +69,9 @@ const givenGroups = ({ groups }: UsageRead): readonly GroupNames[] => ('names' i
 /** A group with its key in the database; without one if no call has its names. */
 type Group = { readonly names: GroupNames; readonly key: GroupKey | undefined };
 
+/** Thousands of USD and the rest, or one sum. */
 const rankSums: Readonly<Record<UsageRank, readonly string[]>> = {
-  amount: ['sum(amount_kusd) + sum(amount_nano) / 1000000000000', 'sum(amount_nano) % 1000000000000'],
+  amount: ['sum(amount_kusd)', 'sum(amount_nano)'],
   calls: ['sum(call_count)'],
   tokensIn: ['sum(prompt_tokens)'],
   tokensOut: ['sum(completion_tokens)'],
@@ -66,21 +85,58 @@ async function chooseGroups(
   source: UsageSource,
   columns: readonly string[],
   read: UsageRead,
+  packed: PackRanking | undefined,
 ): Promise<readonly Group[]> {
   if ('names' in read.groups) {
     const found: Group[] = [];
     for (const group of read.groups.names) found.push({ names: group, key: await findKey(database, names, source, read.groupBy, group) });
     return found;
   }
-  const { limit, rankBy } = read.groups;
-  const order = [...rankSums[rankBy].map((sum) => `${sum} desc`), ...columns].join(', ');
-  const sql = `select ${columns.join(', ')} from (${source.rows}) as source group by ${columns.join(', ')} order by ${order} limit ?`;
+  const keys = await rankGroups(database, source, columns, read.groups, packed);
   const groups: Group[] = [];
-  for (const row of await database.all(sql, ...source.parameters, limit)) {
-    const key = columns.map((column) => (source.isNumbered ? readInteger(row, column) : readText(row, column)));
+  for (const key of keys)
     groups.push({ names: source.isNumbered ? await readNames(database, names, read.groupBy, key) : key.map(String), key });
-  }
   return groups;
+}
+
+type PackRanking = readonly { readonly key: GroupKey; readonly sum: bigint }[];
+
+/** The keys of the largest groups, in order. */
+async function rankGroups(
+  database: Database,
+  { rows, parameters, isNumbered }: UsageSource,
+  columns: readonly string[],
+  { limit, rankBy }: { readonly limit: number; readonly rankBy: UsageRank },
+  packed: PackRanking | undefined,
+): Promise<readonly GroupKey[]> {
+  const keyOf = (row: SqlRow): GroupKey => columns.map((column) => (isNumbered ? readInteger(row, column) : readText(row, column)));
+  const ranks = rankSums[rankBy];
+  const select = `select ${columns.join(', ')}, ${ranks.map((sum, index) => `${sum} as rank_${index}`).join(', ')}
+    from (${rows}) as source group by ${columns.join(', ')}`;
+  if (packed === undefined) {
+    const [first, rest] = ranks;
+    const orders = rest === undefined ? [first] : [`${first} + ${rest} / ${nanoUsdPerKusd}`, `${rest} % ${nanoUsdPerKusd}`];
+    const order = [...orders.map((sum) => `${sum} desc`), ...columns].join(', ');
+    return (await database.all(`${select} order by ${order} limit ?`, ...parameters, limit)).map(keyOf);
+  }
+  // A group may be small in the rows and large in the packs: all of them count.
+  const sums = new Map(packed.map((rank) => [joinKey(rank.key), rank]));
+  for (const row of rows === undefined ? [] : await database.all(select, ...parameters)) {
+    const key = keyOf(row);
+    const sum = ranks.reduce((higher, _, index) => higher * nanoUsdPerKusd + readBigInt(row, `rank_${index}`), 0n);
+    const before = sums.get(joinKey(key));
+    sums.set(joinKey(key), { key, sum: sum + (before?.sum ?? 0n) });
+  }
+  return [...sums.values()]
+    .toSorted(compareRanks)
+    .slice(0, limit)
+    .map(({ key }) => key);
+}
+
+/** The larger sum first, then by names, as the engine orders them. */
+function compareRanks(one: PackRanking[number], other: PackRanking[number]): number {
+  if (one.sum !== other.sum) return one.sum > other.sum ? -1 : 1;
+  return joinKey(one.key) < joinKey(other.key) ? -1 : 1;
 }
 
 /** The names of numbers. */
@@ -150,9 +206,9 @@ async function sumGroups(
   columns: readonly string[],
   keys: readonly GroupKey[] | undefined,
   read: UsageRead,
-): Promise<ReadonlyMap<string, Map<number, Sums>>> {
+): Promise<Map<string, Map<number, Sums>>> {
   const groups = new Map<string, Map<number, Sums>>();
-  if (keys?.length === 0) return groups;
+  if (keys?.length === 0 || source.rows === undefined) return groups;
   const positions = new Map(read.buckets.map(({ startSeconds }, position) => [startSeconds, position]));
   const chosen = keys === undefined ? { sql: '1 = 1', parameters: [] } : isAnyOf(columns, keys);
   const select = ['bucket', ...columns].join(', ');

@@ -12,15 +12,20 @@ import { splitBuckets } from '../split-buckets.ts';
 import type { SqlValue } from '../sql-values.ts';
 import { sumsOf } from '../statistics-parts.ts';
 import { planStatistics } from '../statistics-plan.ts';
+import type { KeptPacks } from './kept-packs.ts';
+import { type PackedUsage, takePackedDays } from './packed-usage.ts';
 
 /** A query for rows with a bucket, names and sums, which are filtered, and the columns of each dimension. */
 export type UsageSource = {
-  readonly rows: string;
+  /** Undefined if all sums are in packs. */
+  readonly rows: string | undefined;
   readonly parameters: readonly SqlValue[];
   readonly columns: Readonly<Partial<Record<UsageDimension, readonly string[]>>>;
   /** Whether names are numbers of fact_names, and whether calls that failed are counted. */
   readonly isNumbered: boolean;
   readonly durations: readonly Durations[];
+  /** Days that the rows do not have. */
+  readonly packed?: PackedUsage | undefined;
 };
 
 /**
@@ -29,8 +34,12 @@ export type UsageSource = {
 type Durations = { readonly rows: string; readonly parameters: readonly SqlValue[]; readonly isEncoded: boolean };
 
 /** The rows that a question adds up. Undefined if there are none. */
-export async function findSource(database: Database, names: NameReader, read: UsageRead): Promise<UsageSource | undefined> {
-  return read.family === 'usage' ? await findUsage(database, read) : await findService(database, names, read);
+export async function findSource(
+  database: Database,
+  { names, packs }: { readonly names: NameReader; readonly packs: KeptPacks },
+  read: UsageRead,
+): Promise<UsageSource | undefined> {
+  return read.family === 'usage' ? await findUsage(database, packs, read) : await findService(database, names, read);
 }
 
 /** A list of values as one condition. They are padded, so that lists of similar length share a statement. */
@@ -43,7 +52,7 @@ export function isAnyOf(columns: readonly string[], tuples: readonly (readonly S
   return { sql: `(${columns.join(', ')}) in (${list})`, parameters: padded.flat() };
 }
 
-async function findUsage(database: Database, read: UsageRead): Promise<UsageSource | undefined> {
+async function findUsage(database: Database, packs: KeptPacks, read: UsageRead): Promise<UsageSource | undefined> {
   const { filter, scope } = read;
   const users = scope === 'all' ? filter.users : (filter.users ?? scope).filter((name) => scope.includes(name));
   const keys = filter.keys?.flatMap((key) => ('keyId' in key ? [] : [[key.userName, key.keyName].map(toStorableText)]));
@@ -56,36 +65,33 @@ async function findUsage(database: Database, read: UsageRead): Promise<UsageSour
     ...(onlyUser === undefined ? {} : { userName: onlyUser }),
     rowsMax: 0,
   };
-  const plan = await planStatistics(database, query);
-  const sums = sumsOf(database, plan, { from: 0, until: read.buckets.length }, query, {});
-  if (sums === undefined) return undefined;
+  const whole = await planStatistics(database, query);
+  const allowed = { users: users?.map(toStorableText), keys, models: filter.models?.map(toStorableText) };
+  // The rows of one user are few, and are found without the others.
+  const taken = onlyUser === undefined ? await takePackedDays(database, packs, whole, allowed) : undefined;
+  const sums = sumsOf(database, taken?.plan ?? whole, { from: 0, until: read.buckets.length }, query, {});
+  if (sums === undefined && taken === undefined) return undefined;
   const conditions: Conditions[] = [];
-  if (users !== undefined && onlyUser === undefined)
-    conditions.push(
-      isAnyOf(
-        ['user_name'],
-        users.map((name) => [toStorableText(name)]),
-      ),
-    );
+  if (allowed.users !== undefined && onlyUser === undefined) conditions.push(isAnyOf(['user_name'], allowed.users.map(asTuple)));
   if (keys !== undefined) conditions.push(isAnyOf(['user_name', 'token_name'], keys));
-  if (filter.models !== undefined)
-    conditions.push(
-      isAnyOf(
-        ['model_name'],
-        filter.models.map((name) => [toStorableText(name)]),
-      ),
-    );
+  if (allowed.models !== undefined) conditions.push(isAnyOf(['model_name'], allowed.models.map(asTuple)));
   const where = conditions.length === 0 ? '' : `where ${conditions.map(({ sql }) => sql).join(' and ')}`;
   return {
-    rows: `select bucket, user_name, token_name, model_name, call_count, prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens,
+    rows:
+      sums === undefined
+        ? undefined
+        : `select bucket, user_name, token_name, model_name, call_count, prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens,
         use_time_ms, amount_nano_usd / 1000000000000 as amount_kusd, amount_nano_usd % 1000000000000 as amount_nano
       from (${sums.parts}) as parts ${where}`,
-    parameters: [...sums.parameters, ...conditions.flatMap(({ parameters }) => parameters)],
+    parameters: [...(sums?.parameters ?? []), ...conditions.flatMap(({ parameters }) => parameters)],
     columns: { user: ['user_name'], key: ['user_name', 'token_name'], model: ['model_name'] },
     isNumbered: false,
     durations: [],
+    packed: taken?.packed,
   };
 }
+
+const asTuple = (name: string): readonly [string] => [name];
 
 const serviceTables = [
   { source: 'days', table: 'service_days', unit: 'day' },
