@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { permissions } from '../../src/accounts/people/permissions.ts';
 import { runCommand } from '../programs/run-command.ts';
@@ -15,6 +16,7 @@ function withoutChance(text: string): string {
   return text
     .replaceAll(/\b(?:per|adm|req)_[0-9a-z]{26}\b/g, '<id>')
     .replaceAll(/\b(?:at|bt|sk)-weir-\w+/g, '<secret>')
+    .replaceAll(/\b\d+ (?:%|ms)/g, '<measured>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/\b[0-9a-f]{64}\b/g, '<hash>')
     .replaceAll(/\b[0-9A-Za-z]{10}\b/g, (word) => (/\d|[a-z][A-Z]/.test(word) ? '<id>' : word))
@@ -22,15 +24,21 @@ function withoutChance(text: string): string {
     .replaceAll(/ {2,}/g, '  ');
 }
 
+const config = `
+console: { readContent: true }
+callbacks: { privateAddresses: true }
+content: { ceiling: masked }
+alerts: { channels: { nobody: { type: teams, url: 'http://127.0.0.1:1/', privateAddresses: true } } }
+`;
+
 describe('commands on another machine', () => {
   let weir: ServedWeir;
   let token: string;
   const away = mkdtempSync(join(tmpdir(), 'weir-remote-'));
   before(async () => {
-    weir = await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' } });
+    weir = await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, config });
     const operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
-    const wanted = permissions.filter((permission) => permission !== 'content:read');
-    token = String((await operator.send('POST', '/api/v1/admin_tokens', { name: 'remote', permissions: wanted })).body['secret']);
+    token = String((await operator.send('POST', '/api/v1/admin_tokens', { name: 'remote', permissions: [...permissions] })).body['secret']);
   });
   after(async () => {
     await weir[Symbol.asyncDispose]();
@@ -42,6 +50,7 @@ describe('commands on another machine', () => {
     runCommand(words.replaceAll('%', 'local').split(' '), {
       WEIR_DATA_DIR: weir.dataDirectory,
       WEIR_CONSOLE_PORT: new URL(weir.consoleUrl).port,
+      WEIR_CONFIG: join(weir.dataDirectory, 'weir.yaml'),
     });
   /** The option stands before `--`, after which nothing is an option. */
   function remotely(words: readonly string[]): readonly string[] {
@@ -166,6 +175,87 @@ describe('commands on another machine', () => {
     while ((await onThisMachine(`receipt ${id}`)).code !== 0 && Date.now() < deadlineMs);
     assert.match(await reads(`receipt ${id} --json`), new RegExp(id));
     assert.match((await both('receipt req_none', 1)).stderr, /the ledger has no call "req_none"/);
+  });
+
+  test('gateways are listed, and a target is taken out of use and put back', async () => {
+    assert.match(await reads('nodes'), /running +\S+ +start .* 0 +0 +\d+ +\d+ % +\w{12}\n$/);
+    assert.match((await change('nodes --json')).stdout, /"memory_share": 0\.\d+/);
+    assert.match(await reads('upstreams list'), /simulated-anthropic +\S+ .*127\.0\.0\.1/);
+    await reads('upstreams list --json');
+    const target = 'simulated-anthropic/claude-sonnet-4-5';
+    assert.match((await change(`targets out ${target} --until 1h --reason maintenance`)).stderr, /gets no calls until \d{4}-/);
+    assert.match(await reads('targets list --out'), /^TARGET.*\n\S+sonnet-4-5 .* token:remote +maintenance\n$/);
+    await reads('targets list --upstream simulated-openai --json');
+    assert.match((await both(`targets out ${target} --until 90d --reason long`, 1)).stderr, /within 30 days/);
+    assert.match(
+      (await both('targets out nobody/x --until 1h --reason why', 1)).stderr,
+      /no running gateway has an upstream for "nobody\/x"/,
+    );
+    await change(`targets clear ${target}`);
+    assert.match((await both(`targets clear ${target}`, 1)).stderr, /is not out of use/);
+  });
+
+  test('a gateway checks its upstreams for a command elsewhere', async () => {
+    const checked = await both('upstreams check simulated-openai --no-calls --timeout 5');
+    assert.match(checked.stdout, /Gateways\n.* runs with its present configuration[^]*simulated-openai[^]*Healthy: /);
+    assert.match(
+      (await change('doctor --no-calls --upstream simulated-openai --json')).stdout,
+      /"healthy": true,[^]*"upstream": "simulated-openai"/,
+    );
+    assert.match((await both('upstreams check nobody', 1)).stderr, /there is no upstream "nobody"; there are: /);
+    const listed = await reads('operations list --kind upstreams.check --state done');
+    assert.match(listed, /upstreams\.check +done +token:remote [^]*upstreams\.check +done +cli:/);
+    const id = /^op_\w+/m.exec(listed)?.[0] ?? '';
+    assert.match(await reads(`operations show ${id}`), /"is_healthy": true/);
+    assert.match((await both('operations show op_none', 1)).stderr, /there is no operation "op_none"/);
+    assert.match((await change(`operations cancel ${id}`, 1)).stderr, /ended already: it is done/);
+  });
+
+  test('a video is listed, shown, downloaded and deleted, and its callback is sent again', async () => {
+    const answer = await fetch(`${weir.gatewayUrl}/v1/video/generations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${weir.apiKey}`, 'content-type': 'application/json', 'x-simulator-video': 'ms=200' },
+      body: JSON.stringify({ model: 'vendor-imagine-video', prompt: 'a zebra', duration: 1, callback_url: 'http://127.0.0.1:1/' }),
+    });
+    const { id } = (await answer.json()) as { readonly id: string };
+    const deadlineMs = Date.now() + 60_000;
+    while (!(await onThisMachine(`videos show ${id}`)).stdout.includes('completed') && Date.now() < deadlineMs) await delay(200);
+    assert.match(await reads('videos list --phase completed --limit 1'), /vendor-imagine-video +simulated-xai +completed +0\.\d+ +-\n$/);
+    assert.match(await reads(`videos show ${id} --json`), /"phase": "completed"/);
+    await reads(`videos show ${id}`);
+    const [here, there] = ['here', 'there'].map((name) => join(away, `${name}.mp4`));
+    assert.match((await onThisMachine(`videos download ${id} ${here}`)).stderr, /^wrote /);
+    await change(`videos download ${id} ${there}`);
+    assert.deepEqual(readFileSync(String(here)), readFileSync(String(there)));
+    assert.match((await both(`videos download ${id} ${here}`, 1)).stderr, /exists already/);
+    assert.match((await both(`videos download video_none ${here}`, 1)).stderr, /no video "video_none", or no file/);
+    const events = await reads('callbacks list admin');
+    const event = /^msg_\w+/m.exec(events)?.[0] ?? '';
+    assert.match((await change(`callbacks send-again admin ${event}`)).stderr, /will be sent again/);
+    assert.match((await both('callbacks send-again admin msg_none', 1)).stderr, /there is no event "msg_none" of admin/);
+    assert.match((await both('callbacks list nobody', 1)).stderr, /there is no user "nobody"/);
+    const secret = await change('callbacks secret admin --rotate');
+    assert.match(secret.stdout, /^whsec_/);
+    assert.equal((await onThisMachine('callbacks secret admin')).stdout, secret.stdout);
+    assert.equal((await change('callbacks secret admin')).stdout, secret.stdout);
+    assert.match(await reads('audit list --action callback_secrets.read'), /cli +callback_secrets\.read[^]*|api +callback_secrets\.read/);
+    await change(`videos delete ${id}`);
+    assert.match((await both(`videos show ${id}`, 1)).stderr, /there is no video/);
+  });
+
+  test('content, captures and alerts are read, and a channel is tested by a gateway', async () => {
+    await change('teams create film-%');
+    assert.match((await change('content set full --team film-%')).stderr, /limits this to masked/);
+    assert.match(await reads('content list'), /^ceiling: masked\n[^]*team +film-distant +full +masked/);
+    await reads('content list --json');
+    assert.match((await both('captures show req_none', 1)).stderr, /there is no captured call/);
+    const withoutConfig = await runCommand(['captures', 'show', 'req_none'], { WEIR_DATA_DIR: weir.dataDirectory });
+    assert.match(withoutConfig.stderr, /does not let operators read content/);
+    await reads('alerts list');
+    await reads('alerts list --resolved --json');
+    await reads('alerts messages --all --json');
+    assert.match((await both('alerts test nobody', 1)).stdout, /^nobody: failed: /);
+    assert.match((await both('alerts test somebody', 1)).stderr, /there is no channel "somebody"; there are nobody/);
   });
 
   test('no address, no token, a wrong token, plain http and a console that is away are named', async () => {

@@ -177,10 +177,10 @@ describe('alerts', { concurrency: true }, () => {
           unknown
         >[],
       (rows) =>
-        rows.some(({ channel, lastProblem }) => channel === 'refusing' && lastProblem !== undefined) &&
-        rows.some(({ channel, lastProblem }) => channel === 'lying' && lastProblem !== undefined),
+        rows.some(({ channel, last_problem }) => channel === 'refusing' && last_problem !== null) &&
+        rows.some(({ channel, last_problem }) => channel === 'lying' && last_problem !== null),
     );
-    const problems = new Map(open.map(({ channel, lastProblem }) => [channel, lastProblem]));
+    const problems = new Map(open.map(({ channel, last_problem }) => [channel, last_problem]));
     assert.equal(problems.get('refusing'), 'the receiver answered with status 500');
     assert.equal(problems.get('lying'), 'the receiver answered with status 302');
     assert.ok(problems.has('hanging') && !problems.has('slack') && !problems.has('quiet') && !problems.has('urgent'));
@@ -200,7 +200,7 @@ describe('alerts', { concurrency: true }, () => {
     const both = await run('test');
     assert.deepEqual([both.code, both.stdout], [1, 'good: delivered\nbad: failed: the receiver answered with status 404\n']);
     const one = await run('test', 'good', '--json');
-    assert.deepEqual([one.code, JSON.parse(one.stdout)], [0, [{ channel: 'good', delivered: true }]]);
+    assert.deepEqual([one.code, JSON.parse(one.stdout)], [0, [{ channel: 'good', delivered: true, problem: null }]]);
     const event = new Webhook(secret).verify(good.received[0]?.body ?? '', { ...good.received[0]?.headers } as Record<string, string>);
     assert.equal((event as { readonly type: string }).type, 'alert.test');
     const unknown = await run('test', 'nobody');

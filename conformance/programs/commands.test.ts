@@ -59,6 +59,7 @@ describe('commands', { concurrency: 3 }, () => {
     [['alerts', 'list'], 0],
     [['alerts', 'messages', '--json'], 0],
     [['alerts', 'test'], 1],
+    [['targets', 'list'], 0],
     [['audit', 'list', '--json'], 0],
     [['audit', 'verify'], 0],
     [['audit', 'list', '--limit', '0'], 1],

@@ -36,6 +36,33 @@ function openRunner(store: OperationStore, handlers: Readonly<Record<string, Ope
 export function operationSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
+  test('operations are listed newest first, to those who may see them, by kind and state, page by page', async () => {
+    const store = engine().store();
+    const insert = (id: string, more: object): Promise<boolean> =>
+      store.insertOperation({ ...newOperation(id, 'op_listed'), permission: 'prices:stage', ...more }, 99);
+    await insert('op_list_1', { createdAtMs: 11 });
+    await insert('op_list_2', { createdAtMs: 12 });
+    await insert('op_list_3', { createdAtMs: 12, actor: 'person:\0bob' });
+    await insert('op_list_4', { createdAtMs: 13, permission: 'config:write' });
+    await store.cancelOperation('op_list_1', 99, change);
+    const list = async (query: object): Promise<string[]> => {
+      const rows = await store.queryOperations({
+        permissions: ['prices:stage', 'config:read', 'usage:read'],
+        kind: 'op_listed',
+        limit: 9,
+        ...query,
+      });
+      return rows.map(({ id }) => id.slice(-1));
+    };
+    assert.deepEqual(await list({}), ['3', '2', '1']);
+    assert.deepEqual(await list({ permissions: ['config:write'] }), ['4']);
+    assert.deepEqual(await list({ permissions: [] }), []);
+    assert.deepEqual(await list({ actor: 'person:\0bob' }), ['3']);
+    assert.deepEqual(await list({ states: ['cancelled', 'done'] }), ['1']);
+    assert.deepEqual(await list({ kind: 'op_other_kind' }), []);
+    assert.deepEqual(await list({ limit: 1, after: { createdAtMs: 12, id: 'op_list_3' } }), ['2']);
+  });
+
   test('an operation is stored as it was begun, is audited if asked, and only so many of a kind are open', async () => {
     const store = engine().store();
     assert.equal(await store.insertOperation(newOperation('op_whole'), 1, change), true);

@@ -1,5 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { adminTokenOperations, type AdminTokenServices } from './admin-tokens/admin-token-operations.ts';
+import { alertOperations, type AlertServices } from './alerts/alert-operations.ts';
 import { attentionOperations, type AttentionServices } from './attention/attention-operations.ts';
 import { auditOperations, type AuditServices } from './audit/audit-operations.ts';
 import { billingTokenOperations, type BillingTokenServices } from './billing-tokens/billing-token-operations.ts';
@@ -40,6 +41,7 @@ import { sessionOperations, type SessionServices } from './session/session-opera
 
 /** What the operations need, as the sum of what each resource needs. */
 export type AdminServices = AttentionServices &
+  AlertServices &
   AuditServices &
   SessionServices &
   PeopleServices &
@@ -100,6 +102,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...auditOperations,
   ...overviewOperations,
   ...attentionOperations,
+  ...alertOperations,
   ...searchOperations,
   ...eventOperations,
   ...nodeOperations,

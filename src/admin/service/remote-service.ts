@@ -12,7 +12,7 @@ export type RemoteServiceParts = {
   readonly address: URL;
   /** An admin token; undefined for operations that anybody may run. */
   readonly token?: string;
-  /** The time for a whole answer, and until a streamed one begins. */
+  /** The time for a whole answer, until a streamed one begins, and between two of its pieces. */
   readonly timeoutMs?: number;
   /** Ends requests that are under way. */
   readonly signal?: AbortSignal;
@@ -26,7 +26,11 @@ const problemBytesMax = 1024 * 1024;
 /** Sends operations to a console. Answers and refusals are those of the local service. */
 export function createRemoteService(parts: RemoteServiceParts): AdminService {
   const { address, token, timeoutMs = timeoutMsDefault, send } = parts;
-  async function request(operation: Operation<never>, input: ServiceInput<unknown, unknown, unknown>): Promise<Response> {
+  async function request(
+    operation: Operation<never>,
+    input: ServiceInput<unknown, unknown, unknown>,
+    timeout = AbortSignal.timeout(timeoutMs),
+  ): Promise<Response> {
     const { body } = input;
     const headers: Record<string, string> = {};
     if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
@@ -34,7 +38,6 @@ export function createRemoteService(parts: RemoteServiceParts): AdminService {
     // A command changes what is there now, as the local one does.
     if (operation.subject !== undefined || operation.versionOf !== undefined) headers['if-match'] = '*';
     if (operation.method === 'POST') headers['idempotency-key'] = randomUUID();
-    const timeout = AbortSignal.timeout(timeoutMs);
     const signal = parts.signal === undefined ? timeout : AbortSignal.any([timeout, parts.signal]);
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await send(urlOf(address, operation, input), {
@@ -58,8 +61,20 @@ export function createRemoteService(parts: RemoteServiceParts): AdminService {
       return { body: (text === '' ? undefined : JSON.parse(text)) as never, ...(version !== undefined && { version: Number(version) }) };
     },
     stream: async function* stream(operation, input = {}) {
-      const { body } = await request(operation, input);
-      if (body !== null) yield* body;
+      const ending = new AbortController();
+      const late = (): void => ending.abort(new DOMException(`No answer within ${timeoutMs} ms.`, 'TimeoutError'));
+      // A file may take longer than an answer, as long as it arrives.
+      let timer = setTimeout(late, timeoutMs);
+      try {
+        const { body } = await request(operation, input, ending.signal);
+        for await (const piece of body ?? []) {
+          clearTimeout(timer);
+          yield piece;
+          timer = setTimeout(late, timeoutMs);
+        }
+      } finally {
+        clearTimeout(timer);
+      }
     },
   };
 }

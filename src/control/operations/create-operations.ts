@@ -4,7 +4,7 @@ import type { Permission } from '../../accounts/people/permissions.ts';
 import type { Change } from '../../audit/change-author.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ControlError } from '../control-error.ts';
-import type { LongOperation, OperationStore } from './long-operation.ts';
+import type { LongOperation, OperationQuery, OperationStore } from './long-operation.ts';
 
 /** How long results are kept. */
 export const keepResultsMs = 7 * 86_400_000;
@@ -34,6 +34,8 @@ export type Operations = {
   readonly find: (id: string) => Promise<LongOperation | undefined>;
   /** Those that have not ended, or ended within a time: the newest first, at most 100. */
   readonly listRecent: (endedWithinMs: number) => Promise<readonly LongOperation[]>;
+  /** Newest first. */
+  readonly list: (query: OperationQuery) => Promise<readonly LongOperation[]>;
   /** Undefined if there is none. @throws ControlError `operation_ended` */
   readonly cancel: (id: string, change: Change) => Promise<LongOperation | undefined>;
   /**
@@ -86,6 +88,7 @@ export function createOperations(options: {
     find: (id) => store.findOperation(id),
     // A row is kept for a fixed time after its end.
     listRecent: (endedWithinMs) => store.listOperations({ keptUntilMs: clock.nowMs() + keepResultsMs - endedWithinMs, limit: listedMax }),
+    list: (query) => store.queryOperations(query),
     cancel: async (id, change) => {
       const operation = await store.cancelOperation(id, clock.nowMs() + keepResultsMs, change);
       if (operation !== undefined && (operation.state === 'done' || operation.state === 'failed'))

@@ -51,6 +51,19 @@ export type NewOperation = Pick<LongOperation, 'id' | 'kind' | 'permission' | 'a
   readonly startByMs?: number;
 };
 
+/** Which operations are listed. */
+export type OperationQuery = {
+  /** The operations that need one of these permissions. */
+  readonly permissions: readonly Permission[];
+  /** Only those that this person or program began. */
+  readonly actor?: string;
+  readonly kind?: string;
+  readonly states?: readonly OperationState[];
+  /** The operations after this one in the list. */
+  readonly after?: { readonly createdAtMs: number; readonly id: string };
+  readonly limit: number;
+};
+
 /** How an operation ended. */
 export type OperationEnd = Pick<LongOperation, 'result' | 'problem'> & {
   readonly state: 'done' | 'failed' | 'cancelled';
@@ -71,6 +84,8 @@ export type OperationStore = {
    * Operations that have not ended, or whose rows are kept until a time or longer: the newest first, at most `limit`.
    */
   readonly listOperations: (query: { readonly keptUntilMs: number; readonly limit: number }) => Promise<readonly LongOperation[]>;
+  /** Newest first. */
+  readonly queryOperations: (query: OperationQuery) => Promise<readonly LongOperation[]>;
   /** Leases the oldest operation of these kinds that nobody works on. */
   readonly claimOperation: (claim: {
     readonly kinds: readonly string[];

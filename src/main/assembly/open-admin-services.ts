@@ -24,6 +24,7 @@ import { deriveKey } from '../../platform/seal/sealer.ts';
 import type { Store } from '../../store/store.ts';
 import type { Config } from '../config/config-schema.ts';
 import { checkConfigText } from '../config/check-text.ts';
+import { readConfigNaming } from '../config/find-config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
 import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
@@ -96,6 +97,8 @@ export function openAdminServices(
     newId: ids,
     calls: { ...store, ...serving.questions },
     content: store,
+    teams: store,
+    contentCeiling: () => readConfigNaming('content', environment)?.content?.ceiling ?? 'off',
     captures: store,
     wireSealer: () => openWireSealer(environment),
     usage: serving.questions ?? store,

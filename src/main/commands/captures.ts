@@ -1,19 +1,13 @@
 import type { Command } from 'commander';
 
-import { createCapture, deleteCapture, listCaptures } from '../../admin/resources/captures/capture-operations.ts';
+import { createCapture, deleteCapture, getWires, listCaptures } from '../../admin/resources/captures/capture-operations.ts';
 import { captureLimits } from '../../content/captures/capture.ts';
-import { readWires } from '../../content/captures/manage-captures.ts';
-import { wireNames } from '../../content/captures/wires.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { openWireSealer } from '../assembly/content/open-captures.ts';
-import { readConfigNaming } from '../config/find-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { findKey } from './find-keys.ts';
-import { commandAuthor } from './name-actor.ts';
-import { wordRefusal } from './remote/problems.ts';
+import { contentDenied, wordRefusal } from './remote/problems.ts';
 import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { inert } from './usage/terminal-text.ts';
-import { printTable, withStore } from './with-accounts.ts';
+import { printTable } from './with-accounts.ts';
 
 const minutesMax = captureLimits.durationMs / 60_000;
 
@@ -37,11 +31,10 @@ export function addCaptureCommands(program: Command, environment: Environment): 
     .description('ends a capture and deletes the calls that it has kept')
     .argument('<capture>', 'its id')
     .action((id: string, place: RemoteOption) => remove(environment, id, place));
-  captures
-    .command('show')
+  addRemoteOption(captures.command('show'))
     .description('prints the four wires of a captured call as JSON; needs console.readContent, and is in the audit log')
     .argument('<call>', 'the id of the call')
-    .action((callId: string) => show(environment, callId));
+    .action((callId: string, place: RemoteOption) => show(environment, callId, place));
 }
 
 function readNumber(option: string, text: string, max: number): number {
@@ -83,14 +76,11 @@ async function remove(environment: Environment, id: string, place: RemoteOption)
   console.error(`deleted ${id}`);
 }
 
-async function show(environment: Environment, callId: string): Promise<void> {
-  if (readConfigNaming('readContent', environment)?.console?.readContent !== true)
-    throw new StartError('the configuration does not let operators read content; see console.readContent');
-  const sealer = openWireSealer(environment);
-  const change = { ...commandAuthor(), atMs: systemClock.nowMs() };
-  const wires = await withStore(environment, (store) => readWires({ store, sealer }, { callId, users: 'all' }, change));
-  if (wires === undefined) throw new StartError(`there is no captured call "${callId}"; weir captures list shows them`);
-  console.log(
-    JSON.stringify(Object.fromEntries(wireNames.flatMap((name) => (wires[name] === undefined ? [] : [[name, wires[name]]]))), undefined, 2),
+async function show(environment: Environment, callId: string, place: RemoteOption): Promise<void> {
+  const reading = withService(environment, { ...place, readsContent: true }, (service) =>
+    service.call(getWires, { params: { id: callId } }),
   );
+  const unknown = () => new StartError(`there is no captured call "${callId}"; weir captures list shows them`);
+  const { body: wires } = await wordRefusal(wordRefusal(reading, 'not_found', unknown), 'permission_required', contentDenied);
+  printItems(wires);
 }

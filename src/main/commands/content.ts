@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
 
 import { contentModeOf, type ContentMode, contentModes, isContentMode } from '../../accounts/content-mode.ts';
-import { erase, listErasures } from '../../admin/resources/content/content-operations.ts';
+import { erase, listChoices, listErasures } from '../../admin/resources/content/content-operations.ts';
 import { updateKey } from '../../admin/resources/keys/key-operations.ts';
 import { updateTeam } from '../../admin/resources/teams/team-operations.ts';
-import { readConfigNaming } from '../config/find-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { findKeys } from './find-keys.ts';
 import { wordRefusal } from './remote/problems.ts';
 import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { noTeam } from './shared-limits.ts';
 import { inert } from './usage/terminal-text.ts';
-import { printTable, readStore } from './with-accounts.ts';
+import { printTable } from './with-accounts.ts';
 
 type JsonOption = { readonly json?: boolean };
 type SetOptions = RemoteOption & { readonly key?: readonly string[]; readonly team?: string };
@@ -20,11 +19,10 @@ type EraseOptions = RemoteOption & { readonly user: string; readonly before?: st
 /** Adds `weir content …`: the recording of prompts and replies, and its deletion. */
 export function addContentCommands(program: Command, environment: Environment): void {
   const content = program.command('content').description('the recording of prompts and replies, and its deletion');
-  content
-    .command('list')
+  addRemoteOption(content.command('list'))
     .description('lists keys and teams with a choice, and what it leads to')
     .option('--json', 'as JSON')
-    .action(({ json }: JsonOption) => listChoices(environment, json === true));
+    .action((options: JsonOption & RemoteOption) => printChoices(environment, options));
   addRemoteOption(content.command('set'))
     .description('sets how much of the calls of keys or of a team is recorded, up to content.ceiling of the configuration')
     .argument('<mode>', `${contentModes.join(', ')}, or default: a key follows its team, and of a team nothing is recorded`)
@@ -42,31 +40,14 @@ export function addContentCommands(program: Command, environment: Environment): 
     .action((options: JsonOption & RemoteOption) => printErasures(environment, options));
 }
 
-async function listChoices(environment: Environment, json: boolean): Promise<void> {
-  const ceiling = readConfigNaming('content', environment)?.content?.ceiling ?? 'off';
-  const { keys, teams } = await readStore(environment, async (store) => ({
-    keys: await store.listApiKeys(),
-    teams: await store.listTeams(),
-  }));
-  const rows = [
-    ...teams.flatMap(({ name, content }) =>
-      content === undefined ? [] : [{ kind: 'team', name, chosen: content, recorded: contentModeOf({ content }, ceiling) }],
-    ),
-    ...keys
-      .filter(({ content, team }) => content !== undefined || team?.content !== undefined)
-      .map((key) => ({
-        kind: 'key',
-        name: `${key.userName}/${key.name}`,
-        chosen: key.content ?? 'default',
-        recorded: contentModeOf(key, ceiling),
-      })),
-  ];
-  if (json) return console.log(JSON.stringify({ ceiling, choices: rows }, undefined, 2));
+async function printChoices(environment: Environment, { json, ...place }: JsonOption & RemoteOption): Promise<void> {
+  const { ceiling, items } = (await withService(environment, { ...place, reads: true }, (service) => service.call(listChoices))).body;
+  if (json === true) return printItems({ ceiling, items });
   console.log(`ceiling: ${ceiling}`);
-  if (rows.length > 0)
+  if (items.length > 0)
     printTable(
       ['KIND', 'NAME', 'CHOSEN', 'RECORDED'],
-      rows.map(({ kind, name, chosen, recorded }) => [kind, inert(name), chosen, recorded]),
+      items.map(({ kind, name, chosen, recorded }) => [kind, inert(name), chosen, recorded]),
     );
 }
 
@@ -81,12 +62,11 @@ async function setMode(environment: Environment, word: string, { key: references
     for (const { id } of keys) await service.call(updateKey, { params: { id }, body: { content } });
     for (const name of team === undefined ? keys.map((key) => `${key.user}/${key.name}`) : [team])
       console.error(`content of ${name}: ${mode ?? 'default'}`);
+    if (mode === undefined) return;
+    const { ceiling } = (await service.call(listChoices)).body;
+    if (contentModeOf({ content: mode }, ceiling) !== mode)
+      console.error(`the configuration limits this to ${ceiling}; see content.ceiling`);
   });
-  // The configuration of another machine is not known here.
-  if (place.remote !== undefined) return;
-  const ceiling = readConfigNaming('content', environment)?.content?.ceiling ?? 'off';
-  if (mode !== undefined && contentModeOf({ content: mode }, ceiling) !== mode)
-    console.error(`the configuration limits this to ${ceiling}; see content.ceiling`);
 }
 
 function readMode(word: string): ContentMode | undefined {

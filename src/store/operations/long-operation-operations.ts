@@ -1,6 +1,12 @@
 import { isPermission } from '../../accounts/people/permissions.ts';
 import type { Change } from '../../audit/change-author.ts';
-import { type LongOperation, type NewOperation, operationStates, type OperationStore } from '../../control/operations/long-operation.ts';
+import {
+  type LongOperation,
+  type NewOperation,
+  type OperationQuery,
+  operationStates,
+  type OperationStore,
+} from '../../control/operations/long-operation.ts';
 import { StoreError } from '../store-error.ts';
 import { toStorableText } from '../storable-text.ts';
 import { appendAudit } from './audit-operations.ts';
@@ -21,6 +27,7 @@ export function createLongOperationOperations(database: Database): OperationStor
       const sql = `select ${columns} from operations where ended_at_ms is null or keep_until_ms >= ? order by created_at_ms desc, id limit ?`;
       return (await database.all(sql, keptUntilMs, limit)).map(decode);
     },
+    queryOperations: (query) => list(database, query),
     claimOperation: async ({ kinds, owner, nowMs, leaseUntilMs }) => {
       if (kinds.length === 0) return undefined;
       const { sql, parameters } = namesIn('kind', kinds);
@@ -80,6 +87,24 @@ export function createLongOperationOperations(database: Database): OperationStor
 async function find(database: Database, id: string): Promise<LongOperation | undefined> {
   const row = await database.first(`select ${columns} from operations where id = ?`, id);
   return row === undefined ? undefined : decode(row);
+}
+
+async function list(
+  database: Database,
+  { permissions, actor, kind, states, after, limit }: OperationQuery,
+): Promise<readonly LongOperation[]> {
+  if (permissions.length === 0 || states?.length === 0) return [];
+  const conditions = [namesIn('permission', permissions), ...(states === undefined ? [] : [namesIn('state', states)])];
+  if (actor !== undefined) conditions.push({ sql: 'actor = ?', parameters: [toStorableText(actor)] });
+  if (kind !== undefined) conditions.push({ sql: 'kind = ?', parameters: [toStorableText(kind)] });
+  if (after !== undefined)
+    conditions.push({
+      sql: '(created_at_ms < ? or (created_at_ms = ? and id < ?))',
+      parameters: [after.createdAtMs, after.createdAtMs, after.id],
+    });
+  const where = conditions.map(({ sql }) => sql).join(' and ');
+  const sql = `select ${columns} from operations where ${where} order by created_at_ms desc, id desc limit ?`;
+  return (await database.all(sql, ...conditions.flatMap(({ parameters }) => parameters), limit)).map(decode);
 }
 
 async function insert(transaction: Database, operation: NewOperation, openMax: number, change: Change | undefined): Promise<boolean> {

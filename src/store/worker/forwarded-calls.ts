@@ -224,6 +224,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   insertOperation: 3,
   findOperation: 1,
   listOperations: 1,
+  queryOperations: 1,
   claimOperation: 1,
   reportOperation: 1,
   endOperation: 3,

@@ -6,6 +6,7 @@ import type { AlertStore } from '../../../alerts/alert-store.ts';
 import { instant, pageSchema, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
+import { maySeeProblem } from '../alerts/alert-operations.ts';
 
 export type AttentionServices = { readonly alerts: Pick<AlertStore, 'listAlerts'> };
 
@@ -37,13 +38,11 @@ const encode = ({ code, subject, period, severity, sinceMs, summary, action }: A
 /** The present problems that the caller may see, the most urgent first. A caller of some users sees theirs only. */
 export async function readAttention({
   services,
-  principal: { users, permissions },
+  principal,
 }: AdminContext<AttentionServices>): Promise<readonly Static<typeof attentionSchema>[]> {
   const items = await listAttention(services.alerts, 10_000);
-  const own = (subject: string): boolean => users === 'all' || users.some((user) => subject === `user:${user}`);
-  const mayRead = (subject: string): boolean => permissions.has('upstreams:read') || subject.startsWith('user:');
   return items
-    .filter(({ subject }) => own(subject) && mayRead(subject))
+    .filter(({ subject }) => maySeeProblem(principal, subject))
     .slice(0, itemsMax)
     .map(encode);
 }

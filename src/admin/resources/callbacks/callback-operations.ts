@@ -2,19 +2,21 @@ import { type Static, Type } from 'typebox';
 
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
 import { maySee } from '../../../accounts/people/principal.ts';
+import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { CallbackStore, Delivery } from '../../../tasks/callbacks/callback-store.ts';
 import type { TaskLists } from '../../../tasks/task-lists.ts';
-import type { CallbackVault } from '../../../tasks/callbacks/callback-vault.ts';
+import { CallbackKeyError, type CallbackVault } from '../../../tasks/callbacks/callback-vault.ts';
 import { instant, instantQuery, nullable, optionalInstant, pageQuery, pageRowsDefault, pageSchema, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
-import { notFound } from '../../problem.ts';
+import { AdminProblem, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
 
 export type CallbackServices = ListServices & {
   readonly callbacks: Pick<TaskLists, 'queryDeliveries'> & Pick<CallbackStore, 'redeliver'>;
-  readonly callbackVault: Pick<CallbackVault, 'rotate'>;
+  readonly callbackVault: Pick<CallbackVault, 'rotate' | 'secretsOf'>;
+  readonly audit: Pick<AuditStore, 'recordAction'>;
   readonly accounts: Pick<AccountsStore, 'listUsers'>;
 };
 type Context = AdminContext<CallbackServices>;
@@ -53,7 +55,7 @@ const encodeDelivery = (delivery: Delivery): Static<typeof callbackSchema> => ({
 
 const positionSchema = Type.Object({ createdAtMs: Type.Number(), id: Type.String() });
 
-const listCallbacks = operation({
+export const listCallbacks = operation({
   id: 'callbacks.list',
   method: 'GET',
   path: '/callbacks',
@@ -61,6 +63,7 @@ const listCallbacks = operation({
   access: 'calls:read',
   query: record({
     user: Type.Optional(Type.String({ maxLength: 256 })),
+    id: Type.Optional(Type.String({ maxLength: 200 })),
     state: Type.Optional(Type.Enum(['waiting', 'delivered', 'given_up'])),
     subject: Type.Optional(Type.String({ maxLength: 256, description: 'The id of the video or response.' })),
     from: Type.Optional(instantQuery('Made at or after it.')),
@@ -70,11 +73,12 @@ const listCallbacks = operation({
   reply: pageSchema(callbackSchema),
   handle: async ({ query }, { services, principal, nowMs }: Context) => {
     const { limit = pageRowsDefault, cursor, ...fields } = query;
-    const { user, state, subject, from, to } = fields;
+    const { user, id, state, subject, from, to } = fields;
     const question = { list: 'callbacks', users: principal.users, ...fields };
     const rows = await services.callbacks.queryDeliveries({
       users: principal.users,
       ...(user !== undefined && { userName: user.normalize('NFC') }),
+      ...(id !== undefined && { id }),
       ...(state !== undefined && { status: states[state] }),
       ...(subject !== undefined && { subject }),
       ...(from !== undefined && { fromMs: Date.parse(from) }),
@@ -89,7 +93,7 @@ const listCallbacks = operation({
   },
 });
 
-const redeliver = operation({
+export const redeliver = operation({
   id: 'callbacks.redeliver',
   method: 'POST',
   path: '/callbacks/{id}/redeliver',
@@ -107,7 +111,37 @@ const redeliver = operation({
   },
 });
 
-const rotateSecret = operation({
+/** @throws AdminProblem `not_found` if there is no such user, or the caller may not see it */
+async function findUser({ services, principal }: Context, name: string): Promise<string> {
+  const user = name.normalize('NFC');
+  const exists = maySee(principal.users, user) && (await services.accounts.listUsers()).some((each) => each.name === user);
+  if (!exists) throw notFound('user of this name');
+  return user;
+}
+
+export const readSecret = operation({
+  id: 'callbacks.read_secret',
+  method: 'POST',
+  path: '/users/{name}/callback_secret/read',
+  summary: 'The secret that signs the events of a user, made if there is none; each reading is in the audit log',
+  access: 'keys:write',
+  recentSignIn: true,
+  params: record({ name: Type.String({ maxLength: 256 }) }),
+  reply: record({ user: Type.String(), secret: Type.String({ description: 'whsec_…' }) }),
+  handle: async ({ params }, context: Context) => {
+    const user = await findUser(context, params.name);
+    const { services, change } = context;
+    try {
+      const [secret] = await services.callbackVault.secretsOf(user);
+      await services.audit.recordAction({ action: 'callback_secrets.read', subject: `user:${user}` }, change());
+      return { body: { user, secret } };
+    } catch (error) {
+      throw error instanceof CallbackKeyError ? new AdminProblem('conflict', `${error.message}.`, { cause: error }) : error;
+    }
+  },
+});
+
+export const rotateSecret = operation({
   id: 'callbacks.rotate_secret',
   method: 'POST',
   path: '/users/{name}/callback_secret/rotate',
@@ -116,12 +150,10 @@ const rotateSecret = operation({
   recentSignIn: true,
   params: record({ name: Type.String({ maxLength: 256 }) }),
   reply: record({ user: Type.String(), secret: Type.String({ description: 'Shown here once: whsec_…' }) }),
-  handle: async ({ params }, { services, principal }: Context) => {
-    const user = params.name.normalize('NFC');
-    const exists = maySee(principal.users, user) && (await services.accounts.listUsers()).some(({ name }) => name === user);
-    if (!exists) throw notFound('user of this name');
-    return { body: { user, secret: await services.callbackVault.rotate(user, principal.author) } };
+  handle: async ({ params }, context: Context) => {
+    const user = await findUser(context, params.name);
+    return { body: { user, secret: await context.services.callbackVault.rotate(user, context.principal.author) } };
   },
 });
 
-export const callbackOperations: readonly Operation<CallbackServices>[] = [listCallbacks, redeliver, rotateSecret];
+export const callbackOperations: readonly Operation<CallbackServices>[] = [listCallbacks, redeliver, readSecret, rotateSecret];

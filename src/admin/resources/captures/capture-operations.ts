@@ -119,7 +119,7 @@ const wireSchema = record(
   'One direction of a call, without credentials.',
 );
 
-const getWires = operation({
+export const getWires = operation({
   id: 'calls.wires',
   method: 'GET',
   path: '/calls/{id}/wires',

@@ -1,5 +1,8 @@
 import { type Static, Type } from 'typebox';
 
+import type { AccountsStore } from '../../../accounts/accounts-store.ts';
+import { contentModeOf, contentModes, type ContentMode } from '../../../accounts/content-mode.ts';
+import type { TeamStore } from '../../../accounts/team-store.ts';
 import type { ContentErasure, ContentStore } from '../../../content/content-store.ts';
 import { eraseContent } from '../../../content/erase-content.ts';
 import { instant, instantQuery, pageSchema, record, request } from '../../contract/values.ts';
@@ -7,7 +10,13 @@ import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
 
-export type ContentServices = { readonly content: Pick<ContentStore, 'eraseContent' | 'listErasures'> };
+export type ContentServices = {
+  readonly content: Pick<ContentStore, 'eraseContent' | 'listErasures'>;
+  readonly accounts: Pick<AccountsStore, 'listApiKeys'>;
+  readonly teams: Pick<TeamStore, 'listTeams'>;
+  /** The most that the configuration lets anybody record. */
+  readonly contentCeiling: () => ContentMode;
+};
 type Context = AdminContext<ContentServices>;
 
 const erasureSchema = record(
@@ -40,6 +49,42 @@ export const listErasures = operation({
   },
 });
 
+const mode = Type.Enum(contentModes);
+const choiceSchema = record(
+  {
+    kind: Type.Enum(['team', 'key']),
+    name: Type.String({ description: 'The team, or user/key.' }),
+    chosen: Type.Enum([...contentModes, 'default'], { description: 'default: the key follows its team.' }),
+    recorded: Type.Enum(contentModes, { description: 'The part that is recorded: never more than the ceiling.' }),
+  },
+  'A key or a team with a choice, and what it leads to.',
+);
+
+export const listChoices = operation({
+  id: 'content.choices',
+  method: 'GET',
+  path: '/content/choices',
+  summary: 'Teams and keys for which somebody has chosen how much of their content is recorded, and what that leads to',
+  access: 'config:read',
+  reply: record({
+    ceiling: { ...mode, description: 'The most that the configuration lets anybody record.' },
+    items: Type.Array(choiceSchema),
+    as_of: Type.String(),
+  }),
+  handle: async (_input, { services, nowMs }: Context) => {
+    const ceiling = services.contentCeiling();
+    const teams = (await services.teams.listTeams()).flatMap(({ name, content }) =>
+      content === undefined ? [] : [{ kind: 'team' as const, name, chosen: content, recorded: contentModeOf({ content }, ceiling) }],
+    );
+    const keys = (await services.accounts.listApiKeys()).flatMap((key) => {
+      if (key.content === undefined && key.team?.content === undefined) return [];
+      const name = `${key.userName}/${key.name}`;
+      return [{ kind: 'key' as const, name, chosen: key.content ?? ('default' as const), recorded: contentModeOf(key, ceiling) }];
+    });
+    return { body: { ceiling, items: [...teams, ...keys], as_of: instant(nowMs()) } };
+  },
+});
+
 export const erase = operation({
   id: 'content.erase',
   method: 'POST',
@@ -61,4 +106,4 @@ export const erase = operation({
   },
 });
 
-export const contentOperations: readonly Operation<ContentServices>[] = [listErasures, erase];
+export const contentOperations: readonly Operation<ContentServices>[] = [listChoices, listErasures, erase];

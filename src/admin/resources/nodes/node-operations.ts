@@ -58,7 +58,7 @@ export function encodeNode(node: NodeState, nowMs: number) {
   };
 }
 
-const listNodes = operation({
+export const listNodes = operation({
   id: 'nodes.list',
   method: 'GET',
   path: '/nodes',

@@ -3,13 +3,15 @@ import { type Static, Type } from 'typebox';
 import { type LongOperation, operationStates } from '../../../control/operations/long-operation.ts';
 import type { Principal } from '../../../accounts/people/principal.ts';
 import type { Operations } from '../../../control/operations/create-operations.ts';
-import { instant, nullable, optionalInstant, record } from '../../contract/values.ts';
+import { instant, nullable, optionalInstant, pageQuery, pageRowsDefault, pageSchema, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import { answerEvents, type ServerEvent } from '../../event-stream.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
+import type { ListServices } from '../list-services.ts';
+import { readPosition } from '../read-position.ts';
 
-export type OperationServices = {
+export type OperationServices = ListServices & {
   readonly operations: Operations;
   /** Aborts when the console ends: streams end then. */
   readonly ending: AbortSignal;
@@ -98,9 +100,42 @@ export async function listRecentOperations(
     });
 }
 
+const positionSchema = Type.Object({ createdAtMs: Type.Number(), id: Type.String() });
+
+export const listOperations = operation({
+  id: 'operations.list',
+  method: 'GET',
+  path: '/operations',
+  summary: 'Long work of the last days that the caller may see, newest first',
+  access: 'signed-in',
+  query: record({
+    kind: Type.Optional(Type.String({ maxLength: 64, description: 'Work of this kind: prices.stage.' })),
+    state: Type.Optional(Type.Array(Type.Enum(operationStates), { maxItems: operationStates.length, description: 'Repeat it for "or".' })),
+    ...pageQuery,
+  }),
+  reply: pageSchema(operationSchema),
+  handle: async ({ query }, { services, principal, nowMs }: Context) => {
+    const { limit = pageRowsDefault, cursor, kind, state } = query;
+    const permissions = [...principal.permissions].toSorted();
+    const seen = { permissions, ...(principal.users !== 'all' && { actor: principal.author.actor }) };
+    const question = { list: 'operations', ...seen, kind, state };
+    const rows = await services.operations.list({
+      ...seen,
+      ...(kind !== undefined && { kind }),
+      ...(state !== undefined && { states: state }),
+      ...(cursor !== undefined && { after: readPosition(positionSchema, services.cursors.read(question, cursor)) }),
+      limit: limit + 1,
+    });
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    const next_cursor = last === undefined ? null : services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id });
+    return { body: { items: shown.map(encodeOperation), next_cursor, as_of: instant(nowMs()) } };
+  },
+});
+
 const params = record({ id: Type.String({ maxLength: 64 }) });
 
-const getOperation = operation({
+export const getOperation = operation({
   id: 'operations.get',
   method: 'GET',
   path: '/operations/{id}',
@@ -136,7 +171,7 @@ const followOperation = operation({
   },
 });
 
-const cancelOperation = operation({
+export const cancelOperation = operation({
   id: 'operations.cancel',
   method: 'DELETE',
   path: '/operations/{id}',
@@ -153,4 +188,9 @@ const cancelOperation = operation({
   },
 });
 
-export const operationOperations: readonly Operation<OperationServices>[] = [getOperation, followOperation, cancelOperation];
+export const operationOperations: readonly Operation<OperationServices>[] = [
+  listOperations,
+  getOperation,
+  followOperation,
+  cancelOperation,
+];

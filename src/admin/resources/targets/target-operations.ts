@@ -93,7 +93,7 @@ export function encodeTargets(nodes: readonly NodeState[], overrides: readonly T
   });
 }
 
-const listTargets = operation({
+export const listTargets = operation({
   id: 'targets.list',
   method: 'GET',
   path: '/targets',
@@ -151,7 +151,7 @@ const getTarget = operation({
   },
 });
 
-const takeOut = operation({
+export const takeOut = operation({
   id: 'targets.take_out',
   method: 'PUT',
   path: '/targets/{id}/override',
@@ -179,7 +179,7 @@ const takeOut = operation({
   },
 });
 
-const putBack = operation({
+export const putBack = operation({
   id: 'targets.put_back',
   method: 'DELETE',
   path: '/targets/{id}/override',

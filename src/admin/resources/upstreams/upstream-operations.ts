@@ -40,7 +40,7 @@ function encodeListed({ described, nodes }: Variant) {
   return { name, vendor, title, address, dialects: [...dialects], credentials: [...credentials], nodes };
 }
 
-const listUpstreams = operation({
+export const listUpstreams = operation({
   id: 'upstreams.list',
   method: 'GET',
   path: '/upstreams',
@@ -78,7 +78,7 @@ const getUpstream = operation({
   },
 });
 
-const checkUpstream = operation({
+export const checkUpstream = operation({
   id: 'upstreams.check',
   method: 'POST',
   path: '/upstreams/{name}/checks',
@@ -95,7 +95,7 @@ const checkUpstream = operation({
     ),
     model: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'The name at the upstream.' })),
     may_call: Type.Optional(Type.Boolean({ description: 'Whether requests may be sent that the vendor bills. Default: false.' })),
-    timeout_s: Type.Optional(Type.Number({ minimum: 0.1, maximum: 300, description: 'The longest time of one step. Default: 30.' })),
+    timeout_s: Type.Optional(Type.Number({ minimum: 0.1, maximum: 3600, description: 'The longest time of one step. Default: 30.' })),
   }),
   reply: operationSchema,
   handle: async ({ params: { name }, body }, context: Context) => {

@@ -109,7 +109,7 @@ async function findVideo({ services, principal }: Pick<Context, 'services' | 'pr
   return task;
 }
 
-const listVideos = operation({
+export const listVideos = operation({
   id: 'videos.list',
   method: 'GET',
   path: '/videos',
@@ -149,7 +149,7 @@ const listVideos = operation({
   },
 });
 
-const getVideo = operation({
+export const getVideo = operation({
   id: 'videos.get',
   method: 'GET',
   path: '/videos/{id}',
@@ -163,7 +163,7 @@ const getVideo = operation({
   },
 });
 
-const deleteVideo = operation({
+export const deleteVideo = operation({
   id: 'videos.delete',
   method: 'DELETE',
   path: '/videos/{id}',
@@ -182,7 +182,7 @@ const deleteVideo = operation({
   },
 });
 
-const getContent = operation({
+export const getContent = operation({
   id: 'videos.content',
   method: 'GET',
   path: '/videos/{id}/content',

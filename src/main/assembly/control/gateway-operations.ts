@@ -3,6 +3,8 @@ import { credentialNameOf } from '../../../control/nodes/node-state.ts';
 import { OperationFailure, type OperationHandler } from '../../../control/operations/operation-runner.ts';
 import { deleteAtKeeper } from '../../../gateway/endpoints/chat/responses/delete-at-keeper.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
+import { alertTestKind } from '../../../admin/resources/alerts/alert-operations.ts';
+import { buildAlertSettings } from '../../config/alert-settings.ts';
 import { type CheckName, checkNames, type MatrixRow } from '../../doctor/finding.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
@@ -12,7 +14,25 @@ type Parts = { readonly environment: Environment; readonly live: LiveSettings; r
 
 /** The long operations that need an upstream, by kind. Only gateways have credentials, so they run here. */
 export function gatewayOperations(parts: Parts): Readonly<Record<string, OperationHandler>> {
-  return { 'upstreams.check': checkUpstreams(parts), [vendorDeletionKind]: deleteAtVendor(parts) };
+  return {
+    'upstreams.check': checkUpstreams(parts),
+    [vendorDeletionKind]: deleteAtVendor(parts),
+    [alertTestKind]: testChannels(parts),
+  };
+}
+
+/** A test message to channels of the configuration in force. */
+function testChannels({ environment, live }: Parts): OperationHandler {
+  return async (input, { signal }) => {
+    // Written by the operation of the admin API, whose schema has checked it.
+    const { channels: names } = input as { readonly channels: readonly string[] };
+    const { testAlertChannels, UnknownChannelError } = await import('../alerts/test-channels.ts');
+    try {
+      return { channels: await testAlertChannels(environment, buildAlertSettings(live.config()).channels, names, signal) };
+    } catch (cause) {
+      throw cause instanceof UnknownChannelError ? new OperationFailure('unknown_channel', cause.message, { cause }) : cause;
+    }
+  };
 }
 
 /** Written by the operation of the admin API, whose schema has checked it. */

@@ -7,6 +7,7 @@ import type { AdminService, ServiceInput } from '../../../admin/service/admin-se
 import type { Operation } from '../../../admin/operation.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { Store } from '../../../store/store.ts';
+import { readConfigNaming } from '../../config/find-config.ts';
 import { type Environment, StartError } from '../../environment.ts';
 import { commandAuthor } from '../name-actor.ts';
 import { readStore, withStore } from '../with-accounts.ts';
@@ -26,6 +27,8 @@ type Place = RemoteOption & {
   readonly reads?: boolean;
   /** The address for links of a local command. */
   readonly consoleUrl?: string;
+  /** The command reads content of users, which the configuration must allow. */
+  readonly readsContent?: boolean;
 };
 
 /**
@@ -34,22 +37,24 @@ type Place = RemoteOption & {
  */
 export async function withService<Result>(
   environment: Environment,
-  { remote, reads = false, consoleUrl = '' }: Place,
+  { remote, ...place }: Place,
   use: (service: AdminService) => Promise<Result>,
 ): Promise<Result> {
   if (remote !== undefined) return await useRemote(environment, remote, use);
-  const run = async (store: Store): Promise<Result> => use(await openLocal(environment, store, consoleUrl));
-  return await (reads ? readStore(environment, run) : withStore(environment, run));
+  const run = async (store: Store): Promise<Result> => use(await openLocal(environment, store, place));
+  return await (place.reads === true ? readStore(environment, run) : withStore(environment, run));
 }
 
-/** A person with access to the data directory is an operator. */
-async function openLocal(environment: Environment, store: Store, consoleUrl: string): Promise<AdminService> {
+/** A person with access to the data directory is an operator, who reads content only if the configuration lets it. */
+async function openLocal(environment: Environment, store: Store, { consoleUrl = '', readsContent = false }: Place): Promise<AdminService> {
   const { createLocalService } = await import('../../../admin/service/local-service.ts');
   const { openAdminServices } = await import('../../assembly/open-admin-services.ts');
   // Cursors are read by the same process, and no operation of a command depends on the configuration.
   const parts = { environment, store, clock: systemClock, config: {}, cursorKey: randomBytes(32) };
   const { services } = openAdminServices(parts, () => consoleUrl);
-  const principal = { permissions: new Set(permissions), users: 'all', author: commandAuthor() } as const;
+  const mayReadContent = readsContent && readConfigNaming('readContent', environment)?.console?.readContent === true;
+  const granted = permissions.filter((permission) => permission !== 'content:read' || mayReadContent);
+  const principal = { permissions: new Set(granted), users: 'all', author: commandAuthor() } as const;
   return createLocalService({ services, principal, clock: systemClock });
 }
 
