@@ -61,7 +61,7 @@ const outputWithinMs = 5000;
 /**
  * A run of the tests starts hundreds of programs, and each would spend half of its time on compiling the same sources.
  */
-const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
+export const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 
 /** Children of a killed program may live a moment longer, and write. */
 export const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
