@@ -24,6 +24,7 @@ import { answerReadingSuite } from './answer-reading-suite.ts';
 import { refusalSuite } from './refusal-suite.ts';
 import { statisticsDaysSuite } from './statistics-days-suite.ts';
 import { statisticsSuite } from './statistics-suite.ts';
+import { reconciliationSuite } from './reconciliation-suite.ts';
 import { savedViewSuite } from './saved-view-suite.ts';
 import { storedListSuite } from './stored-list-suite.ts';
 import { taskSuite } from './task-suite.ts';
@@ -58,6 +59,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('reasoning proofs', () => proofSuite(open));
     describe('conversations', () => conversationSuite(open));
     describe('files and their index', () => fileSearchSuite(open));
+    describe('reconciliations', () => reconciliationSuite(open));
     describe('saved views', () => savedViewSuite(open));
     describe('lists of stored objects', () => storedListSuite(open));
     describe('idempotency keys', () => idempotencySuite(open));

@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Operation } from './operation.ts';
 import type { ConsoleAddress } from './server/origin.ts';
+import type { Spool } from './upload.ts';
 
 /** A session's token from a cookie, or an admin token from `Authorization`. */
 export type Credential = { readonly kind: 'session' | 'token'; readonly secret: string };
@@ -38,6 +39,8 @@ export type AdminOptions<Services> = {
   ) => Promise<{ readonly principal: Principal; readonly newToken?: string | undefined } | undefined>;
   /** Sign-in at a provider of OpenID Connect, if one is configured. */
   readonly oidc?: OidcSignIns | undefined;
+  /** Where uploads wait. Absent: operations that take a file are refused. */
+  readonly uploads?: Spool;
   readonly idempotency: Pick<Idempotency, 'begin'>;
   /** The number of the last change of a subject of the audit log; 0 if there was none. */
   readonly versionOf: (subject: string) => Promise<number>;

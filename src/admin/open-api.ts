@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 
 import type { Operation } from './operation.ts';
+import { uploadBytesMax } from './upload.ts';
 import { problemCodes } from './problem-codes.ts';
 import { apiPath } from './server/api-path.ts';
 
@@ -71,6 +72,7 @@ function describe(operation: Operation<never>): object {
     versionOf,
     keyRequired,
     matchRequired,
+    takesFile,
   } = operation;
   const notes = [
     ...(access === 'anybody' || access === 'signed-in' ? [] : [`Needs the permission \`${access}\`.`]),
@@ -87,11 +89,20 @@ function describe(operation: Operation<never>): object {
       ...parameters('query', schemas.query),
       ...headerParameters(method, matchRequired ?? (method !== 'POST' && (subject ?? versionOf) !== undefined), keyRequired === true),
     ],
-    ...(schemas.body !== undefined && { requestBody: { required: true, content: { 'application/json': { schema: schemas.body } } } }),
+    ...(schemas.body !== undefined && { requestBody: { required: true, content: bodyContent(schemas.body, takesFile) } }),
     responses: {
       [status]: answer,
       default: { description: 'A refusal.', content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } },
     },
+  };
+}
+
+function bodyContent(schema: TSchema, takesFile: true | undefined): object {
+  if (takesFile !== true) return { 'application/json': { schema } };
+  const { properties, required = [] } = schema as { readonly properties?: object; readonly required?: readonly string[] };
+  const file = { type: 'string', contentMediaType: 'application/octet-stream', description: `At most ${uploadBytesMax} bytes.` };
+  return {
+    'multipart/form-data': { schema: { type: 'object', properties: { ...properties, file }, required: [...required, 'file'] } },
   };
 }
 

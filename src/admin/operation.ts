@@ -3,6 +3,7 @@ import type { TObject, TSchema } from 'typebox';
 import type { Permission } from '../accounts/people/permissions.ts';
 import type { Principal } from '../accounts/people/principal.ts';
 import type { Change } from '../audit/change-author.ts';
+import type { Upload } from './upload.ts';
 
 /** The callers that may run an operation: all, all that are signed in, or those with a permission. */
 type Access = 'anybody' | 'signed-in' | Permission;
@@ -22,6 +23,8 @@ export type AdminContext<Services> = {
   readonly lastEventId?: string;
   /** The fields `Range` and `If-Range` of a request for a file. */
   readonly range?: { readonly field: string; readonly ifRange?: string };
+  /** The file of an operation that takes one. */
+  readonly upload?: Upload;
   /** Aborts when the caller leaves or the time for the operation is over. */
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
@@ -78,6 +81,10 @@ export type Shape = {
   readonly keyRequired?: true;
   /** Whether a POST must have `If-Match`, because it is right only for the version that the caller has seen. */
   readonly matchRequired?: true;
+  /**
+   * The request is `multipart/form-data` with one file in the field `file`. The other fields are the body, as texts.
+   */
+  readonly takesFile?: true;
   /** The largest body in bytes; 1 MiB unless given. */
   readonly bodyBytesMax?: number;
   /** 200 unless given. */

@@ -12,6 +12,7 @@ import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.
 import type { LedgerStore } from '../billing/ledger/ledger-store.ts';
 import type { PriceDraftStore } from '../billing/price-books/price-draft.ts';
 import type { PriceBookStore } from '../billing/price-books/price-book-store.ts';
+import type { ReconciliationStore } from '../billing/reconciliation/reconciliation-store.ts';
 import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
 import type { UsageDays, UsageStore } from '../billing/usage/usage-store.ts';
 import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
@@ -57,6 +58,7 @@ export type Store = AccountsStore &
   ConversationLists &
   FileLists &
   SavedViewStore &
+  ReconciliationStore &
   AlertStore &
   AuditSinkStore &
   OperationStore &

@@ -13,6 +13,8 @@ import { contentOperations, type ContentServices } from './content/content-opera
 import { callbackOperations, type CallbackServices } from './callbacks/callback-operations.ts';
 import { deviceSignInOperations, type DeviceSignInServices } from './device-sign-ins/device-sign-in-operations.ts';
 import { standingOperations, type StandingServices } from './standing/standing-operations.ts';
+import { createReconciliationOperations, type CreateReconciliationServices } from './reconciliations/create-reconciliation.ts';
+import { reconciliationOperations } from './reconciliations/reconciliation-operations.ts';
 import { savedViewOperations, type SavedViewServices } from './saved-views/saved-view-operations.ts';
 import { conversationOperations } from './stored/conversation-operations.ts';
 import { fileOperations, vectorStoreOperations } from './stored/file-operations.ts';
@@ -69,7 +71,8 @@ export type AdminServices = AttentionServices &
   CallbackServices &
   VideoServices &
   StoredServices &
-  SavedViewServices;
+  SavedViewServices &
+  CreateReconciliationServices;
 
 /** All operations: one line for each resource. */
 export const operations: readonly Operation<AdminServices>[] = [
@@ -84,6 +87,8 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...callOperations,
   ...usageOperations,
   ...savedViewOperations,
+  ...createReconciliationOperations,
+  ...reconciliationOperations,
   ...contentOperations,
   ...captureOperations,
   ...creditOperations,

@@ -4,6 +4,8 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { noRouteSchemas } from '../../platform/http/no-route-schemas.ts';
 import { createIds } from '../../platform/ids.ts';
 import type { AdminLimits, AdminOptions } from '../admin-options.ts';
+import type { Operation } from '../operation.ts';
+import { uploadBytesMax } from '../upload.ts';
 import { adminOpenApi } from '../open-api.ts';
 import { jsonType } from './answer.ts';
 import { apiPath } from './api-path.ts';
@@ -19,7 +21,8 @@ import { createServe } from './serve.ts';
 
 export const adminLimitsDefault: AdminLimits = {
   bodyBytesMax: 1024 * 1024,
-  requestMsMax: 30_000,
+  // An upload of 64 MiB over a slow line needs minutes. Headers have a minute of their own.
+  requestMsMax: 300_000,
   operationMsMax: 30_000,
   idleMsMax: 60_000,
   requestsPerMinute: 600,
@@ -49,6 +52,8 @@ export async function createAdmin<Services>(options: AdminOptions<Services>): Pr
   await app.register(fastifyCookie);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJsonBody);
+  // It is read when its caller is known, by the operation that takes it.
+  app.addContentTypeParser('multipart/form-data', async (_request: unknown, payload: unknown) => payload);
   app.setErrorHandler(createErrorHandler(options.logger, limits.bodyBytesMax));
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(securityHeaders(undefined)).header('x-request-id', request.id);
@@ -65,7 +70,7 @@ export async function createAdmin<Services>(options: AdminOptions<Services>): Pr
       method: operation.method,
       url: `${apiPath}${operation.path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
       onRequest: callers.admit(operation),
-      ...(operation.bodyBytesMax !== undefined && { bodyLimit: operation.bodyBytesMax }),
+      ...bodyLimitOf(operation),
       handler: createServe(operation, options, limits, callers),
     });
   }
@@ -77,6 +82,14 @@ export async function createAdmin<Services>(options: AdminOptions<Services>): Pr
   addProblemPages(app);
   addHealthRoutes(app, options);
   return app;
+}
+
+/** A form is a little larger than its file. */
+const formBytes = 256 * 1024;
+
+function bodyLimitOf({ takesFile, bodyBytesMax }: Operation<never>): { readonly bodyLimit?: number } {
+  if (takesFile === true) return { bodyLimit: uploadBytesMax + formBytes };
+  return bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax };
 }
 
 /** A connection that stays open would keep the server from closing. */

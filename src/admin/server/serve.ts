@@ -9,6 +9,7 @@ import { encodeAnswer, type EncodedAnswer, sendEncoded, sendStream } from './ans
 import type { Callers } from './callers.ts';
 import { readExpectedVersion } from './if-match.ts';
 import { JsonBody } from './json-body.ts';
+import { receiveUpload, type ReceivedForm } from './receive-upload.ts';
 import { repeatOnce } from './repeat-once.ts';
 import { writeSessionCookie } from './session-cookie.ts';
 
@@ -21,11 +22,11 @@ export function createServe<Services>(
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
   const { services, idempotency, clock } = options;
 
-  return async (request, reply) => {
+  async function serveOne(request: FastifyRequest, reply: FastifyReply, form: ReceivedForm | undefined): Promise<FastifyReply> {
     const { principal, origin } = callers.of(request);
     const left = leaving(reply);
     const body = request.body instanceof JsonBody ? request.body : undefined;
-    const input: RawInput = { params: readParams(request), query: readQuery(request), body: body?.value };
+    const input: RawInput = { params: readParams(request), query: readQuery(request), body: form?.fields ?? body?.value };
     const expected = await readExpectedVersion(operation, request, input, principal, options);
     const { range, 'if-range': ifRange } = request.headers;
     const lastEventId = request.headers['last-event-id'];
@@ -35,6 +36,7 @@ export function createServe<Services>(
       signal: left,
       nowMs: clock.nowMs,
       expected,
+      ...(form !== undefined && { upload: form.upload }),
       ...(typeof lastEventId === 'string' && { lastEventId }),
       ...(range !== undefined && { range: { field: range, ...(typeof ifRange === 'string' && { ifRange }) } }),
       change: () => ({
@@ -58,10 +60,43 @@ export function createServe<Services>(
         throw new AdminProblem('idempotency_key_required', 'Money moves: send an Idempotency-Key, so that a repetition moves it once.');
       return sendEncoded(reply, encodeWhole(operation, await run()));
     }
-    const identity = [request.method, request.url, body?.bytes ?? ''];
+    const sent = form === undefined ? (body?.bytes ?? '') : JSON.stringify([form.fields, form.upload.sha256]);
+    const identity = [request.method, request.url, sent];
     const repeatable = { actor: principal.author.actor, key, identity, requestId: request.id, signal: left };
     return sendEncoded(reply, await repeatOnce(idempotency, repeatable, async () => encodeWhole(operation, await run())));
+  }
+
+  return async (request, reply) => {
+    const form = await readForm(operation, request, callers, options);
+    try {
+      return await serveOne(request, reply, form);
+    } finally {
+      await form?.discard();
+    }
   };
+}
+
+/**
+ * The form of an operation that takes a file.
+ * @throws AdminProblem `unsupported_type` if the request has another type than the operation takes
+ */
+async function readForm<Services>(
+  { takesFile }: Operation<Services>,
+  request: FastifyRequest,
+  callers: Callers,
+  { uploads }: AdminOptions<Services>,
+): Promise<ReceivedForm | undefined> {
+  const isForm = /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
+  if (takesFile !== true) {
+    if (isForm) throw new AdminProblem('unsupported_type', 'Content-Type must be application/json.');
+    return undefined;
+  }
+  if (!isForm || uploads === undefined)
+    throw new AdminProblem('unsupported_type', 'Content-Type must be multipart/form-data, with the file in the field file.');
+  // A page of another site can send forms, but no header of its own (requirement S3).
+  if (callers.of(request).principal.sessionId !== undefined && request.headers['x-weir-console'] !== '1')
+    throw new AdminProblem('cross_origin', 'A form with a session cookie needs the header x-weir-console: 1.');
+  return await receiveUpload(request.raw, uploads);
 }
 
 function encodeWhole(operation: Operation<never>, answer: Answer<unknown> | StreamAnswer): EncodedAnswer {

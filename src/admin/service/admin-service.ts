@@ -1,7 +1,13 @@
 import type { Operation } from '../operation.ts';
 
 /** The parts of an operation's input that its schemas declare. */
-export type ServiceInput<Params, Query, Body> = { readonly params?: Params; readonly query?: Query; readonly body?: Body };
+export type ServiceInput<Params, Query, Body> = {
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** The file of an operation that takes one. */
+  readonly file?: { readonly name: string; readonly content: Blob };
+};
 
 /** The answer of an operation, with the version by which a change names what it has seen. */
 type ServiceAnswer<Reply> = { readonly body: Reply; readonly version?: number };

@@ -22,6 +22,8 @@ export type RemoteServiceParts = {
 
 const timeoutMsDefault = 60_000;
 const problemBytesMax = 1024 * 1024;
+/** The time for a request with a file. */
+const uploadMsMax = 300_000;
 
 /** Sends operations to a console. Answers and refusals are those of the local service. */
 export function createRemoteService(parts: RemoteServiceParts): AdminService {
@@ -29,23 +31,22 @@ export function createRemoteService(parts: RemoteServiceParts): AdminService {
   async function request(
     operation: Operation<never>,
     input: ServiceInput<unknown, unknown, unknown>,
-    timeout = AbortSignal.timeout(timeoutMs),
+    timeout = AbortSignal.timeout(input.file === undefined ? timeoutMs : uploadMsMax),
   ): Promise<Response> {
-    const { body } = input;
     const headers: Record<string, string> = {};
     if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
-    if (body !== undefined) headers['content-type'] = 'application/json';
     // A command changes what is there now, as the local one does.
     if (operation.subject !== undefined || operation.versionOf !== undefined) headers['if-match'] = '*';
     if (operation.method === 'POST') headers['idempotency-key'] = randomUUID();
     const signal = parts.signal === undefined ? timeout : AbortSignal.any([timeout, parts.signal]);
-    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    const sent = await bodyOf(input);
+    if (sent !== undefined) headers['content-type'] = sent.type;
     const response = await send(urlOf(address, operation, input), {
       method: operation.method,
       headers,
       signal,
       redirect: 'error',
-      ...text,
+      ...(sent !== undefined && { body: sent.bytes }),
     }).catch((cause: unknown) => {
       throw new AdminProblem('unavailable', `${address.origin} does not answer: ${reasonOf(cause)}.`, { cause });
     });
@@ -77,6 +78,22 @@ export function createRemoteService(parts: RemoteServiceParts): AdminService {
       }
     },
   };
+}
+
+/** The body of a request and its type: JSON, or a form if it has a file. */
+async function bodyOf({
+  body,
+  file,
+}: ServiceInput<unknown, unknown, unknown>): Promise<
+  { readonly type: string; readonly bytes: string | Uint8Array<ArrayBuffer> } | undefined
+> {
+  if (file === undefined) return body === undefined ? undefined : { type: 'application/json', bytes: JSON.stringify(body) };
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body ?? {})) if (value !== undefined) form.append(name, String(value));
+  form.append('file', file.content, file.name);
+  // Written here, because a client may know only the forms of its own library.
+  const encoded = new Response(form);
+  return { type: encoded.headers.get('content-type') ?? '', bytes: new Uint8Array(await encoded.arrayBuffer()) };
 }
 
 function urlOf(address: URL, { path }: Operation<never>, input: ServiceInput<unknown, unknown, unknown>): URL {

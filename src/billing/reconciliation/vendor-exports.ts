@@ -1,3 +1,4 @@
+import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
 import { readAnthropicUsage } from './read-anthropic-usage.ts';
 import { readAnthropicTable, readOpenAiTable } from './read-console-table.ts';
 import { areAnthropicCosts, areOpenAiCosts, readAnthropicCosts, readOpenAiCosts } from './read-cost-pages.ts';
@@ -51,10 +52,27 @@ function asCosts(table: VendorUsage | VendorCosts): VendorCosts | undefined {
 }
 
 function parseJson(text: string): unknown {
+  // Some programs begin a file with a byte order mark.
+  const plain = text.replace(/^\ufeff/, '');
   try {
-    // Some programs begin a file with a byte order mark.
-    return JSON.parse(text.replace(/^\ufeff/, ''));
+    return JSON.parse(plain);
   } catch {
-    throw new ExportError('the file is not JSON');
+    throw new ExportError(`the file is not JSON: ${findPlace(plain)}`);
   }
+}
+
+/** Where a text stops being JSON. */
+function findPlace(text: string): string {
+  try {
+    scanJson(Buffer.from(text), { depthMax: 100_000, tokensMax: Infinity });
+  } catch (error) {
+    if (error instanceof JsonProblemError) return placeOf(error);
+    throw error;
+  }
+  return 'it cannot be parsed';
+}
+
+/** A problem of JSON in words, with its place. */
+export function placeOf(problem: JsonProblemError): string {
+  return problem.kind === 'incomplete' ? `it ends in the middle, at line ${problem.line}, column ${problem.column}` : problem.message;
 }

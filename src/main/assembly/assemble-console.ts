@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 
 import { createOidcProvider } from '../../accounts/people/oidc/oidc-provider.ts';
 import { createOidcSignIns, type OidcSignIns } from '../../accounts/people/oidc/oidc-sign-ins.ts';
@@ -11,6 +12,8 @@ import { adminLimitsDefault, createAdmin } from '../../admin/server/create-admin
 import { configurationAuthor } from '../../audit/change-author.ts';
 import { createIdempotency } from '../../billing/idempotency/idempotency.ts';
 import { defaultIdempotencySettings } from '../../billing/idempotency/idempotency-settings.ts';
+import { uploadBytesMax } from '../../admin/upload.ts';
+import { UploadSpool } from '../../gateway/endpoints/shared/upload-spool.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { closeGracefully } from '../../platform/http/close-gracefully.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -44,6 +47,7 @@ export type RunningConsole = {
 const closeGraceMs = 5000;
 const healthMsMax = 1500;
 const linkMsMax = 5000;
+const uploadsBytesMax = 3 * uploadBytesMax;
 
 /** Assembles the admin API and begins to serve. */
 export async function assembleConsole(parts: ConsoleParts): Promise<RunningConsole> {
@@ -70,6 +74,8 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const app = await createAdmin<AdminServices>({
     operations,
     services,
+    // Two large exports at a time, and small ones beside them.
+    uploads: new UploadSpool(join(environment.dataDirectory, 'console-uploads'), () => uploadsBytesMax),
     idempotency,
     clock,
     logger,

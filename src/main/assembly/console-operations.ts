@@ -4,6 +4,7 @@ import {
   type OperationHandler,
   type OperationRunner,
 } from '../../control/operations/operation-runner.ts';
+import { reconcilingKind } from '../../admin/resources/reconciliations/create-reconciliation.ts';
 import { stagingKind } from '../../admin/resources/prices/stage-operation.ts';
 import { PriceBookError } from '../../billing/rating/parse-price-book.ts';
 import { stageDraft, type StagingInput } from '../../billing/staging/stage-draft.ts';
@@ -12,6 +13,7 @@ import type { Logger } from '../../platform/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Environment } from '../environment.ts';
 import { createPriceDesk } from './create-price-desk.ts';
+import { createReconciling } from './run-reconciliation.ts';
 
 type Parts = {
   readonly environment: Environment;
@@ -23,7 +25,8 @@ type Parts = {
 
 /** The long operations that the process of the console runs, by kind: one line for each. */
 function listHandlers(parts: Parts): Readonly<Record<string, OperationHandler>> {
-  return { [stagingKind]: createStaging(parts) };
+  const reconciling = createReconciling({ ...parts, desk: createPriceDesk(parts.environment) });
+  return { [stagingKind]: createStaging(parts), [reconcilingKind]: reconciling };
 }
 
 /** Prices calls again with a draft. */

@@ -13,6 +13,7 @@ import { createSignIns } from '../../accounts/people/sign-ins.ts';
 import { createConversations } from '../../conversations/create-conversations.ts';
 import { createFileReader } from '../../tools/file-search/file-library.ts';
 import { createPieceSealer } from '../../tools/file-search/piece-sealer.ts';
+import { createExportReader } from '../../billing/reconciliation/export-reader.ts';
 import { createDraftReader } from '../../billing/price-books/draft-reader.ts';
 import { createCursors } from '../../admin/cursor.ts';
 import type { AdminServices } from '../../admin/resources/registry.ts';
@@ -67,6 +68,7 @@ export function openAdminServices(
   const signIns = createSignIns({ ...own, sessions, passwords: createPasswords(randomBytes), limits: createSignInLimits(clock) });
   const roles: RoleSettings = { ...roleSettingsDefault, ...config.console };
   const draftReader = createDraftReader();
+  const exportReader = createExportReader();
   const services: AdminServices = {
     people,
     sessions,
@@ -87,6 +89,8 @@ export function openAdminServices(
     tasks: store,
     stored: store,
     savedViews: store,
+    reconciliations: store,
+    exportReader,
     conversations: createConversations({ store, key: loadStoreKey(environment), clock }),
     readFile: createFileReader(store, createPieceSealer(loadStoreKey(environment))),
     media: openMediaLater({ config: config.mediaStorage, environment, store }),
@@ -111,5 +115,10 @@ export function openAdminServices(
     operations: createOperations({ store, clock, newId: ids, onStart: () => serving.runner?.wake() }),
     ending: serving.ending,
   };
-  return { services: { ...services, sessions }, roles, config, close: draftReader.close };
+  return {
+    services: { ...services, sessions },
+    roles,
+    config,
+    close: async () => void (await Promise.all([draftReader.close(), exportReader.close()])),
+  };
 }

@@ -1,22 +1,20 @@
 import {
-  type CellCall,
   type ComparedUsage,
   likelyCauses,
   percentOf,
   type Reconciliation,
   type ReconciledCell,
 } from '../../billing/reconciliation/reconciliation.ts';
+import type { ListedCall } from '../../billing/reconciliation/cell-calls.ts';
+import { isOver } from '../../billing/reconciliation/tolerance.ts';
 import type { VendorUsage } from '../../billing/reconciliation/vendor-usage.ts';
 import { inert } from './usage/terminal-text.ts';
 import { alignColumns } from './with-accounts.ts';
 
 /** The export, and the number of billed calls that it cannot contain, by kind. */
-type Compared = VendorUsage & { readonly leftOut: ReturnType<Reconciliation['leftOut']> };
-
-/** Whether a difference is greater than `tolerance` percent of the greater count. */
-export function isOver(compared: ComparedUsage, tolerance: number): boolean {
-  return Math.abs(percentOf(compared)) > tolerance;
-}
+export type Compared = Pick<VendorUsage, 'timeZone' | 'startMs' | 'endMs' | 'unread'> & {
+  readonly leftOut: ReturnType<Reconciliation['leftOut']>;
+};
 
 /** A table of the differences for people, and the number of cells that agree. */
 export function describeCells(cells: readonly ReconciledCell[], { timeZone, unread, leftOut }: Compared, tolerance: number): string {
@@ -77,18 +75,18 @@ export function writeCells(
 }
 
 /** The calls of a cell, as a table for people. */
-export function describeCalls({ model, day, usage }: ReconciledCell, calls: readonly CellCall[]): string {
+export function describeCalls({ model, day, usage }: ReconciledCell, calls: readonly ListedCall[]): string {
   const classes = usage.map(({ usageClass }) => usageClass);
   return [
     `${inert(model)} on ${day}: ${calls.length} calls`,
     ...alignColumns([
       ['CALL', 'ACCEPTED', 'USER', ...classes.map((name) => name.toUpperCase()), 'UPSTREAM REQUEST', 'SIGNS'],
-      ...calls.map(({ entry, counts, signs, explains }) => [
-        entry.callId,
-        new Date(entry.acceptedAtMs).toISOString(),
-        inert(entry.userName),
-        ...classes.map((name) => String(counts[name])),
-        inert(entry.upstreamRequestId ?? '-'),
+      ...calls.map(({ callId, acceptedAtMs, userName, upstreamRequestId, counts, signs, explains }) => [
+        callId,
+        new Date(acceptedAtMs).toISOString(),
+        inert(userName),
+        ...classes.map((name) => String(counts[name] ?? 0)),
+        inert(upstreamRequestId ?? '-'),
         [...(explains ? ['IS THE DIFFERENCE'] : []), ...signs].join(', '),
       ]),
     ]),
@@ -96,19 +94,21 @@ export function describeCalls({ model, day, usage }: ReconciledCell, calls: read
 }
 
 /** The calls of a cell, as JSON. */
-export function writeCalls({ model, day, usage }: ReconciledCell, calls: readonly CellCall[]): string {
-  const written = calls.map(({ entry, counts, signs, explains }) => ({
-    request_id: entry.callId,
-    accepted_at: new Date(entry.acceptedAtMs).toISOString(),
-    user: entry.userName,
-    upstream: entry.upstream,
-    upstream_request_id: entry.upstreamRequestId ?? null,
-    usage: Object.fromEntries(usage.map(({ usageClass }) => [usageClass, counts[usageClass]])),
-    end: entry.end,
-    signs,
-    explains_difference: explains,
-    failed_attempts: (entry.failedAttempts ?? []).length,
-  }));
+export function writeCalls({ model, day, usage }: ReconciledCell, calls: readonly ListedCall[]): string {
+  const written = calls.map(
+    ({ callId, acceptedAtMs, userName, upstream, upstreamRequestId, counts, end, signs, explains, failedAttempts }) => ({
+      request_id: callId,
+      accepted_at: new Date(acceptedAtMs).toISOString(),
+      user: userName,
+      upstream,
+      upstream_request_id: upstreamRequestId ?? null,
+      usage: Object.fromEntries(usage.map(({ usageClass }) => [usageClass, counts[usageClass] ?? 0])),
+      end,
+      signs,
+      explains_difference: explains,
+      failed_attempts: failedAttempts,
+    }),
+  );
   return JSON.stringify({ model, day, calls: written }, undefined, 2);
 }
 

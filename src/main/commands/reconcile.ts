@@ -1,28 +1,34 @@
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 
 import type { Command } from 'commander';
 
+import { AdminProblem } from '../../admin/problem.ts';
+import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import { readEntries } from '../../billing/ledger/read-entries.ts';
 import { createPriceBook } from '../../billing/rating/price-book.ts';
+import { listedCall, type ListedCall, orderCalls } from '../../billing/reconciliation/cell-calls.ts';
 import { CostReconciliation } from '../../billing/reconciliation/cost-reconciliation.ts';
-import { type CellCall, Reconciliation, type ReconciledCell } from '../../billing/reconciliation/reconciliation.ts';
-import { vendorExports } from '../../billing/reconciliation/vendor-exports.ts';
+import { readExport } from '../../billing/reconciliation/read-export-job.ts';
+import { Reconciliation, type ReconciledCell } from '../../billing/reconciliation/reconciliation.ts';
+import { isCostOver, isOver, readTolerance } from '../../billing/reconciliation/tolerance.ts';
+import { limitAccount } from '../../billing/reconciliation/vendor-account.ts';
 import type { VendorCosts } from '../../billing/reconciliation/vendor-costs.ts';
+import { vendorExports } from '../../billing/reconciliation/vendor-exports.ts';
 import { ExportError, startOfDay, type VendorUsage } from '../../billing/reconciliation/vendor-usage.ts';
-import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
-import { describeFailure } from '../programs/describe-failure.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { describeCosts, isCostOver, writeCosts } from './describe-costs.ts';
+import { describeFailure } from '../programs/describe-failure.ts';
+import { describeCosts, writeCosts } from './describe-costs.ts';
+import { describeCalls, describeCells, writeCalls, writeCells } from './describe-reconciliation.ts';
+import { reconcileRemotely, type RemoteReconciliation } from './reconcile-remotely.ts';
+import { addRemoteOption, type RemoteOption } from './remote/with-service.ts';
 import { loadConfigAndPrices, readNamedBook } from './stored-prices.ts';
-import { describeCalls, describeCells, isOver, writeCalls, writeCells } from './describe-reconciliation.ts';
 import { readStore } from './with-accounts.ts';
 
 /** The exit codes of `weir reconcile`: both accounts agree, they differ, or they could not be compared. */
 const exitCodes = { agree: 0, differ: 1, trouble: 2 } as const;
-/** Listed calls of one cell. */
-const callsMax = 1000;
 
-type ReconcileOptions = {
+type ReconcileOptions = RemoteOption & {
   readonly vendor: string;
   readonly upstream?: string;
   readonly from?: string;
@@ -35,8 +41,7 @@ type ReconcileOptions = {
 
 /** Adds `weir reconcile`, which compares a vendor's account of the usage with the ledger. It only reads. */
 export function addReconcileCommand(program: Command, environment: () => Environment): void {
-  program
-    .command('reconcile')
+  addRemoteOption(program.command('reconcile'))
     .description(
       "compares a vendor's export of usage or costs with the ledger, by model, day and class of usage. Exit code 0: they agree, 1: they differ, 2: trouble",
     )
@@ -57,38 +62,72 @@ export function addReconcileCommand(program: Command, environment: () => Environ
         process.exitCode = await reconcile(environment(), file, options);
       } catch (error) {
         // For any error: exit code 1 would mean that the accounts were compared and differ.
-        console.error(`weir: ${error instanceof ExportError ? `${file}: ${error.message}` : describeFailure(error)}`);
+        console.error(`weir: ${isAboutFile(error) ? `${file}: ${error.message}` : describeFailure(error)}`);
         process.exitCode = exitCodes.trouble;
       }
     });
 }
 
+/** Whether an error is about the content of the export, which a console may have read. */
+function isAboutFile(error: unknown): error is Error {
+  return error instanceof ExportError || (error instanceof AdminProblem && error.errors.some(({ pointer }) => pointer === '/file'));
+}
+
 async function reconcile(environment: Environment, file: string, options: ReconcileOptions): Promise<number> {
   const source = vendorExports[options.vendor];
   if (source === undefined) throw new StartError(`--vendor must be one of ${Object.keys(vendorExports).join(', ')}`);
-  const tolerance = /^\d{1,2}(\.\d{1,6})?$/.test(options.tolerance) ? Number(options.tolerance) : undefined;
+  const tolerance = readTolerance(options.tolerance);
   if (tolerance === undefined) throw new StartError(`--tolerance must be a percentage such as 0.5; got "${options.tolerance}"`);
   const text = readText(file);
-  const account = { vendor: source.ledgerVendor, ...(options.upstream === undefined ? {} : { upstream: options.upstream }) };
-  const costs = source.readCosts(text);
-  if (costs !== undefined) return await reconcileCosts(environment, costs, { ...options, account, tolerance });
-  const theirs = limitRows(source.read(text), options);
-  const reconciliation = new Reconciliation(theirs, account);
+  if (options.remote !== undefined) return print(await reconcileThere(environment, { file, text }, options), tolerance, options);
+  const account = limitAccount(readExport(options.vendor, text), options);
+  const from = { vendor: source.ledgerVendor, ...(options.upstream === undefined ? {} : { upstream: options.upstream }) };
+  return account.kind === 'costs'
+    ? await reconcileCosts(environment, account.costs, from, { ...options, parsed: tolerance })
+    : await reconcileUsage(environment, account.usage, from, { ...options, parsed: tolerance });
+}
+
+type Source = { readonly vendor: string; readonly upstream?: string };
+type Parsed = ReconcileOptions & { readonly parsed: number };
+
+async function reconcileUsage(environment: Environment, theirs: VendorUsage, source: Source, options: Parsed): Promise<number> {
+  const reconciliation = new Reconciliation(theirs, source);
   return await readStore(environment, async (store) => {
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
-    const cells = reconciliation.cells();
-    if (options.calls === undefined) {
-      const compared = { ...theirs, leftOut: reconciliation.leftOut() };
-      const words = options.json === true ? writeCells(cells, compared, tolerance) : describeCells(cells, compared, tolerance);
-      console.log(words);
-    } else {
-      const cell = findCell(cells, options.calls);
-      const calls = await listCalls(store, reconciliation, theirs, cell);
-      console.log(options.json === true ? writeCalls(cell, calls) : describeCalls(cell, calls));
-    }
-    return cells.some(({ usage }) => usage.some((compared) => isOver(compared, tolerance))) ? exitCodes.differ : exitCodes.agree;
+    const compared = { ...theirs, kind: 'usage', cells: reconciliation.cells(), leftOut: reconciliation.leftOut() } as const;
+    const callsOf = (cell: ReconciledCell) => listCalls(store, reconciliation, theirs, cell);
+    return await print({ compared, callsOf }, options.parsed, options);
   });
 }
+
+/** Sends the export to a console. */
+function reconcileThere(
+  environment: Environment,
+  { file, text }: { readonly file: string; readonly text: string },
+  options: ReconcileOptions,
+): Promise<RemoteReconciliation> {
+  const { vendor, upstream, from, to, tolerance, prices } = options;
+  const asked = { vendor, upstream, from, to, tolerance, prices };
+  return reconcileRemotely({ environment, remote: options.remote, file: { name: basename(file), content: new Blob([text]) }, asked });
+}
+
+/** Prints a comparison, or the calls of one of its cells. Returns the exit code. */
+async function print({ compared, callsOf }: RemoteReconciliation, tolerance: number, { calls, json }: ReconcileOptions): Promise<number> {
+  if (compared.kind === 'costs') {
+    if (calls !== undefined) throw noCalls();
+    console.log((json === true ? writeCosts : describeCosts)(compared, tolerance));
+    return compared.costs.some((cost) => isCostOver(cost, tolerance)) ? exitCodes.differ : exitCodes.agree;
+  }
+  const { cells } = compared;
+  if (calls === undefined) console.log((json === true ? writeCells : describeCells)(cells, compared, tolerance));
+  else {
+    const cell = findCell(cells, calls);
+    console.log((json === true ? writeCalls : describeCalls)(cell, await orderCalls(callsOf(cell))));
+  }
+  return cells.some(({ usage }) => usage.some((each) => isOver(each, tolerance))) ? exitCodes.differ : exitCodes.agree;
+}
+
+const noCalls = (): StartError => new StartError('--calls needs an export of usage; this is an export of costs');
 
 function readText(file: string): string {
   try {
@@ -99,41 +138,19 @@ function readText(file: string): string {
 }
 
 /** Compares costs: the usage of the ledger at list prices, without the factors of users and keys. */
-async function reconcileCosts(
-  environment: Environment,
-  costs: VendorCosts,
-  options: Omit<ReconcileOptions, 'tolerance'> & {
-    readonly account: { readonly vendor: string; readonly upstream?: string };
-    readonly tolerance: number;
-  },
-): Promise<number> {
-  if (options.calls !== undefined) throw new StartError('--calls needs an export of usage; this is an export of costs');
-  const span = limitDays(costs, options);
-  const theirs = { ...costs, ...span, costs: costs.costs.filter(({ startMs }) => startMs >= span.startMs && startMs < span.endMs) };
-  const { prices } = options;
+async function reconcileCosts(environment: Environment, theirs: VendorCosts, source: Source, options: Parsed): Promise<number> {
+  const { prices, calls } = options;
+  if (calls !== undefined) throw noCalls();
   const book = prices === undefined ? (await loadConfigAndPrices(environment)).priceBookData : await readNamedBook(environment, prices);
-  const reconciliation = new CostReconciliation(theirs, { ...options.account, listPrices: createPriceBook({ book }) });
+  const reconciliation = new CostReconciliation(theirs, { ...source, listPrices: createPriceBook({ book }) });
   await readStore(environment, async (store) => {
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
   });
-  console.log((options.json === true ? writeCosts : describeCosts)(reconciliation, theirs, options.tolerance));
-  return reconciliation.costs().some((cost) => isCostOver(cost, options.tolerance)) ? exitCodes.differ : exitCodes.agree;
+  const compared = { ...theirs, kind: 'costs', costs: reconciliation.costs(), charged: reconciliation.charged() } as const;
+  return await print({ compared, callsOf: () => noCallsOf() }, options.parsed, options);
 }
 
-/** The rows of an export between two days. */
-function limitRows(theirs: VendorUsage, options: ReconcileOptions): VendorUsage {
-  const span = limitDays(theirs, options);
-  return { ...theirs, ...span, rows: theirs.rows.filter((row) => row.startMs >= span.startMs && row.startMs < span.endMs) };
-}
-
-type Span = Pick<VendorUsage, 'startMs' | 'endMs'>;
-
-function limitDays(theirs: Span & Pick<VendorUsage, 'timeZone'>, { from, to }: Pick<ReconcileOptions, 'from' | 'to'>): Span {
-  const startMs = from === undefined ? theirs.startMs : Math.max(theirs.startMs, startOfDay(theirs.timeZone, from));
-  const endMs = to === undefined ? theirs.endMs : Math.min(theirs.endMs, startOfDay(theirs.timeZone, to));
-  if (startMs >= endMs) throw new StartError('the export has nothing between --from and --to');
-  return { startMs, endMs };
-}
+async function* noCallsOf(): AsyncGenerator<ListedCall> {}
 
 function findCell(cells: readonly ReconciledCell[], text: string): ReconciledCell {
   const at = text.lastIndexOf(':');
@@ -143,25 +160,17 @@ function findCell(cells: readonly ReconciledCell[], text: string): ReconciledCel
   return cell;
 }
 
-/**
- * The calls of a cell, by time: first those that explain the difference, then those with a sign, then the others. Calls
- * beyond `callsMax` are left out.
- */
-async function listCalls(
+/** The calls of a cell, oldest first. */
+async function* listCalls(
   store: Pick<LedgerStore, 'listEntriesBetween'>,
   reconciliation: Reconciliation,
   span: VendorUsage,
   cell: ReconciledCell,
-): Promise<readonly CellCall[]> {
-  const striking: CellCall[] = [];
-  const others: CellCall[] = [];
+): AsyncGenerator<ListedCall> {
   const startMs = Math.max(span.startMs, startOfDay(span.timeZone, cell.day));
   const endMs = Math.min(span.endMs, startOfDay(span.timeZone, cell.day, 1));
   for await (const entry of readEntries(store, { startMs, endMs })) {
     const call = reconciliation.callOf(entry, cell);
-    if (call === undefined) continue;
-    const list = call.explains || call.signs.length > 0 ? striking : others;
-    if (list.length < callsMax) list.push(call);
+    if (call !== undefined) yield listedCall(call);
   }
-  return [...striking.filter(({ explains }) => explains), ...striking.filter(({ explains }) => !explains), ...others].slice(0, callsMax);
 }

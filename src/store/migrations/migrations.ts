@@ -37,6 +37,7 @@ import { storedLists } from './0035-stored-lists.ts';
 import { savedViews } from './0036-saved-views.ts';
 import { deviceSignIns } from './0037-device-sign-ins.ts';
 import { usagePacks } from './0038-usage-packs.ts';
+import { reconciliations } from './0039-reconciliations.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -78,6 +79,7 @@ export const migrations: readonly Migration[] = [
   savedViews,
   deviceSignIns,
   usagePacks,
+  reconciliations,
 ];
 
 /** The schema version that this program needs. */

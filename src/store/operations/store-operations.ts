@@ -28,6 +28,7 @@ import { readDatabaseId } from './read-database-id.ts';
 import { createRefusalOperations } from './refusal-operations.ts';
 import { createSessionOperations } from './session-operations.ts';
 import { createStatisticsOperations } from './statistics-operations.ts';
+import { createReconciliationOperations } from './reconciliation-operations.ts';
 import { createSavedViewOperations } from './saved-view-operations.ts';
 import { createStoredListOperations } from './stored-list-operations.ts';
 import { createTaskListOperations } from './task-list-operations.ts';
@@ -58,6 +59,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createTaskListOperations(database),
     ...createStoredListOperations(database),
     ...createSavedViewOperations(database),
+    ...createReconciliationOperations(database),
     ...createAlertOperations(database),
     ...createAuditSinkOperations(database),
     ...createLongOperationOperations(database),

@@ -67,6 +67,7 @@ const rights: Readonly<Record<string, Rights>> = {
   price_books: { gateway: 'read', monitor: 'read', operator: 'add', console: 'read' },
   price_drafts: consoleOnly,
   saved_views: consoleOnly,
+  reconciliations: consoleOnly,
   price_versions: { gateway: 'add', monitor: 'read', operator: 'read', console: 'read' },
   reasoning_proofs: gatewayOnly,
   responses: stored,

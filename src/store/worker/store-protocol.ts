@@ -9,6 +9,7 @@ import type { IdempotencyStore } from '../../billing/idempotency/idempotency-sto
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
 import type { PriceDraftStore } from '../../billing/price-books/price-draft.ts';
 import type { PriceBookStore } from '../../billing/price-books/price-book-store.ts';
+import type { ReconciliationStore } from '../../billing/reconciliation/reconciliation-store.ts';
 import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
 import type { UsageDays, UsageStore } from '../../billing/usage/usage-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
@@ -78,6 +79,7 @@ export type StoreOperations = AccountsStoreOperations &
   ConversationLists &
   FileLists &
   SavedViewStore &
+  ReconciliationStore &
   AlertStore &
   AuditSinkStore &
   OperationStore &

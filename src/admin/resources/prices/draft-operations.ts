@@ -2,17 +2,16 @@ import { type Static, Type } from 'typebox';
 
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { DraftReader } from '../../../billing/price-books/draft-reader.ts';
+import { findNamedBook } from '../../../billing/price-books/find-named-book.ts';
 import { type PriceDraft, priceDraftsMax, type PriceDraftStore, type PriceDraftSummary } from '../../../billing/price-books/price-draft.ts';
 import { findHidden, modelOfEntry } from '../../../billing/price-books/price-layers.ts';
 import { publishPrices } from '../../../billing/price-books/publish-prices.ts';
-import { readPublishedBook, versionOfBook } from '../../../billing/price-books/published-book.ts';
+import { versionOfBook } from '../../../billing/price-books/published-book.ts';
 import { diffPriceBooks } from '../../../billing/rating/diff-price-books.ts';
 import { importFormats } from '../../../billing/rating/import/import-prices.ts';
 import { dayOf, isDay } from '../../../billing/rating/list-prices.ts';
-import { loadShippedPriceBook } from '../../../billing/rating/load-shipped-price-book.ts';
 import { mergePriceBooks } from '../../../billing/rating/merge-price-books.ts';
 import { parsePriceBook, type PriceBookData } from '../../../billing/rating/parse-price-book.ts';
-import { parsePriceBasis } from '../../../billing/rating/price-basis.ts';
 import { instant, nullable, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
@@ -187,19 +186,11 @@ const deleteDraft = operation({
   },
 });
 
-/** A book by its name. @throws AdminProblem `invalid_request`, `not_found` */
+/** A book by its name. @throws AdminProblem `not_found` */
 async function findBase({ services }: Context, base: string): Promise<PriceBookData> {
-  if (base === 'in_force') return (await loadNow(services)).book;
-  if (base === 'shipped') return loadShippedPriceBook();
-  const number = /^(?:store-)?([1-9]\d{0,14})$/.exec(base)?.[1];
-  if (number !== undefined) {
-    const found = await services.priceBooks.findPriceBook(Number(number));
-    if (found === undefined) throw notFound('price book of this number');
-    return readPublishedBook(found);
-  }
-  const recorded = await services.priceBooks.findRecordedPrices(base);
-  if (recorded === undefined) throw notFound('price version of this name');
-  return parsePriceBasis(recorded.basis).book;
+  const found = await findNamedBook(base, { store: services.priceBooks, desk: services.priceDesk });
+  if (found === undefined) throw notFound('price book or price version of this name');
+  return found;
 }
 
 const diffDraft = operation({
