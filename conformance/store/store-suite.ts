@@ -5,6 +5,7 @@ import { alertSuite } from './alert-suite.ts';
 import { auditSinkSuite } from './audit-sink-suite.ts';
 import { auditSuite } from './audit-suite.ts';
 import { callFactsSuite } from './call-facts-suite.ts';
+import { configLayerSuite } from './config-layer-suite.ts';
 import { contentSuite } from './content-suite.ts';
 import { controlSuite } from './control-suite.ts';
 import { conversationSuite } from './conversation-suite.ts';
@@ -54,6 +55,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('statistics over days', () => statisticsDaysSuite(open));
     describe('answers', () => answerReadingSuite(open));
     describe('state of gateways and orders to them', () => controlSuite(open));
+    describe('layers of the configuration', () => configLayerSuite(open));
     describe('long operations', () => operationSuite(open));
     describe('price books', () => priceBookSuite(open));
     describe('reasoning proofs', () => proofSuite(open));

@@ -7,6 +7,7 @@ type Definition<Services, Params extends TObject, Query extends TObject, Body ex
   Schemas<Params, Query, Body, Reply> & {
     readonly subject?: (params: Readonly<Record<string, string>>) => string;
     readonly versionOf?: VersionOf<Services>;
+    readonly present?: (params: Readonly<Record<string, string>>, services: Services) => Promise<unknown>;
     readonly handle: (
       input: Input<Static<Params>, Static<Query>, Static<Body>>,
       context: AdminContext<Services>,

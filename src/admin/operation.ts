@@ -117,6 +117,8 @@ export type Operation<Services, Params = unknown, Query = unknown, Body = unknow
   readonly subject?: (params: Readonly<Record<string, string>>) => string;
   /** The same for an object with a version of its own; the handler compares it once more with `context.expected`. */
   readonly versionOf?: VersionOf<Services>;
+  /** The present state for the answer 412, besides its version: so that a client can show what has changed. */
+  readonly present?: (params: Readonly<Record<string, string>>, services: Services) => Promise<unknown>;
   /** The types of the parts, for callers in the same language. It has no value. */
   readonly types?: Input<Params, Query, Body> & { readonly reply: Reply };
 };

@@ -16,7 +16,7 @@ const alertRules = {
   journal: 'The journal of a gateway cannot be written, or its rows do not reach the database.',
   disk: 'The disk of a data directory is almost full.',
   books: 'The books of credits do not add up.',
-  configuration: 'The configuration file is invalid, and a gateway uses the last valid one.',
+  configuration: 'The configuration file or the published layer is invalid, and a gateway uses the last valid one.',
 } as const;
 export type AlertRule = keyof typeof alertRules;
 export const alertRuleCodes = Object.keys(alertRules) as readonly AlertRule[];

@@ -68,15 +68,6 @@ async function createProgram(environment: Environment, name: string | undefined)
       await approveLogin(withConfigPath(environment), code, options);
     });
   await addCommands(program, environment, name);
-  program
-    .command('config')
-    .description('the configuration file')
-    .command('check')
-    .description('reads the configuration, names every problem with its position, and says where each model goes')
-    .action(async () => {
-      const { checkConfig } = await import('./commands/check-config.ts');
-      checkConfig(withConfigPath(environment));
-    });
   return program;
 }
 

@@ -16,6 +16,7 @@ import type { ReconciliationStore } from '../billing/reconciliation/reconciliati
 import type { BilledCallStore } from '../billing/statistics/billed-call.ts';
 import type { UsageDays, UsageStore } from '../billing/usage/usage-store.ts';
 import type { StatisticsDays, StatisticsStore } from '../billing/statistics/statistics-store.ts';
+import type { ConfigLayerStore } from '../control/layers/config-layer.ts';
 import type { ControlStore } from '../control/nodes/node-state.ts';
 import type { OperationStore } from '../control/operations/long-operation.ts';
 import type { CaptureStore } from '../content/captures/capture.ts';
@@ -64,6 +65,7 @@ export type Store = AccountsStore &
   OperationStore &
   ContentStore &
   ControlStore &
+  ConfigLayerStore &
   CaptureStore &
   IdempotencyStore & {
     /**

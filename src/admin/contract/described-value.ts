@@ -11,7 +11,7 @@ export const describedValueSchema = record({
   secret: nullable(
     record({ set: Type.Boolean(), ends_in: nullable(Type.String({ description: 'Null if it is too short to be shown.' })) }),
   ),
-  from: Type.Enum(['file', 'environment', 'simulated', 'default']),
+  from: Type.Enum(['file', 'environment', 'layer', 'simulated', 'default']),
   variable: nullable(Type.String({ description: 'The variable of the environment that it comes from.' })),
   line: nullable(Type.Integer({ description: 'Its line in the file.' })),
 });

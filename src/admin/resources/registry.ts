@@ -7,6 +7,8 @@ import { billingTokenOperations, type BillingTokenServices } from './billing-tok
 import { callOperations, type CallServices } from './calls/call-operations.ts';
 import { configOperations, type ConfigServices } from './config/config-operations.ts';
 import { creditOperations } from './credits/credit-operations.ts';
+import { layerOperations } from './config/layer-operations.ts';
+import type { LayerServices } from './config/layer-desk.ts';
 import type { CreditServices } from './credits/find-owner.ts';
 import { captureOperations, type CaptureServices } from './captures/capture-operations.ts';
 import { contentOperations, type ContentServices } from './content/content-operations.ts';
@@ -67,6 +69,7 @@ export type AdminServices = AttentionServices &
   TargetServices &
   UpstreamServices &
   ConfigServices &
+  LayerServices &
   StandingServices &
   CallbackServices &
   VideoServices &
@@ -115,5 +118,6 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...targetOperations,
   ...modelOperations,
   ...configOperations,
+  ...layerOperations,
   ...operationOperations,
 ];

@@ -14,7 +14,7 @@ const changing: ReadonlySet<string> = new Set(['PATCH', 'PUT', 'DELETE']);
  * @throws AdminProblem `if_match_required`, `version_mismatch`
  */
 export async function readExpectedVersion<Services>(
-  { method, matchRequired, subject, versionOf: ownVersion }: Operation<Services>,
+  { method, matchRequired, subject, versionOf: ownVersion, present: presentState }: Operation<Services>,
   request: FastifyRequest,
   input: RawInput,
   principal: Principal,
@@ -25,18 +25,24 @@ export async function readExpectedVersion<Services>(
   if (header === undefined)
     throw new AdminProblem('if_match_required', 'Send If-Match with the ETag of the object as you have seen it, or * for any.');
   if (header.trim() === '*') return undefined;
-  const present =
+  const version =
     subject === undefined ? await ownVersion?.(input.params, services, principal, clock.nowMs()) : await versionOf(subject(input.params));
   const seen = header.split(',').map((tag) => tag.trim());
-  if (seen.includes(`"${present}"`)) return present;
-  throw versionMismatch(present);
+  if (seen.includes(`"${version}"`)) return version;
+  throw versionMismatch(version, await presentState?.(input.params, services));
 }
 
-/** A 412: somebody else has changed the object. */
-export function versionMismatch(present: number | undefined): AdminProblem {
+/**
+ * A 412: somebody else has changed the object.
+ * @param current the present state, if the object shows it
+ */
+export function versionMismatch(version: number | undefined, current?: unknown): AdminProblem {
   return new AdminProblem(
     'version_mismatch',
     'The object was changed since you read it: read it again, and repeat your change if it is still right.',
-    present === undefined ? {} : { headers: { etag: `"${present}"` } },
+    {
+      ...(version !== undefined && { headers: { etag: `"${version}"` } }),
+      ...(current !== undefined && { members: { current } }),
+    },
   );
 }

@@ -46,6 +46,6 @@ const wordings: { readonly [Rule in ObservedRule & AlertRule]: Wording } = {
   }),
   configuration: (name, _members, detail) => ({
     summary: `Gateway ${name} uses the last valid configuration, because ${detail ?? 'the present file is invalid'}.`,
-    action: 'Run weir config check, and correct the file.',
+    action: 'Run weir config check and correct the file, or publish another layer of the configuration.',
   }),
 };

@@ -12,7 +12,7 @@ const override = { targetId: 'openai/*', reason: 'slow', actor: 'person:ann', se
 function open() {
   const state = {
     nowMs: 1_000_000,
-    signals: { overrides: [], reloads: 0, watchedUntilMs: 0 } as ControlSignals,
+    signals: { overrides: [], reloads: 0, newestLayer: 0, watchedUntilMs: 0 } as ControlSignals,
     description: { upstreams: [], models: [], config: [] } as NodeDescription,
     isDown: false,
     puts: [] as Put[],
@@ -84,11 +84,14 @@ test('a change of the orders or of the description is reported at once, after it
   state.signals = { ...state.signals, reloads: 1 };
   await wait(1000);
   assert.equal(state.puts.length, 3);
+  state.signals = { ...state.signals, newestLayer: 3 };
+  await wait(1000);
+  assert.equal(state.puts.length, 4);
   state.description = { ...state.description, models: [] };
   await wait(1000);
-  assert.deepEqual([state.puts.length, state.puts[3]?.description], [4, state.description]);
+  assert.deepEqual([state.puts.length, state.puts[4]?.description], [5, state.description]);
   await wait(5000);
-  assert.equal(state.puts.length, 4);
+  assert.equal(state.puts.length, 5);
   await follower.close();
 });
 

@@ -8,8 +8,8 @@ export type ControlFollowerOptions = {
   readonly store: Pick<ControlStore, 'readControl' | 'putNodeState' | 'removeNodeState'>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
-  /** Takes the orders; called when they change, and after each reading. */
-  readonly follow: (signals: ControlSignals) => void;
+  /** Takes the orders; called after each reading. If it rejects, they are read again a second later. */
+  readonly follow: (signals: ControlSignals) => void | Promise<void>;
   readonly report: () => NodeReport;
   /** The same object as long as nothing has changed. */
   readonly describe: () => NodeDescription;
@@ -42,12 +42,12 @@ export function createControlFollower(options: ControlFollowerOptions): ControlF
 
   async function look(): Promise<void> {
     const signals = await ask(store.readControl(clock.nowMs()));
-    follow(signals);
+    await follow(signals);
     const nowMs = clock.nowMs();
     const everyMs = nowMs < signals.watchedUntilMs ? watchedReportMs : usualReportMs;
     const description = describe();
     // A report after a change of the orders says that they are followed.
-    const ordered = JSON.stringify([signals.overrides, signals.reloads]);
+    const ordered = JSON.stringify([signals.overrides, signals.reloads, signals.newestLayer]);
     if (nowMs - reportedAtMs < everyMs && description === described && ordered === orders) return;
     const changed = description === described ? {} : { description };
     await ask(store.putNodeState({ nodeId, atMs: nowMs, report: report(), ...changed }));

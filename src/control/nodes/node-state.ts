@@ -17,6 +17,20 @@ export type TargetState = {
   readonly hasAnswered: boolean;
 };
 
+/** The published layer of the configuration, as a gateway uses it. */
+export type LayerState = {
+  /** The layer in force; absent if none is. */
+  readonly number?: number;
+  /** Whether the gateway takes layers: `console.editConfig` of its file. */
+  readonly isTaken: boolean;
+  /** The newest layer that it knows; 0 if none is published. */
+  readonly newest: number;
+  /** Why the newest layer is not in force; absent if it is, or if the gateway takes none. */
+  readonly problem?: string;
+  /** Paths of the layer that its file overrides: `models.fast`. */
+  readonly hidden: readonly string[];
+};
+
 /** The figures of a gateway process at one moment. */
 export type NodeReport = {
   readonly program: string;
@@ -28,6 +42,8 @@ export type NodeReport = {
   readonly configVersion: string;
   /** Why the present file is not in force; absent if it is. */
   readonly configProblem?: string;
+  /** Absent from gateways of versions that know no layers. */
+  readonly layer?: LayerState;
   readonly priceVersion: string;
   readonly callsUnderWay: number;
   readonly callsWaiting: number;
@@ -48,7 +64,7 @@ export type NodeReport = {
 };
 
 /** Where a value of the configuration comes from. */
-export type ValueSource = 'file' | 'environment' | 'simulated' | 'default';
+export type ValueSource = 'file' | 'environment' | 'layer' | 'simulated' | 'default';
 
 /** A value of the configuration in force. A secret has no value. */
 export type DescribedValue = {
@@ -81,6 +97,8 @@ export type DescribedModel = {
   readonly name: string;
   /** Whether the configuration names it. */
   readonly isNamed: boolean;
+  /** Whether a published layer names it, and the file does not. Absent from gateways that know no layers. */
+  readonly isFromLayer?: boolean;
   readonly balance: string;
   readonly kinds: readonly string[];
   readonly isPriced: boolean;
@@ -129,6 +147,8 @@ export type ControlSignals = {
   readonly overrides: readonly TargetOverride[];
   /** Grows with each order to reload the configuration. */
   readonly reloads: number;
+  /** The number of the newest layer of the configuration; 0 if none is published. */
+  readonly newestLayer: number;
   /** Until when somebody looks at the state of gateways, so that they report it often. */
   readonly watchedUntilMs: number;
 };

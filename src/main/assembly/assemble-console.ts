@@ -35,6 +35,8 @@ export type ConsoleParts = {
   readonly store: Store;
   readonly clock: Clock;
   readonly opened: AsyncDisposableStack;
+  /** Whether layers may be published if the file does not say so. */
+  readonly editsConfig: boolean;
 };
 
 export type RunningConsole = {

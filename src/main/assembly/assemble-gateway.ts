@@ -52,6 +52,7 @@ import { openIdempotency } from './open-idempotency.ts';
 import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openFilesAndTools } from './open-files-and-tools.ts';
+import { type OpenedLayers, openLayers } from './open-layers.ts';
 import { openPrices, type OpenedPrices } from './open-prices.ts';
 import { createDocumentReader } from '../../gateway/endpoints/chat/translate/read-documents.ts';
 import { createCompactionSealer } from '../../gateway/endpoints/chat/compaction-summaries.ts';
@@ -179,6 +180,7 @@ function openLiveSettings(
   { environment, clock, logger, worker, opened }: Parameters<typeof assembleGateway>[0],
   simulated: Simulated | undefined,
   prices: OpenedPrices,
+  layers: OpenedLayers,
 ): LiveSettings {
   const live = createLiveSettings({
     path: environment.configPath,
@@ -190,8 +192,10 @@ function openLiveSettings(
     pollMs: configPollMs,
     lastGood: worker?.lastGood ?? (prices.kept === undefined ? undefined : { published: prices.kept }),
     published: prices.published,
+    layers,
     onInForce: (files, inForce) => {
       prices.onInForce(files, inForce);
+      layers.onInForce(files);
       worker?.onConfigInForce(files);
     },
   });
@@ -213,7 +217,11 @@ export async function assembleGateway(options: {
 }): Promise<RunningGateway> {
   const { environment, logger, clock, worker, opened } = options;
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
-  const live = controlSettings(openLiveSettings(options, simulated, await openPrices(options, opened)), clock);
+  const [prices, layers] = await Promise.all([
+    openPrices(options, opened),
+    openLayers({ ...options, byDefault: options.program === 'start' }),
+  ]);
+  const live = controlSettings(openLiveSettings(options, simulated, prices, layers), clock);
   const { telemetry, registry } = assembleTelemetry({ ...options, settings: live.settings, callers: () => gateway.callers });
   const { nodeId, store, journal, credits, books } = await openBooks({ ...options, live, registry });
   const refusals = watchRefusals(credits);
@@ -255,7 +263,7 @@ export async function assembleGateway(options: {
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
   if (registry !== undefined) addGatewayGauges(registry, gateway);
-  await openControl({ ...options, nodeId, store, live, gateway }, opened);
+  await openControl({ ...options, nodeId, store, live, layers, gateway }, opened);
   openAuditSinks({ store, config: live.config, clock, logger }, opened);
   openAlerts({ ...options, nodeId, store, journal, books, refusals, health: gateway.health, live, config: live.config, registry }, opened);
   return {

@@ -20,6 +20,7 @@ import type { AdminServices } from '../../admin/resources/registry.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createOperations } from '../../control/operations/create-operations.ts';
 import type { OperationRunner } from '../../control/operations/operation-runner.ts';
+import { createLayerSealer } from '../../control/layers/layer-seal.ts';
 import { createIds } from '../../platform/ids.ts';
 import { deriveKey } from '../../platform/seal/sealer.ts';
 import type { Store } from '../../store/store.ts';
@@ -31,6 +32,7 @@ import type { Environment } from '../environment.ts';
 import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
 import { openMediaLater } from './open-media-storage.ts';
 import { openWireSealer } from './content/open-captures.ts';
+import { createLayerDesk } from './create-layer-desk.ts';
 import { createPriceDesk } from './create-price-desk.ts';
 import { loadStoreKey } from './load-store-key.ts';
 import type { QuestionStore } from './open-question-store.ts';
@@ -41,6 +43,8 @@ export type AdminServiceParts = {
   readonly clock: Clock;
   /** Default: that of the file. */
   readonly config?: Config;
+  /** Whether this program publishes layers if its file does not say so. Default: false. */
+  readonly editsConfig?: boolean;
   /** Default: derived from the key of the data directory, so that all processes read the same cursors. */
   readonly cursorKey?: Uint8Array;
 };
@@ -111,6 +115,9 @@ export function openAdminServices(
     accounts: store,
     control: store,
     alerts: store,
+    configLayers: store,
+    layerSealer: () => createLayerSealer(loadStoreKey(environment)),
+    layerDesk: createLayerDesk(environment, given.editsConfig ?? false),
     checkConfig: checkConfigText,
     operations: createOperations({ store, clock, newId: ids, onStart: () => serving.runner?.wake() }),
     ending: serving.ending,

@@ -36,11 +36,12 @@ const commands: Readonly<Record<string, AddCommand>> = {
   database: async (program) => (await import('./database.ts')).addDatabaseCommands(program),
   prices: async (program, environment) => (await import('./prices.ts')).addPriceCommands(program, () => withConfigPath(environment)),
   credits: async (...to) => (await import('./credits.ts')).addCreditCommands(...to),
+  config: async (program, environment) => (await import('./config.ts')).addConfigCommands(program, () => withConfigPath(environment)),
   doctor: async (...to) => (await import('./doctor.ts')).addDoctorCommand(...to),
 };
 
 /** Commands that the program adds itself. */
-const others: readonly (string | undefined)[] = ['start', 'gateway', 'monitor', 'console', 'config'];
+const others: readonly (string | undefined)[] = ['start', 'gateway', 'monitor', 'console'];
 
 /**
  * Adds the command `name`, or all commands for the help if there is no such command. A gateway that starts loads none,

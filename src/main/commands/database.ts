@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 
 import { copyFromSqlite } from '../../store/postgres/copy-from-sqlite.ts';
 import { migratePostgres } from '../../store/postgres/migrate-postgres.ts';
-import { describeRoles, type RoleNames } from '../../store/postgres/roles.ts';
+import { describeRoles, type RoleNames, type RoleOptions } from '../../store/postgres/roles.ts';
 import { DataDirectoryLockedError, lockDataDirectory } from '../../store/sqlite/data-directory-lock.ts';
 import { readDatabaseConfig } from '../config/find-config.ts';
 import { type Environment, StartError } from '../environment.ts';
@@ -44,9 +44,10 @@ export function addDatabaseCommands(program: Command): void {
     .option('--operator <role>', 'the role of `weir prices publish`', 'weir_operator')
     .option('--console <role>', "the console's role, which is also that of `weir people`", 'weir_console')
     .option('--console-publishes', 'lets the console publish prices too')
-    .action(({ consolePublishes, ...names }: RoleNames & { readonly consolePublishes?: boolean }) => {
+    .option('--console-edits-config', 'lets the console publish layers of the configuration')
+    .action((options: RoleNames & RoleOptions) => {
       try {
-        console.log(describeRoles(names, { consolePublishes: consolePublishes === true }));
+        console.log(describeRoles(options, options));
       } catch (error) {
         throw error instanceof RangeError ? new StartError(error.message) : error;
       }

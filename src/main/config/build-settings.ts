@@ -27,27 +27,39 @@ import { credentialsOf, splitCredentials } from './credentials.ts';
 
 /** The upstreams in use, and the source that they were read from. */
 export type UpstreamSource = {
-  readonly type: 'file' | 'environment' | 'simulated';
+  /** Where they come from; `layer` if all of them come from a published layer. */
+  readonly type: 'file' | 'environment' | 'layer' | 'simulated';
   readonly upstreams: Readonly<Record<string, ConfiguredUpstream>>;
+  /** The names of those that come from a published layer. */
+  readonly fromLayer?: readonly string[];
 };
 
 /**
- * Finds the upstreams: those of the file, else the vendors whose keys are in the environment, else the simulated
- * vendors. Returns undefined if there is no simulator either.
+ * Finds the upstreams: those of the file, else the vendors whose keys are in the environment, and those of a published
+ * layer with other names. Without any, the simulated vendors. Returns undefined if there is no simulator either.
  */
 export function findUpstreams(
   config: Config,
   variable: (name: string) => string | undefined,
   simulated: Readonly<Record<string, ConfiguredUpstream>> | undefined,
+  layer: NonNullable<Config['upstreams']> = {},
 ): UpstreamSource | undefined {
+  const own = findOwnUpstreams(config, variable);
+  const fromLayer = Object.keys(layer).filter((name) => own === undefined || !Object.hasOwn(own.upstreams, name));
+  if (fromLayer.length === 0) return own ?? (simulated === undefined ? undefined : { type: 'simulated', upstreams: simulated });
+  const added = Object.fromEntries(Object.entries(layer).filter(([name]) => fromLayer.includes(name)));
+  return { type: own?.type ?? 'layer', upstreams: { ...own?.upstreams, ...added }, fromLayer };
+}
+
+/** The upstreams of the file, else the vendors whose keys are in the environment. */
+export function findOwnUpstreams(config: Config, variable: (name: string) => string | undefined): UpstreamSource | undefined {
   if (config.upstreams !== undefined && Object.keys(config.upstreams).length > 0) return { type: 'file', upstreams: config.upstreams };
   const found: Record<string, ConfiguredUpstream> = {};
   for (const vendor of Object.values(upstreamVendors)) {
     const apiKey = vendor.keyVariables.map((name) => variable(name)).find((value) => value !== undefined);
     if (apiKey !== undefined) found[vendor.id] = { vendor: vendor.id, apiKey };
   }
-  if (Object.keys(found).length > 0) return { type: 'environment', upstreams: found };
-  return simulated === undefined ? undefined : { type: 'simulated', upstreams: simulated };
+  return Object.keys(found).length > 0 ? { type: 'environment', upstreams: found } : undefined;
 }
 
 /** Returns the connection pool of an origin and the way to it. A reload that keeps both keeps the pool. */

@@ -75,6 +75,12 @@ export const consoleSchema = Type.Object(
     passwords: Type.Optional(
       Type.Boolean({ default: true, description: 'Whether people may sign in with a password. `false` leaves OIDC and links.' }),
     ),
+    editConfig: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether upstreams, models and limits.perKey may be published through the console as a layer below this file. A gateway takes such layers only if its own file allows them. Default: true with `weir start`, false for the other programs.',
+      }),
+    ),
     financePublishes: Type.Optional(Type.Boolean({ default: false, description: 'Whether the role finance may publish prices.' })),
   },
   { additionalProperties: false, description: 'The admin API and the people who use it. Read when it starts.' },

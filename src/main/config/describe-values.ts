@@ -84,10 +84,15 @@ function describeLeaf(
     ...(found?.variable !== undefined && { variable: found.variable }),
     ...(found !== undefined && { line: found.line }),
   };
-  const isSecret = path.some((step) => secretNames.test(String(step))) || secretPaths.test(name);
-  if (isSecret || (typeof value === 'string' && found?.variable !== undefined)) return { ...common, secret: describeSecret(value) };
+  if (isSecretPath(path) || (typeof value === 'string' && found?.variable !== undefined))
+    return { ...common, secret: describeSecret(value) };
   const shown = value ?? standard;
   return { ...common, ...(shown !== undefined && { value: typeof shown === 'string' ? withoutPassword(shown) : shown }) };
+}
+
+/** Whether the value at a path is a secret. */
+export function isSecretPath(path: readonly (string | number)[]): boolean {
+  return path.some((step) => secretNames.test(String(step))) || secretPaths.test(path.join('.'));
 }
 
 function describeSecret(value: unknown): NonNullable<DescribedValue['secret']> {
@@ -96,7 +101,7 @@ function describeSecret(value: unknown): NonNullable<DescribedValue['secret']> {
 }
 
 /** An address without its user and its password. */
-function withoutPassword(text: string): string {
+export function withoutPassword(text: string): string {
   return text.replace(/^(\w+:\/\/)[^/?#@]*@/, '$1');
 }
 

@@ -1,25 +1,19 @@
-import type { PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
 import type { PriceBasis } from '../../billing/rating/price-basis.ts';
+import type { ConfigLayer } from '../../control/layers/config-layer.ts';
+import type { LayerState } from '../../control/nodes/node-state.ts';
 import type { GatewaySettings } from '../../gateway/attempts/services.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
-import { createModelDiscovery, type ModelDiscoveryOptions } from '../assembly/discovery/model-discovery.ts';
+import { createModelDiscovery, type ModelDiscovery, type ModelDiscoveryOptions } from '../assembly/discovery/model-discovery.ts';
 import type { EnvironmentProxies } from '../egress/environment-proxies.ts';
 import { openClient } from '../egress/open-client.ts';
 import type { ModelListSource } from '../assembly/discovery/fetch-model-list.ts';
 import { priceBasisOf } from './build-price-book.ts';
-import {
-  buildSettings,
-  type ClientPools,
-  findBrokenTargets,
-  findModelLists,
-  findUpstreams,
-  type UpstreamSource,
-} from './build-settings.ts';
-import type { Config, ConfiguredUpstream } from './config-schema.ts';
-import { type ConfigFiles, loadConfig, type LoadedConfig, readConfigFiles } from './load-config.ts';
-import { ConfigError } from './read-config.ts';
+import { type ClientPools, findModelLists, type UpstreamSource } from './build-settings.ts';
+import type { Config } from './config-schema.ts';
+import { type ConfigFiles, type LoadedConfig, readConfigFiles } from './load-config.ts';
+import { type Attempt, type InForce, loadFirst, type LoadOptions, loadWithLayers, reasonOf, type RefusedLayer } from './load-settings.ts';
 
 /** The configuration in force. */
 export type LiveSettings = {
@@ -28,28 +22,25 @@ export type LiveSettings = {
   readonly source: () => UpstreamSource;
   /** The text of the configuration file in force. */
   readonly text: () => string;
+  /** The published layer, as it is used. */
+  readonly layer: () => LayerState;
   /**
    * Reads the files and requests model lists now, as on SIGHUP. Returns whether a new configuration is in force.
    * An invalid one is logged and changes nothing.
    */
   readonly reload: () => boolean;
+  /** The same without the lists of models, as happens by itself every second. */
+  readonly look: () => boolean;
   /** Why the present files are not in force, in a sentence; undefined if they are. */
   readonly problem: () => string | undefined;
   readonly close: () => Promise<void>;
 };
 
-export type LiveSettingsOptions = {
-  readonly path: string | undefined;
-  readonly variable: (name: string) => string | undefined;
+export type LiveSettingsOptions = LoadOptions & {
   /** The proxies of the environment. Default: none. */
   readonly proxies?: EnvironmentProxies;
-  readonly simulated: Readonly<Record<string, ConfiguredUpstream>> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Files of another process, or files that were valid before. Used if the present files are invalid at start. */
-  readonly lastGood?: Partial<ConfigFiles> | undefined;
-  /** Returns the newest price book of the store. It is read as often as the files. */
-  readonly published?: (() => PublishedPriceBook | undefined) | undefined;
   /** Called with each configuration that comes into force, and its prices. */
   readonly onInForce?: ((files: ConfigFiles, prices: PricesInForce) => void) | undefined;
   /** Time between two reads of the files. File watchers do not notice when a mounted configuration is swapped. */
@@ -88,94 +79,91 @@ function createPools(proxies: EnvironmentProxies): {
   };
 }
 
-type InForce = { readonly source: UpstreamSource; readonly settings: GatewaySettings };
+const wordRefused = ({ layer, reason }: RefusedLayer, loaded: LoadedConfig) => ({
+  layer: layer?.number,
+  reason,
+  inForce: loaded.layer?.number,
+});
 
-/** Builds the settings. @throws ConfigError if there is no upstream, or if a target names an unknown one */
-function build(loaded: LoadedConfig, options: LiveSettingsOptions, pools: ClientPools): InForce {
-  const { path, variable, clock, logger } = options;
-  const source = findUpstreams(loaded.config, variable, options.simulated);
-  if (source === undefined) {
-    throw new ConfigError(path ?? 'weir.yaml', [
-      {
-        line: 1,
-        column: 1,
-        path: 'upstreams',
-        message: 'there is no upstream: name one, or set a vendor key such as OPENAI_API_KEY in the environment',
-      },
-    ]);
+/** Closes connections that the settings in force do not use. */
+async function retireUnused(
+  retire: (used: ReadonlySet<UpstreamClient>) => Promise<void>,
+  { settings }: InForce,
+  logger: Pick<Logger, 'warn'>,
+): Promise<void> {
+  try {
+    await retire(new Set(settings.routing.upstreams.map(({ client }) => client.base ?? client)));
+  } catch (error) {
+    logger.warn({ err: error }, 'closing replaced upstream connections failed');
   }
-  const [broken] = findBrokenTargets(loaded.config, source);
-  if (broken !== undefined) throw new ConfigError(path ?? 'weir.yaml', [{ line: 1, column: 1, path: '', message: broken }]);
-  const settings = buildSettings({
-    config: loaded.config,
-    source,
-    priceBookData: loaded.priceBookData,
-    pools,
-    configuredAtMs: clock.nowMs(),
-  });
-  warnAboutUnpriced(settings, loaded.config, logger);
-  return { source, settings };
 }
 
-function loadFirst(options: LiveSettingsOptions, pools: ClientPools): { readonly loaded: LoadedConfig; readonly inForce: InForce } {
-  const { path, variable, lastGood, logger } = options;
-  const loadAndBuild = (files: Partial<ConfigFiles>) => {
-    const loaded = loadConfig(path, variable, files);
-    return { loaded, inForce: build(loaded, options, pools) };
+/** Settings with the models that upstreams list. */
+function withModels({ source, settings }: InForce, discovery: Pick<ModelDiscovery, 'models'>): InForce {
+  return { source, settings: { ...settings, routing: settings.routing.withDiscovered(discovery.models()) } };
+}
+
+/** What a look at the files and the store finds. */
+function compareFiles(
+  files: ConfigFiles,
+  inForce: ConfigFiles,
+  refused: RefusedLayer | undefined,
+): { readonly hasSameFiles: boolean; readonly hasSameLayer: boolean; readonly wasRefused: boolean } {
+  return {
+    hasSameFiles: files.text === inForce.text && files.prices === inForce.prices && files.published === inForce.published,
+    hasSameLayer: files.layer === inForce.layer,
+    wasRefused: refused !== undefined && files.layer === refused.layer,
   };
-  try {
-    return loadAndBuild({ published: options.published?.() });
-  } catch (error) {
-    if (lastGood === undefined) throw error;
-    logger.error({ err: error }, 'configuration rejected at start');
-    return loadAndBuild(lastGood);
-  }
 }
 
 /**
- * Loads the configuration and reloads it when its files change. An invalid configuration is logged with position and
+ * Loads the configuration and reloads it when its files or the layer change. An invalid one is logged with position and
  * reason, and the last good one stays in force. @throws ConfigError if the first load fails
  */
 export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
-  const { path, variable, logger } = options;
+  const { path, logger } = options;
   const { pools, retire } = createPools(options.proxies ?? { direct: [] });
-  let { loaded, inForce } = loadFirst(options, pools);
-  reportInForce(loaded, inForce.settings, options);
+  const first = loadFirst(options, pools);
+  let { loaded, inForce } = first;
+  let refused: RefusedLayer | undefined;
   let lastBad: string | undefined;
-  const discovery = createModelDiscovery({
-    logger,
-    onChange: () => {
-      const { settings } = inForce;
-      inForce = { ...inForce, settings: { ...settings, routing: settings.routing.withDiscovered(discovery.models()) } };
-    },
-    ...options.discovery,
-  });
+  const refuse = (next: RefusedLayer | undefined): void => {
+    if (next !== undefined && next.layer !== refused?.layer) logger.error(wordRefused(next, loaded), 'configuration layer refused');
+    refused = next;
+  };
+  refuse(first.refused);
+  reportInForce(loaded, inForce.settings, options);
+  const onChange = (): void => void (inForce = withModels(inForce, discovery));
+  const discovery = createModelDiscovery({ logger, onChange, ...options.discovery });
   discovery.watch(listSources(loaded.config, inForce));
+
+  const take = (next: Attempt): void => {
+    discovery.watch(listSources(next.loaded.config, next.inForce));
+    inForce = withModels(next.inForce, discovery);
+    ({ loaded } = next);
+    reportInForce(loaded, inForce.settings, options);
+    setTimeout(() => void retireUnused(retire, inForce, logger), options.retireAfterMs ?? retireAfterMs).unref();
+    logger.info({ priceVersion: inForce.settings.routing.priceBook.version, layer: loaded.layer?.number }, 'configuration reloaded');
+  };
 
   const look = (): boolean => {
     try {
-      const files = readConfigFiles(path, loaded.config);
-      const published = options.published?.();
-      if (files.text === loaded.files.text && files.prices === loaded.files.prices && published === loaded.files.published) {
+      const files = { ...readConfigFiles(path, loaded.config), published: options.published?.(), layer: options.layers?.newest() };
+      const { hasSameFiles, hasSameLayer, wasRefused } = compareFiles(files, loaded.files, refused);
+      if (hasSameFiles && (hasSameLayer || wasRefused)) {
+        if (hasSameLayer) refuse(undefined);
         lastBad = undefined;
         return false;
       }
-      const next = loadConfig(path, variable, { published });
-      const built = build(next, options, pools);
-      discovery.watch(listSources(next.config, built));
-      inForce = { ...built, settings: { ...built.settings, routing: built.settings.routing.withDiscovered(discovery.models()) } };
-      loaded = next;
-      reportInForce(loaded, inForce.settings, options);
+      const next = loadWithLayers({ published: files.published, layer: files.layer }, [loaded.files.layer], options, pools);
       lastBad = undefined;
-      setTimeout(() => {
-        retire(new Set(inForce.settings.routing.upstreams.map(({ client }) => client.base ?? client))).catch((error: unknown) =>
-          logger.warn({ err: error }, 'closing replaced upstream connections failed'),
-        );
-      }, options.retireAfterMs ?? retireAfterMs).unref();
-      logger.info({ priceVersion: inForce.settings.routing.priceBook.version }, 'configuration reloaded');
+      refuse(next.refused);
+      // With the layer in force and the same files nothing has changed.
+      if (hasSameFiles && next.refused !== undefined) return false;
+      take(next);
       return true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = reasonOf(error);
       if (reason !== lastBad) logger.error({ reason }, 'configuration reload failed');
       lastBad = reason;
       return false;
@@ -188,7 +176,9 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
     config: () => loaded.config,
     source: () => inForce.source,
     text: () => loaded.files.text,
+    layer: () => describeLayer(loaded, inForce.source, options.layers?.newest(), refused),
     problem: () => lastBad,
+    look,
     reload: () => {
       discovery.refresh();
       return look();
@@ -198,6 +188,22 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
       discovery.close();
       await retire(new Set());
     },
+  };
+}
+
+function describeLayer(
+  { layer, takesLayers }: LoadedConfig,
+  { fromLayer = [] }: UpstreamSource,
+  newest: ConfigLayer | undefined,
+  refused: RefusedLayer | undefined,
+): LayerState {
+  const hiddenUpstreams = Object.keys(layer?.upstreams ?? {}).filter((name) => !fromLayer.includes(name));
+  return {
+    ...(layer !== undefined && { number: layer.number }),
+    isTaken: takesLayers,
+    newest: newest?.number ?? 0,
+    ...(takesLayers && refused !== undefined && { problem: refused.reason }),
+    hidden: [...hiddenUpstreams.map((name) => `upstreams.${name}`), ...(layer?.hidden ?? [])],
   };
 }
 
@@ -211,17 +217,4 @@ function listSources(config: Config, { source, settings }: InForce): readonly Mo
 
 function reportInForce(loaded: LoadedConfig, { routing }: GatewaySettings, { onInForce }: LiveSettingsOptions): void {
   onInForce?.(loaded.files, { version: routing.priceBook.version, basis: priceBasisOf(loaded.config, loaded.priceBookData) });
-}
-
-/** Calls of a model without a price are booked at zero. The operator must learn this before the statistics show it. */
-function warnAboutUnpriced(settings: GatewaySettings, config: Config, logger: Logger): void {
-  const { priceBook } = settings.routing;
-  const unpriced = Object.entries(config.models ?? {})
-    .filter(
-      ([name, model]) =>
-        model.price === undefined &&
-        !settings.routing.targetsOf(name).some(({ upstream, upstreamModel }) => priceBook.lists(upstream.vendor.id, upstreamModel)),
-    )
-    .map(([name]) => name);
-  if (unpriced.length > 0) logger.warn({ models: unpriced }, 'models without a price found');
 }

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import { LineCounter, parseDocument, visit } from 'yaml';
 
 import { wordProblem } from '../../dialects/word-problem.ts';
 import { parseNetwork } from '../../platform/http/address-list.ts';
@@ -6,6 +6,7 @@ import { parseProxyAddress } from '../../platform/http/proxy-address.ts';
 import { checkWithoutCompiling } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
+import { nodeAt } from '../../platform/yaml/yaml-position.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
 import { findContentProblems } from './content-schema.ts';
@@ -36,23 +37,6 @@ export class ConfigError extends Error {
 }
 
 type Path = readonly (string | number)[];
-
-/** Finds the node at a path, or its nearest parent that exists. */
-function nodeAt(root: Node | null, path: Path): Node | null {
-  let node = root;
-  for (const step of path) {
-    let next: unknown;
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step));
-      next = pair?.value ?? pair?.key;
-    } else if (isSeq(node)) {
-      next = node.items[Number(step)];
-    }
-    if (next === undefined || next === null) return node;
-    node = next as Node;
-  }
-  return node;
-}
 
 const reference = /\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
@@ -103,7 +87,8 @@ export function readConfig(options: ReadConfigOptions): Config {
 
 const isConfig = checkWithoutCompiling(configSchema);
 
-type Problem = { readonly path: Path; readonly message: string };
+/** A problem, and its path within the configuration. */
+export type Problem = { readonly path: Path; readonly message: string };
 
 function findProblems(value: unknown): readonly Problem[] {
   if (!isConfig(value))
@@ -112,7 +97,7 @@ function findProblems(value: unknown): readonly Problem[] {
 }
 
 /** The message about an unknown quirk or condition lists all, because they are many and their names are long. */
-function wordConfigProblem(problem: SchemaProblem): string {
+export function wordConfigProblem(problem: SchemaProblem): string {
   const words = wordProblem(problem);
   if (problem.rule !== 'unknown-field') return words;
   const [part, , member, , within] = problem.path;
@@ -167,11 +152,32 @@ function findBrokenReferences(config: Config): readonly Problem[] {
     ...findOidcProblems(config),
     ...findContentProblems(config),
   ];
-  const names = Object.keys(config.upstreams ?? {});
-  for (const [name, upstream] of Object.entries(config.upstreams ?? {}))
+  found.push(...findUpstreamsAndModelsProblems(config, config.upstreams ?? {}, Object.keys(config.upstreams ?? {})));
+  for (const [index, network] of (config.trustedProxies ?? []).entries()) {
+    if (parseNetwork(network) !== undefined) continue;
+    found.push({ path: ['trustedProxies', index], message: `must be an address or a network such as 10.0.0.0/8, but got "${network}"` });
+  }
+  if (config.timeZone !== undefined && !isTimeZone(config.timeZone)) {
+    found.push({ path: ['timeZone'], message: `must be an IANA time zone such as "UTC" or "Asia/Shanghai", but got "${config.timeZone}"` });
+  }
+  return found;
+}
+
+/**
+ * Checks upstreams and models beyond the schema.
+ * @param upstreams those that models may name and whose settings are known
+ * @param names those that models may name; empty: any
+ */
+export function findUpstreamsAndModelsProblems(
+  { upstreams: own = {}, models = {} }: Pick<Config, 'upstreams' | 'models'>,
+  upstreams: NonNullable<Config['upstreams']>,
+  names: readonly string[],
+): readonly Problem[] {
+  const found: Problem[] = [];
+  for (const [name, upstream] of Object.entries(own))
     found.push(...findUpstreamProblems(name, upstream), ...findCredentialProblems(name, upstream));
-  for (const [name, model] of Object.entries(config.models ?? {})) {
-    found.push(...findRoutingProblems(name, model, config.upstreams), ...findPriceProblems(name, model.price));
+  for (const [name, model] of Object.entries(models)) {
+    found.push(...findRoutingProblems(name, model, upstreams), ...findPriceProblems(name, model.price));
     for (const [index, target] of model.targets.entries()) {
       if (names.length === 0 || names.includes(target.upstream)) continue;
       found.push({
@@ -179,13 +185,6 @@ function findBrokenReferences(config: Config): readonly Problem[] {
         message: `there is no upstream "${target.upstream}"; there are: ${names.join(', ')}`,
       });
     }
-  }
-  for (const [index, network] of (config.trustedProxies ?? []).entries()) {
-    if (parseNetwork(network) !== undefined) continue;
-    found.push({ path: ['trustedProxies', index], message: `must be an address or a network such as 10.0.0.0/8, but got "${network}"` });
-  }
-  if (config.timeZone !== undefined && !isTimeZone(config.timeZone)) {
-    found.push({ path: ['timeZone'], message: `must be an IANA time zone such as "UTC" or "Asia/Shanghai", but got "${config.timeZone}"` });
   }
   return found;
 }

@@ -38,7 +38,9 @@ export async function openPrograms(
   const monitor = parts.monitor ? await assembleMonitor({ environment, logger, uses: store, clock, opened }) : undefined;
   const program = parts.simulator ? 'start' : 'gateway';
   const gateway = parts.gateway ? await assembleGateway({ ...options, store, clock, withSimulator: parts.simulator, program }) : undefined;
-  const console = parts.console ? await openConsole({ environment, logger, store, clock, opened }) : undefined;
+  const console = parts.console
+    ? await openConsole({ environment, logger, store, clock, opened, editsConfig: parts.simulator })
+    : undefined;
   return { gateway, monitor, console, credentials };
 }
 

@@ -25,6 +25,8 @@ function describeSource(source: WelcomeSource): string {
       return `upstreams: ${names}`;
     case 'environment':
       return `upstreams, from the keys in the environment: ${names}`;
+    case 'layer':
+      return `upstreams, published by the console: ${names}`;
     case 'simulated':
       return 'upstreams: simulated vendors. Set a vendor key such as OPENAI_API_KEY, or name upstreams in weir.yaml, for real ones.';
   }

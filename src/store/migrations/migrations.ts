@@ -38,6 +38,7 @@ import { savedViews } from './0036-saved-views.ts';
 import { deviceSignIns } from './0037-device-sign-ins.ts';
 import { usagePacks } from './0038-usage-packs.ts';
 import { reconciliations } from './0039-reconciliations.ts';
+import { configLayers } from './0040-config-layers.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -80,6 +81,7 @@ export const migrations: readonly Migration[] = [
   deviceSignIns,
   usagePacks,
   reconciliations,
+  configLayers,
 ];
 
 /** The schema version that this program needs. */

@@ -29,7 +29,12 @@ export function createControlOperations(database: Database): ControlStore {
         const row = signals.find((each) => each['name'] === name);
         return row === undefined ? 0 : readInteger(row, 'value');
       };
-      return { overrides: await listOverrides(database, nowMs), reloads: valueOf('reloads'), watchedUntilMs: valueOf('watched') };
+      return {
+        overrides: await listOverrides(database, nowMs),
+        reloads: valueOf('reloads'),
+        newestLayer: valueOf('layers'),
+        watchedUntilMs: valueOf('watched'),
+      };
     },
     listOverrides: (nowMs) => listOverrides(database, nowMs),
     putOverride: (override, change) =>

@@ -15,6 +15,7 @@ import type { Database } from './database.ts';
 import { createDeviceSignInOperations } from './device-sign-in-operations.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLeaseOperations } from './lease-operations.ts';
+import { createConfigLayerOperations } from './config-layer-operations.ts';
 import { createControlOperations } from './control-operations.ts';
 import { createLongOperationOperations } from './long-operation-operations.ts';
 import { createIdempotencyOperations } from './idempotency-operations.ts';
@@ -65,6 +66,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createLongOperationOperations(database),
     ...createContentOperations(database),
     ...createControlOperations(database),
+    ...createConfigLayerOperations(database),
     ...createCaptureOperations(database),
     ...createIdempotencyOperations(database),
     ...createPriceBookOperations(database),

@@ -112,6 +112,8 @@ const rights: Readonly<Record<string, Rights>> = {
   node_reports: { gateway: 'everything', monitor: 'nothing', console: 'read' },
   target_overrides: { gateway: 'read', monitor: 'nothing', console: 'everything' },
   control_signals: { gateway: 'read', monitor: 'nothing', console: 'add and change' },
+  // A gateway, which faces clients, cannot change where calls go.
+  config_layers: { gateway: 'read', monitor: 'nothing', console: 'read' },
   operations: { gateway: 'everything', monitor: 'nothing', console: 'everything' },
   // Rows are only ever added; the head is the sequence and hash of the last one.
   audit_log: { gateway: 'add', monitor: 'nothing', operator: 'add', console: 'add' },
@@ -121,25 +123,33 @@ const rights: Readonly<Record<string, Rights>> = {
 /** The tables for which roles have rights. */
 export const tablesWithRights: readonly string[] = Object.keys(rights);
 
+export type RoleOptions = {
+  /** Whether the console may publish prices, which weir_operator may in any case. */
+  readonly consolePublishes?: boolean;
+  /** Whether the console may publish layers of the configuration. */
+  readonly consoleEditsConfig?: boolean;
+};
 export type RoleNames = { readonly gateway: string; readonly monitor: string; readonly operator: string; readonly console: string };
 
 /**
  * Statements that give four roles the rights that their programs need and nothing else. They create missing roles
  * without a password. They can run again, and must after each upgrade. The owner of the tables must run them, with the
  * right to create roles.
- * @param options.consolePublishes whether the console may publish prices, which weir_operator may in any case
  */
-export function describeRoles(names: RoleNames, options: { readonly consolePublishes?: boolean } = {}): string {
+export function describeRoles(names: RoleNames, options: RoleOptions = {}): string {
   const roles = (['gateway', 'monitor', 'operator', 'console'] as const).map((program) => ({ program, name: quote(names[program]) }));
   const lines: string[] = [];
   for (const { name } of roles) lines.push(`do $$ begin create role ${name} login; exception when duplicate_object then null; end $$;`);
   const all = roles.map(({ name }) => name).join(', ');
   lines.push(`grant usage on schema public to ${all};`, `revoke create on schema public from ${all}, public;`);
   lines.push(`revoke all on all tables in schema public from ${all}, public;`);
+  const added = [
+    ...(options.consolePublishes === true ? ['price_books'] : []),
+    ...(options.consoleEditsConfig === true ? ['config_layers'] : []),
+  ];
   for (const { program, name } of roles) {
     for (const [table, right] of Object.entries(rights)) {
-      const publishes = table === 'price_books' && program === 'console' && options.consolePublishes === true;
-      const granted = privileges[publishes ? 'add' : (right[program] ?? 'nothing')];
+      const granted = privileges[program === 'console' && added.includes(table) ? 'add' : (right[program] ?? 'nothing')];
       if (granted !== undefined) lines.push(`grant ${granted} on ${table} to ${name};`);
     }
   }

@@ -13,6 +13,7 @@ import type { ReconciliationStore } from '../../billing/reconciliation/reconcili
 import type { BilledCallStore } from '../../billing/statistics/billed-call.ts';
 import type { UsageDays, UsageStore } from '../../billing/usage/usage-store.ts';
 import type { StatisticsStore } from '../../billing/statistics/statistics-store.ts';
+import type { ConfigLayerStore } from '../../control/layers/config-layer.ts';
 import type { ControlStore } from '../../control/nodes/node-state.ts';
 import type { OperationStore } from '../../control/operations/long-operation.ts';
 import type { CaptureStore } from '../../content/captures/capture.ts';
@@ -85,6 +86,7 @@ export type StoreOperations = AccountsStoreOperations &
   OperationStore &
   ContentStore &
   ControlStore &
+  ConfigLayerStore &
   CaptureStore &
   IdempotencyStore & {
     readonly databaseId: () => Promise<string>;

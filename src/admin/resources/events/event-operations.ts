@@ -130,9 +130,9 @@ function readNodes(context: Context): Reader {
     const atMs = context.nowMs();
     const items = (await watchNodes(context)).map((node) => encodeNode(node, atMs));
     const states = JSON.stringify(
-      items.map(({ id, state, started_at, config_version, config_in_force, price_version, targets_out }) => [
+      items.map(({ id, state, started_at, config_version, config_in_force, layer, price_version, targets_out }) => [
         [id, state, started_at],
-        [config_version, config_in_force, price_version, targets_out],
+        [config_version, config_in_force, layer, price_version, targets_out],
       ]),
     );
     if (states === before) return undefined;

@@ -22,6 +22,7 @@ const optionalLimit = nullable(Type.Integer());
 const modelMembers = {
   name: Type.String({ description: 'As clients ask for it. With `*` at the end it is the beginning of names.' }),
   is_named: Type.Boolean({ description: 'Whether the configuration names it; otherwise a price book or an upstream lists it.' }),
+  is_from_layer: Type.Boolean({ description: 'Whether a published layer names it, and not the file.' }),
   kinds: Type.Array(Type.String(), { description: 'Empty if unknown.' }),
   is_priced: Type.Boolean({ description: 'Whether every target has a price.' }),
   interfaces: Type.Array(record({ interface: Type.Enum(interfaces), way: Type.Enum(['passes', 'translated', 'partly']) }), {
@@ -42,10 +43,20 @@ const modelMembers = {
 };
 const modelSchema = record(modelMembers, 'A model that clients can call.');
 
-function encodeModel({ name, isNamed, kinds, isPriced, limits, balance, targets }: DescribedModel): Static<typeof modelSchema> {
+function encodeModel({
+  name,
+  isNamed,
+  isFromLayer = false,
+  kinds,
+  isPriced,
+  limits,
+  balance,
+  targets,
+}: DescribedModel): Static<typeof modelSchema> {
   return {
     name,
     is_named: isNamed,
+    is_from_layer: isFromLayer,
     kinds: [...kinds],
     is_priced: isPriced,
     interfaces: interfaces.map((spoken) => {

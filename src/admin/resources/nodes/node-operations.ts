@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import type { NodeState } from '../../../control/nodes/node-state.ts';
-import { instant, pageSchema, record } from '../../contract/values.ts';
+import { instant, nullable, pageSchema, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { type ControlServices, isSilent, watchNodes } from './live-nodes.ts';
@@ -18,6 +18,14 @@ const nodeSchema = record(
     started_at: Type.String(),
     config_version: Type.String({ description: 'A digest of the configuration file in force.' }),
     config_in_force: Type.Boolean({ description: 'False if the present file is invalid and the last valid one is used.' }),
+    layer: nullable(
+      record({
+        number: nullable(Type.Integer({ description: 'The published layer in force; null if none is.' })),
+        is_taken: Type.Boolean({ description: 'Whether its file allows layers (console.editConfig).' }),
+        newest: Type.Integer({ description: 'The newest layer that it knows; 0 if none is published.' }),
+        problem: nullable(Type.String({ description: 'Why the newest one is not in force.' })),
+      }),
+    ),
     price_version: Type.String(),
     calls_under_way: Type.Integer(),
     calls_waiting: Type.Integer(),
@@ -32,6 +40,11 @@ const nodeSchema = record(
   'A gateway process.',
 );
 
+function encodeLayer({ layer }: NodeState['report']) {
+  if (layer === undefined) return null;
+  return { number: layer.number ?? null, is_taken: layer.isTaken, newest: layer.newest, problem: layer.problem ?? null };
+}
+
 export function encodeNode(node: NodeState, nowMs: number) {
   const { report } = node;
   return {
@@ -45,6 +58,7 @@ export function encodeNode(node: NodeState, nowMs: number) {
     started_at: instant(report.startedAtMs),
     config_version: report.configVersion,
     config_in_force: report.configProblem === undefined,
+    layer: encodeLayer(report),
     price_version: report.priceVersion,
     calls_under_way: report.callsUnderWay,
     calls_waiting: report.callsWaiting,

@@ -38,6 +38,7 @@ type State = {
   readonly problems?: readonly (readonly [string, string])[];
   readonly hasWholePass?: boolean;
   readonly problem?: string;
+  readonly layer?: { readonly problem: string };
   readonly freePercent?: number;
 };
 
@@ -49,7 +50,11 @@ async function observe(state: State, ...open: readonly Alert[]): Promise<readonl
     health: { report: () => state.targets ?? [] },
     journal: { unavailableReason: () => state.reason, pendingEntries: () => state.pending ?? 0 },
     books: () => ({ problems: new Map(state.problems ?? []), hasWholePass: state.hasWholePass ?? false }),
-    live: { problem: () => state.problem, settings: () => settings as ReturnType<ObservedParts['live']['settings']> },
+    live: {
+      problem: () => state.problem,
+      layer: () => ({ isTaken: true, newest: 4, hidden: [], ...state.layer }),
+      settings: () => settings as ReturnType<ObservedParts['live']['settings']>,
+    },
     diskFreePercent: () => state.freePercent ?? 0,
   };
   return (await observeGateway(parts, open)).map(({ rule, subject, member, state: each }) => `${each} ${rule} ${subject} ${member}`);
@@ -96,6 +101,7 @@ test('the journal is bad if it refuses calls or the database does not take its r
 test('the disk is bad below the configured share, and an invalid configuration is bad', async () => {
   assert.deepEqual(await observe({ freePercent: 100.1 }), [`bad disk node:n ${hostname()}`]);
   assert.deepEqual(await observe({ problem: 'line 3' }), [`bad configuration node:n ${hostname()}`]);
+  assert.deepEqual(await observe({ layer: { problem: 'models.x' } }), [`bad configuration node:n ${hostname()}`]);
 });
 
 test('books are good again only after a whole pass without the problem', async () => {

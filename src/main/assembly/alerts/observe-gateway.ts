@@ -19,7 +19,7 @@ export type ObservedParts = {
   readonly health: Pick<Health, 'report'>;
   readonly journal: Pick<Journal, 'unavailableReason' | 'pendingEntries'>;
   readonly books: BookVerifier['verdict'];
-  readonly live: Pick<LiveSettings, 'problem' | 'settings'>;
+  readonly live: Pick<LiveSettings, 'problem' | 'layer' | 'settings'>;
   readonly diskFreePercent: () => number;
 };
 
@@ -97,10 +97,15 @@ function observeRemoved(open: readonly Alert[], upstreams: ReadonlySet<string>):
 function observeNode({ nodeId, journal, live }: ObservedParts): readonly State[] {
   const pending = journal.pendingEntries();
   const refuses = journal.unavailableReason() !== undefined;
+  const layer = live.layer();
+  const wrong =
+    live.problem() === undefined
+      ? `the published layer ${layer.newest} cannot be used here (the log has the reason)`
+      : 'the present file is invalid (the log has the reason)';
   const backlog = `${pending} finished calls wait for the database`;
   return [
     node('journal', nodeId, refuses || pending > pendingMax, refuses ? 'the journal cannot be written, and calls are refused' : backlog),
-    node('configuration', nodeId, live.problem() !== undefined, 'the present file is invalid (the log has the reason)'),
+    node('configuration', nodeId, live.problem() !== undefined || layer.problem !== undefined, wrong),
   ];
 }
 

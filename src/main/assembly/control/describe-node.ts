@@ -22,19 +22,27 @@ export function describeNode({ config, text, source, settings, nowMs }: Describe
   const { upstreams: _upstreams, models: _models, ...others } = configSchema.properties;
   return {
     upstreams: Object.keys(source.upstreams).map((name) => describeUpstream(name, source, settings, written)),
-    models: describeModels(settings.routing, config, nowMs),
-    config: describeValues({ properties: others }, config, { written, path: [], from: 'environment' }),
+    models: describeModels(settings.routing, config, nowMs).map((model) =>
+      model.isNamed ? { ...model, isFromLayer: written.find(['models', model.name]) === undefined } : model,
+    ),
+    config: describeValues({ properties: others }, config, { written, path: [], from: 'environment' }).map((value) =>
+      // A layer has no other values of these.
+      value.from === 'environment' && value.variable === undefined && value.path.startsWith('limits.perKey.')
+        ? { ...value, from: 'layer' as const }
+        : value,
+    ),
   };
 }
 
 function describeUpstream(
   name: string,
-  { type, upstreams }: UpstreamSource,
+  { type, upstreams, fromLayer = [] }: UpstreamSource,
   { routing }: GatewaySettings,
   written: WrittenConfig,
 ): DescribedUpstream {
   const own = routing.upstreams.filter(({ id }) => id === name);
   const [first] = own;
+  const from = fromLayer.includes(name) ? 'layer' : type;
   return {
     name,
     vendor: first?.vendor.id ?? '',
@@ -42,9 +50,9 @@ function describeUpstream(
     address: first === undefined ? '' : first.origin + first.basePath,
     dialects: first?.dialects ?? [],
     credentials: own.map(({ credentialId }) => credentialNameOf(credentialId)),
-    settings: describeValues(upstreamSchema, upstreams[name], { written, path: ['upstreams', name], from: type }).map((value) => {
+    settings: describeValues(upstreamSchema, upstreams[name], { written, path: ['upstreams', name], from }).map((value) => {
       // A vendor whose key is in the environment is an upstream without a line in the file.
-      if (type !== 'environment' || value.path !== `upstreams.${name}.apiKey`) return value;
+      if (from !== 'environment' || value.path !== `upstreams.${name}.apiKey`) return value;
       const variable = upstreamVendors[first?.vendor.id as keyof typeof upstreamVendors]?.keyVariables[0];
       return variable === undefined ? value : { ...value, variable };
     }),

@@ -22,6 +22,7 @@ import type { Logger } from '../../../platform/log.ts';
 import type { Store } from '../../../store/store.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
 import type { Environment } from '../../environment.ts';
+import type { OpenedLayers } from '../open-layers.ts';
 import { describeNode } from './describe-node.ts';
 import { gatewayOperations } from './gateway-operations.ts';
 
@@ -54,6 +55,7 @@ export type ControlParts = {
   readonly program: string;
   readonly store: Store;
   readonly live: ControlledSettings;
+  readonly layers: Pick<OpenedLayers, 'follow'>;
   readonly gateway: Pick<Gateway, 'health' | 'journal' | 'gatekeeper' | 'settings'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -64,7 +66,7 @@ const targetsMax = 500;
 
 /** Begins to follow the orders of operators, to report the state of the gateway, and to run work of its upstreams. */
 export async function openControl(parts: ControlParts, opened: AsyncDisposableStack): Promise<void> {
-  const { nodeId, store, live, clock, logger } = parts;
+  const { nodeId, store, live, layers, clock, logger } = parts;
   const startedAtMs = clock.nowMs();
   let reloads: number | undefined;
   let overrides: readonly TargetOverride[] = [];
@@ -74,12 +76,13 @@ export async function openControl(parts: ControlParts, opened: AsyncDisposableSt
     store,
     clock,
     logger,
-    follow: (signals) => {
+    follow: async (signals) => {
       ({ overrides } = signals);
       live.setOverrides(overrides);
       // An order from before the start was followed by the start.
       if (reloads !== undefined && signals.reloads !== reloads) live.reload();
       ({ reloads } = signals);
+      if (await layers.follow(signals.newestLayer)) live.look();
     },
     report: () => reportNode(parts, { startedAtMs, reloads: reloads ?? 0, overrides }),
     describe,
@@ -109,6 +112,7 @@ function reportNode(
     startedAtMs,
     configVersion: hash('sha256', live.text()).slice(0, 12),
     ...(problem !== undefined && { configProblem: problem }),
+    layer: live.layer(),
     priceVersion: gateway.settings().routing.priceBook.version,
     callsUnderWay: gate.inFlight,
     callsWaiting: gate.waiting,
@@ -145,7 +149,13 @@ function keepDescription(live: LiveSettings, clock: Clock): () => NodeDescriptio
     if (kept?.settings !== settings)
       kept = {
         settings,
-        description: describeNode({ config: live.config(), text: live.text(), source: live.source(), settings, nowMs: clock.nowMs() }),
+        description: describeNode({
+          config: live.config(),
+          text: live.text(),
+          source: live.source(),
+          settings,
+          nowMs: clock.nowMs(),
+        }),
       };
     return kept.description;
   };

@@ -50,7 +50,8 @@ async function openLocal(environment: Environment, store: Store, { consoleUrl = 
   const { createLocalService } = await import('../../../admin/service/local-service.ts');
   const { openAdminServices } = await import('../../assembly/open-admin-services.ts');
   // Cursors are read by the same process, and no operation of a command depends on the configuration.
-  const parts = { environment, store, clock: systemClock, config: {}, cursorKey: randomBytes(32) };
+  // A person with access to the data directory may publish, unless the file forbids it.
+  const parts = { environment, store, clock: systemClock, config: {}, cursorKey: randomBytes(32), editsConfig: true };
   const { services } = openAdminServices(parts, () => consoleUrl);
   const mayReadContent = readsContent && readConfigNaming('readContent', environment)?.console?.readContent === true;
   const granted = permissions.filter((permission) => permission !== 'content:read' || mayReadContent);

@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+
+import type { Command } from 'commander';
+
+import { AdminProblem } from '../../admin/problem.ts';
+import { exportConfig, listLayers, publishConfigLayer } from '../../admin/resources/config/layer-operations.ts';
+import { createLayerOpener } from '../../control/layers/layer-seal.ts';
+import { type PositionedYaml, readPositionedYaml, YamlError } from '../../platform/yaml/yaml-position.ts';
+import { loadStoreKey } from '../assembly/load-store-key.ts';
+import { findOwnUpstreams } from '../config/build-settings.ts';
+import { exportConfigFile } from '../config/export-config.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { checkConfig } from './check-config.ts';
+import { addRemoteOption, listAll, printItems, type RemoteOption, withService } from './remote/with-service.ts';
+import { inert } from './usage/terminal-text.ts';
+import { printTable, readStore } from './with-accounts.ts';
+
+type ChangeOptions = RemoteOption & { readonly note?: string; readonly dropModels?: string };
+
+/**
+ * Adds `weir config …`: the file, and the layers that are published below it.
+ * @param located the environment with the file in use; throws StartError if the named file does not exist
+ */
+export function addConfigCommands(program: Command, located: () => Environment): void {
+  const config = program.command('config').description('the configuration file, and the layers that are published below it');
+  config
+    .command('check')
+    .description('reads the configuration, names every problem with its position, and says where each model goes')
+    .action(() => checkConfig(located()));
+  addRemoteOption(config.command('layers'))
+    .description('lists published layers, the newest first, with the gateways that cannot use the newest')
+    .option('--json', 'as JSON')
+    .action((options: RemoteOption & { readonly json?: boolean }) => list(located(), options));
+  addChangeOptions(config.command('publish'))
+    .description('publishes upstreams, models and limits.perKey for all gateways, which take them within two seconds')
+    .argument('<file>', 'YAML in the form of weir.yaml; ${NAME} is replaced from the environment of this command')
+    .action((file: string, options: ChangeOptions) => publish(located(), file, options));
+  addChangeOptions(config.command('rollback'))
+    .description('publishes an earlier layer again')
+    .argument('<number>', 'its number')
+    .action((number: string, options: ChangeOptions) => rollBack(located(), number, options));
+  addRemoteOption(config.command('export'))
+    .description('prints the file and the newest layer as one weir.yaml')
+    .option('--secrets', 'with credentials instead of names of variables; only on this machine')
+    .action((options: RemoteOption & { readonly secrets?: boolean }) => printWhole(located(), options));
+}
+
+function addChangeOptions(command: Command): Command {
+  return addRemoteOption(command)
+    .option('--note <text>', 'why')
+    .option('--drop-models <names>', 'models in use that may lose their last target, with commas');
+}
+
+async function list(environment: Environment, { json, ...place }: RemoteOption & { readonly json?: boolean }): Promise<void> {
+  const items = await withService(environment, { ...place, reads: true }, (service) => listAll(service, listLayers, {}));
+  if (json === true) return printItems(items);
+  printTable(
+    ['NO', 'TIME', 'WHO', 'GATEWAYS', 'PROBLEMS', 'NOTE'],
+    items.map(({ number, published_at, actor, used_by, problems, restored, note }) => [
+      String(number),
+      published_at,
+      inert(actor),
+      String(used_by.length),
+      problems.map(({ node, detail }) => inert(`${node}: ${detail}`)).join('; ') || '-',
+      inert([restored === null ? [] : [`layer ${restored} again`], note ?? []].flat().join('; ')) || '-',
+    ]),
+  );
+}
+
+const readChange = ({ note, dropModels }: ChangeOptions) => ({
+  ...(note !== undefined && { note }),
+  ...(dropModels !== undefined && { drop_models: dropModels.split(',').map((name) => name.trim()) }),
+});
+
+async function publish(environment: Environment, file: string, { remote, ...options }: ChangeOptions): Promise<void> {
+  const yaml = readLayerFile(file);
+  const layer = fillReferences(yaml.value, environment.variable);
+  const place = remote === undefined ? {} : { remote };
+  const { body } = await withService(environment, place, (service) =>
+    service.call(publishConfigLayer, { body: { layer, ...readChange(options) } }).catch((error: unknown) => refuse(error, file, yaml)),
+  );
+  console.log(`published as layer ${body.number}; gateways take it within two seconds`);
+}
+
+async function rollBack(environment: Environment, number: string, { remote, ...options }: ChangeOptions): Promise<void> {
+  if (!/^[1-9]\d{0,8}$/.test(number))
+    throw new StartError(`the number of a layer must be an integer from 1, but got "${number.slice(0, 100)}"`);
+  const place = remote === undefined ? {} : { remote };
+  const { body } = await withService(environment, place, (service) =>
+    service.call(publishConfigLayer, { body: { from: Number(number), ...readChange(options) } }).catch((error: unknown) => refuse(error)),
+  );
+  console.log(`published layer ${number} again, as layer ${body.number}; gateways take it within two seconds`);
+}
+
+/** @throws StartError */
+function readLayerFile(file: string): PositionedYaml {
+  try {
+    return readPositionedYaml(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    if (cause instanceof YamlError) throw new StartError(`${file}:${cause.line}:${cause.column} ${cause.message}`, { cause });
+    throw new StartError(`${file} cannot be read (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
+  }
+}
+
+/** Replaces `${NAME}` and `${NAME:-fallback}`. @throws StartError for a variable that is not set */
+function fillReferences(value: unknown, variable: Environment['variable']): unknown {
+  if (typeof value === 'string')
+    return value.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_whole, name: string, fallback: string | undefined) => {
+      const found = variable(name) ?? fallback;
+      if (found === undefined) throw new StartError(`the environment variable ${name} is not set`);
+      return found;
+    });
+  if (Array.isArray(value)) return value.map((member: unknown) => fillReferences(member, variable));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fillReferences(member, variable)]));
+}
+
+/** The refusal of a layer with the positions of its problems in the file. */
+function refuse(error: unknown, file?: string, yaml?: PositionedYaml): never {
+  if (!(error instanceof AdminProblem)) throw error;
+  const lines = error.errors.map(({ pointer = '', detail }) => {
+    if (file === undefined || yaml === undefined || !pointer.startsWith('/layer')) return `  ${detail}`;
+    const path = pointer.split('/').slice(2);
+    const { line, column } = yaml.positionOf(path.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')));
+    return `  ${file}:${line}:${column} ${detail}`;
+  });
+  const message = error.message.replace('name them in drop_models', 'name them with --drop-models');
+  throw new StartError([message, ...lines].join('\n'), { cause: error });
+}
+
+async function printWhole(environment: Environment, { secrets, ...place }: RemoteOption & { readonly secrets?: boolean }): Promise<void> {
+  if (secrets === true && place.remote !== undefined)
+    throw new StartError('--secrets is only possible on this machine: a console cannot open credentials');
+  if (secrets !== true) {
+    const { body } = await withService(environment, { ...place, reads: true }, (service) => service.call(exportConfig));
+    console.log(body.yaml.trimEnd());
+    return;
+  }
+  const layer = await readStore(environment, (store) => store.newestConfigLayer());
+  const opener = createLayerOpener(loadStoreKey(environment));
+  const { files } = loadConfig(environment.configPath, environment.variable);
+  const opened = layer === undefined ? undefined : { number: layer.number, document: opener.open(layer) };
+  const environmentUpstreams = findOwnUpstreams({}, environment.variable)?.upstreams ?? {};
+  console.log(exportConfigFile(files.text, opened, { environmentUpstreams, withSecrets: true }).trimEnd());
+}
