@@ -38,7 +38,7 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
   let second: ServedWeir;
   let operator: ConsoleClient;
   let baseUrl: string;
-  /** What the upstream was asked for, and with which credential. */
+  /** The requested models of calls at the upstream, and their credentials. */
   const asked: { readonly model: string; readonly credential: string | undefined }[] = [];
   /** Every answer of the admin API. */
   const answers: string[] = [];
@@ -55,7 +55,7 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    opened.defer(() => void server.closeAllConnections());
+    opened.defer(() => server.closeAllConnections());
     opened.defer(() => void server.close());
     baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
     postgres = await startPostgres(['fsync=off']);
@@ -179,7 +179,7 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
 
   test('the file of a gateway comes before the layer, name by name', async () => {
     const chosen = { targets: [{ upstream: 'layered', model: 'of-the-layer' }] };
-    // What was read is sent again: the secret stays.
+    // The answer is sent again: the secret stays.
     const { layer } = (await send('GET', '/api/v1/config/layers/1')).body as { layer: { models: object } };
     const limits = { perKey: { requestsPerMinute: 5000 } };
     const number = await published({ layer: { ...layer, models: { ...layer.models, chosen }, limits } });
@@ -219,9 +219,6 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
       layer: { upstreams: { layered: { ...layered(), baseUrl: 'http://127.0.0.1:9/v1', apiKey: { layer: 1 } } }, models: { fresh } },
     });
     assert.match(String((other.body['errors'] as { detail: string }[])[0]?.detail), /another vendor, baseUrl, preset or proxy/, other.text);
-    // Nor does a changed row lead it elsewhere: no gateway takes it.
-    const stored = await postgres.query("select replace(document, 'fresh-there', 'x') <> document from config_layers where number = 1");
-    assert.equal(stored, 't');
   });
 
   test('a model in use loses its last target only if the publisher names it; an earlier layer comes back whole', async () => {
@@ -255,7 +252,7 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
     // A gateway that starts now has the newest layer that it can use.
     await using third = await serve('third', {});
     assert.deepEqual([await call(third, 'special'), await call(third, 'steady')], [404, 200]);
-    await published({ from: before });
+    await published({ from: before, drop_models: ['special'] });
     await eventually(list, ([found]) => found?.problems.length === 0 && found.used_by.length === 3);
     assert.equal(await call(third, 'fresh'), 200);
   });
@@ -286,7 +283,7 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
     assert.match(listed.stdout, /by hand/);
     assert.equal(local.stdout.split('\n').length, listed.stdout.split('\n').length, local.stderr);
     const exported = await remote('config', 'export');
-    assert.match(exported.stdout, /layered:[^]*\$\{WEIR_UPSTREAMS_LAYERED_API_KEY:-not exported\}/, exported.stderr);
+    assert.match(exported.stdout, /layered:[^]*\$\{WEIR_UPSTREAMS_LAYERED_API_KEY:-[^}]* is not set\}/, exported.stderr);
     const opened = await runCommand(['config', 'export', '--secrets'], here);
     assert.ok(opened.stdout.includes(secret) && opened.stdout.includes(fileSecret), opened.stderr);
     for (const [name, whole] of Object.entries({ masked: exported.stdout, open: opened.stdout })) {

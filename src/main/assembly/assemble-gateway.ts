@@ -42,7 +42,7 @@ import { formatUrl, listenError } from '../programs/listen.ts';
 import { watchRefusals } from '../../alerts/watch-refusals.ts';
 import type { BookVerifier } from '../../billing/credits/book-verifier.ts';
 import { openAlerts } from './alerts/open-alerts.ts';
-import { controlSettings, openControl } from './control/open-control.ts';
+import { type ControlledSettings, controlSettings, openControl } from './control/open-control.ts';
 import { openCallers } from './open-callers.ts';
 import { openAuditSinks } from './audit/open-audit-sinks.ts';
 import { openContent } from './content/open-content.ts';
@@ -53,7 +53,7 @@ import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
 import { openFilesAndTools } from './open-files-and-tools.ts';
 import { type OpenedLayers, openLayers } from './open-layers.ts';
-import { openPrices, type OpenedPrices } from './open-prices.ts';
+import { openPrices } from './open-prices.ts';
 import { createDocumentReader } from '../../gateway/endpoints/chat/translate/read-documents.ts';
 import { createCompactionSealer } from '../../gateway/endpoints/chat/compaction-summaries.ts';
 import { loadStoreKey } from './load-store-key.ts';
@@ -176,12 +176,14 @@ function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['dea
   return deadlines;
 }
 
-function openLiveSettings(
-  { environment, clock, logger, worker, opened }: Parameters<typeof assembleGateway>[0],
+/** Loads the configuration with the prices and the layer of the store, and follows its changes. */
+async function openLiveSettings(
+  options: Parameters<typeof assembleGateway>[0],
   simulated: Simulated | undefined,
-  prices: OpenedPrices,
-  layers: OpenedLayers,
-): LiveSettings {
+): Promise<{ readonly live: ControlledSettings; readonly layers: OpenedLayers }> {
+  const { environment, clock, logger, worker, opened } = options;
+  const byDefault = options.program === 'start';
+  const [prices, layers] = await Promise.all([openPrices(options, opened), openLayers({ ...options, byDefault })]);
   const live = createLiveSettings({
     path: environment.configPath,
     variable: environment.variable,
@@ -200,7 +202,7 @@ function openLiveSettings(
     },
   });
   opened.defer(() => live.close());
-  return live;
+  return { live: controlSettings(live, clock), layers };
 }
 
 /** Assembles the gateway and begins to serve. `opened` closes everything that it opens. */
@@ -217,19 +219,14 @@ export async function assembleGateway(options: {
 }): Promise<RunningGateway> {
   const { environment, logger, clock, worker, opened } = options;
   const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
-  const [prices, layers] = await Promise.all([
-    openPrices(options, opened),
-    openLayers({ ...options, byDefault: options.program === 'start' }),
-  ]);
-  const live = controlSettings(openLiveSettings(options, simulated, prices, layers), clock);
+  const { live, layers } = await openLiveSettings(options, simulated);
   const { telemetry, registry } = assembleTelemetry({ ...options, settings: live.settings, callers: () => gateway.callers });
   const { nodeId, store, journal, credits, books } = await openBooks({ ...options, live, registry });
   const refusals = watchRefusals(credits);
   const callers = await openCallers({ environment, store, clock, logger, config: live.config }, opened);
   const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
-  const mediaMeter = createMediaMeter();
-  opened.defer(() => mediaMeter.close());
+  const mediaMeter = opened.adopt(createMediaMeter(), (meter) => meter.close());
 
   const gateway: Gateway = {
     credits: refusals.desk,

@@ -57,6 +57,16 @@ export type ServingParts = {
   readonly questions?: QuestionStore;
 };
 
+/** The services of layers. None of them opens a credential. */
+function layerServices({
+  environment,
+  store,
+  editsConfig = false,
+}: Pick<AdminServiceParts, 'environment' | 'store' | 'editsConfig'>): Pick<AdminServices, 'configLayers' | 'layerSealer' | 'layerDesk'> {
+  const layerSealer = () => createLayerSealer(loadStoreKey(environment));
+  return { configLayers: store, layerSealer, layerDesk: createLayerDesk(environment, editsConfig) };
+}
+
 /** The people, tokens and books as the operations of the admin API use them: in the console, and in a local command. */
 export function openAdminServices(
   { store, clock, environment, ...given }: AdminServiceParts,
@@ -115,9 +125,7 @@ export function openAdminServices(
     accounts: store,
     control: store,
     alerts: store,
-    configLayers: store,
-    layerSealer: () => createLayerSealer(loadStoreKey(environment)),
-    layerDesk: createLayerDesk(environment, given.editsConfig ?? false),
+    ...layerServices({ environment, store, ...given }),
     checkConfig: checkConfigText,
     operations: createOperations({ store, clock, newId: ids, onStart: () => serving.runner?.wake() }),
     ending: serving.ending,

@@ -72,7 +72,9 @@ const pathOf = ({ dataDirectory }: Environment): string => join(dataDirectory, '
 /** Also for the database in the data directory: a layer that was valid helps if the newest one is not. */
 const nameOf = (environment: Environment): string => nameKept('layer', environment) ?? 'layer of the data directory';
 
-/** The layer that was in force last; undefined if there is none, or it is of another database. Its secrets are sealed. */
+/**
+ * The layer that was in force last; undefined if there is none, or it is of another database. Its secrets are sealed.
+ */
 function readKept(environment: Environment): ConfigLayer | undefined {
   let text: string;
   try {

@@ -93,7 +93,7 @@ async function rollBack(environment: Environment, number: string, { remote, ...o
   console.log(`published layer ${number} again, as layer ${body.number}; gateways take it within two seconds`);
 }
 
-/** @throws StartError */
+/** @throws StartError with the position of a mistake */
 function readLayerFile(file: string): PositionedYaml {
   try {
     return readPositionedYaml(readFileSync(file, 'utf8'));

@@ -71,7 +71,10 @@ function findPrices(name: string, { price }: NonNullable<LayerConfig['models']>[
   return price === undefined ? [] : [{ path: ['models', name, 'price'], message: 'is not possible in a layer; publish a price book' }];
 }
 
-/** The values of the environment belong to the machines of the gateways, and an upstream of a layer could send them away. */
+/**
+ * The values of the environment belong to the machines of the gateways, and an upstream of a layer could send them
+ * away.
+ */
 function findReferences(value: unknown, path: readonly (string | number)[]): readonly LayerProblem[] {
   if (typeof value === 'string') {
     const message = findReference(value);

@@ -36,7 +36,7 @@ export function exportConfigFile(
   }
   const title = layer === undefined ? ' weir.yaml' : ` weir.yaml with layer ${layer.number}, which it overrides`;
   if (document.contents === null) return `#${title}\n`;
-  document.commentBefore = document.commentBefore == null ? title : `${title}\n${document.commentBefore}`;
+  document.commentBefore = [title, document.commentBefore ?? []].flat().join('\n');
   return document.toString({ lineWidth: 0 });
 }
 
@@ -50,7 +50,7 @@ function addVendors(document: Document, upstreams: NonNullable<Config['upstreams
     document.setIn(['upstreams', name], document.createNode({ vendor, apiKey: `\${${upstreamVendors[vendor].keyVariables[0]}}` }));
 }
 
-/** Adds what the file does not have. Text of a layer is no reference to the environment. */
+/** Adds what the file does not have. A layer never refers to the environment. */
 function addLayer(document: Document, { upstreams = {}, models = {}, limits }: LayerDocument): void {
   const add = (path: readonly string[], members: object): void => {
     for (const [name, value] of Object.entries(members)) {
@@ -82,10 +82,7 @@ function nameVariable(path: readonly (string | number)[], names: Set<string>): s
 }
 
 function maskLayer(document: LayerDocument, names: Set<string>): LayerDocument {
-  return listSecrets(document).reduce(
-    (masked, { path }) => putSecret(masked, path, `\${${nameVariable(path, names)}:-not exported}`),
-    document,
-  );
+  return listSecrets(document).reduce((masked, { path }) => putSecret(masked, path, referTo(nameVariable(path, names), '')), document);
 }
 
 /** Replaces the secrets of a file that are not names of variables already. A comment could contain one, too. */
@@ -112,14 +109,16 @@ function maskFile(document: Document, names: Set<string>): void {
       if (key === 'key' || isAlias(node) || typeof node.value !== 'string') return;
       const path = pathOf(ancestors, key);
       if (!isSecretPath(path)) node.value = withoutPassword(node.value);
-      else if (!/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(node.value))
-        node.value = `\${${nameVariable(path, names)}:-${absentValue(node.value)}}`;
+      else if (!/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(node.value)) node.value = referTo(nameVariable(path, names), node.value);
     },
   });
 }
 
-/** A value that the schema of a secret takes, and that leads nowhere. */
-function absentValue(secret: string): string {
+/**
+ * A reference to a variable. Without the variable its value fits the schema of the secret, differs from others, and
+ * leads nowhere.
+ */
+function referTo(name: string, secret: string): string {
   const scheme = /^([a-z]+):\/\//.exec(secret)?.[1];
-  return scheme === undefined ? 'not exported' : `${scheme}://${absentHost}/`;
+  return `\${${name}:-${scheme === undefined ? `${name} is not set` : `${scheme}://${absentHost}/`}}`;
 }

@@ -79,12 +79,6 @@ function createPools(proxies: EnvironmentProxies): {
   };
 }
 
-const wordRefused = ({ layer, reason }: RefusedLayer, loaded: LoadedConfig) => ({
-  layer: layer?.number,
-  reason,
-  inForce: loaded.layer?.number,
-});
-
 /** Closes connections that the settings in force do not use. */
 async function retireUnused(
   retire: (used: ReadonlySet<UpstreamClient>) => Promise<void>,
@@ -128,7 +122,8 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   let refused: RefusedLayer | undefined;
   let lastBad: string | undefined;
   const refuse = (next: RefusedLayer | undefined): void => {
-    if (next !== undefined && next.layer !== refused?.layer) logger.error(wordRefused(next, loaded), 'configuration layer refused');
+    if (next !== undefined && next.layer !== refused?.layer)
+      logger.error({ layer: next.layer?.number, reason: next.reason, inForce: loaded.layer?.number }, 'configuration layer refused');
     refused = next;
   };
   refuse(first.refused);

@@ -90,7 +90,7 @@ export function loadConfig(
   }
 }
 
-/** @throws LayerError */
+/** @throws LayerError if it does not open, or has parts that no layer may have */
 function joinLayer(own: Config, layer: ConfigLayer, { open }: LayerUse): { readonly config: Config; readonly layer: LoadedLayer } {
   const document = open(layer);
   const problems = findShapeProblems(document);

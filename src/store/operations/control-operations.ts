@@ -1,4 +1,4 @@
-import type { ControlStore, NodeState, TargetOverride } from '../../control/nodes/node-state.ts';
+import type { ControlSignals, ControlStore, NodeState, TargetOverride } from '../../control/nodes/node-state.ts';
 import { toStorableText } from '../storable-text.ts';
 import { appendAudit } from './audit-operations.ts';
 import type { Database } from './database.ts';
@@ -23,19 +23,7 @@ export function createControlOperations(database: Database): ControlStore {
     removeNodeState: async (nodeId, silentSinceMs) => {
       await database.run('delete from node_reports where node_id = ? or at_ms < ?', nodeId, silentSinceMs);
     },
-    readControl: async (nowMs) => {
-      const signals = await database.all('select name, value from control_signals');
-      const valueOf = (name: string): number => {
-        const row = signals.find((each) => each['name'] === name);
-        return row === undefined ? 0 : readInteger(row, 'value');
-      };
-      return {
-        overrides: await listOverrides(database, nowMs),
-        reloads: valueOf('reloads'),
-        newestLayer: valueOf('layers'),
-        watchedUntilMs: valueOf('watched'),
-      };
-    },
+    readControl: (nowMs) => readControl(database, nowMs),
     listOverrides: (nowMs) => listOverrides(database, nowMs),
     putOverride: (override, change) =>
       database.transact(async (transaction) => {
@@ -80,6 +68,20 @@ export function createControlOperations(database: Database): ControlStore {
         on conflict (name) do update set value = excluded.value where excluded.value > control_signals.value`;
       await database.run(sql, untilMs);
     },
+  };
+}
+
+async function readControl(database: Database, nowMs: number): Promise<ControlSignals> {
+  const signals = await database.all('select name, value from control_signals');
+  const valueOf = (name: string): number => {
+    const row = signals.find((each) => each['name'] === name);
+    return row === undefined ? 0 : readInteger(row, 'value');
+  };
+  return {
+    overrides: await listOverrides(database, nowMs),
+    reloads: valueOf('reloads'),
+    newestLayer: valueOf('layers'),
+    watchedUntilMs: valueOf('watched'),
   };
 }
 

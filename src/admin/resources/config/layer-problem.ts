@@ -41,7 +41,9 @@ export async function refuseLayer(error: unknown, { text, present }: Refused): P
       const hint = `${detail} If this is meant, name them in drop_models.`;
       throw new AdminProblem('conflict', hint, { members: { models: error.models }, cause: error });
     }
-    default:
+    case 'foreign':
+    case 'off':
+    case 'role':
       throw new AdminProblem('conflict', detail, { cause: error });
   }
 }
