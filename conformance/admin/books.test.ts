@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+
+import readXlsxFile from 'read-excel-file/node';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { serveWeir } from '../support/serve-weir.ts';
@@ -117,6 +119,19 @@ describe('calls and usage of the admin API', () => {
     );
     const csv = await operator.send('POST', '/api/v1/usage/export', { question, format: 'csv' });
     assert.equal(csv.text.trim().split('\r\n').length, rows.length + 1);
+    for (const [method, path, sheet, lines] of [
+      ['POST', '/api/v1/usage/export', 'Usage', rows.length],
+      ['GET', '/api/v1/calls/export?format=xlsx&tag=project%3Dweb', 'Calls', 2],
+    ] as const) {
+      const response = await fetch(`${weir.consoleUrl}${path}`, {
+        method,
+        headers: { cookie: operator.cookie(), 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+        ...(method === 'POST' && { body: JSON.stringify({ question, format: 'xlsx' }) }),
+      });
+      assert.match(response.headers.get('content-disposition') ?? '', /attachment; filename="(?:usage|calls)\.xlsx"/);
+      const [read, ...others] = await readXlsxFile(Buffer.from(await response.arrayBuffer()));
+      assert.deepEqual([read?.sheet, read?.data.length, others.length], [sheet, lines + 1, 0]);
+    }
     const tagged = await operator.send('GET', `/api/v1/calls?tag=${encodeURIComponent('project=web')}`);
     assert.deepEqual(
       (tagged.body['items'] as (Item & { tags: object })[]).map(({ user, tags }) => [user, tags]),

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import readXlsxFile from 'read-excel-file/node';
+
 import type { CallScan, CallSummary, ScannedCalls } from './call-facts-store.ts';
-import { exportCalls } from './export-calls.ts';
+import { unzip } from '../workbook/testing/unzip.ts';
+import { exportCalls, exportCallsWorkbook } from './export-calls.ts';
 
 const callAt = (number: number): CallSummary => ({
   atMs: 1_000_000 - number,
@@ -83,4 +86,41 @@ test('names in CSV are quoted, and none becomes a formula', async () => {
   let text = '';
   for await (const piece of exportCalls(store, { ...asked, format: 'csv' }, always)) text += piece;
   assert.match(text, /,"'=1\+1",key_1,"a,""b""\n","'-5x",/);
+});
+
+test('a workbook has each call once, continues on further sheets, and has exact amounts and no formula', async () => {
+  const store = createStore(1234, (call) => ({ ...call, userName: '=1+1', tags: { project: '+x' } }));
+  const pieces = await Array.fromAsync(exportCallsWorkbook(store, asked, { signal: always, nowMs: 1_800_000_000_000, rowsPerSheet: 1000 }));
+  const sheets = await readXlsxFile(Buffer.concat(pieces));
+  assert.deepEqual(
+    sheets.map(({ sheet, data }) => [sheet, data.length]),
+    [
+      ['Calls', 1001],
+      ['Calls 2', 235],
+    ],
+  );
+  const rows = sheets.flatMap(({ data }) => data.slice(1));
+  assert.equal(new Set(rows.map(([id]) => id)).size, 1234);
+  const [header, first] = sheets[0]?.data ?? [];
+  const valueOf = (name: string) => first?.[header?.indexOf(name) ?? -1];
+  assert.deepEqual(['user', 'tags', 'prompt_tokens', 'status', 'amount_nano_usd'].map(valueOf), [
+    '=1+1',
+    'project=+x',
+    10,
+    null,
+    '9007199254740993',
+  ]);
+  const xml = unzip(Buffer.concat(pieces)).get('xl/worksheets/sheet1.xml') ?? '';
+  assert.match(xml, /<v>9007199\.254740993<\/v>/);
+  assert.doesNotMatch(xml, /<f[ >]/);
+});
+
+test('a workbook is read as it is taken, and ends with its signal', async () => {
+  const store = createStore(1_000_000);
+  const end = new AbortController();
+  const pieces = exportCallsWorkbook(store, asked, { signal: end.signal, nowMs: 0 });
+  for (let taken = 0; taken < 4; taken += 1) await pieces.next();
+  assert.ok(store.read() < 3000, String(store.read()));
+  end.abort();
+  await assert.rejects(Array.fromAsync(pieces), { name: 'AbortError' });
 });

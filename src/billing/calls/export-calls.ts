@@ -1,5 +1,9 @@
 import { formatTags } from '../../accounts/call-tags.ts';
 import { formatMoney } from '../receipts/exact-text.ts';
+import { exactNumber } from '../statistics/exact-number.ts';
+import { usdDecimal } from '../statistics/usd-decimal.ts';
+import type { CellKind, TableRow } from '../workbook/cell.ts';
+import { writeTable } from '../workbook/write-table.ts';
 import type { CallFactsStore, CallFilter, CallPlace, CallSummary, UserScope } from './call-facts-store.ts';
 
 /** Calls of one page, which is one piece of the export. */
@@ -34,6 +38,16 @@ const columns = {
 
 const readers = Object.entries(columns);
 
+/** The kinds of the columns of a workbook; all others are texts. Amounts keep all their digits. */
+const kinds: Readonly<Partial<Record<keyof typeof columns, CellKind>>> = {
+  status: 'number',
+  prompt_tokens: 'count',
+  completion_tokens: 'count',
+  first_byte_ms: 'number',
+  duration_ms: 'number',
+  amount_usd: 'amount',
+};
+
 export type CallExport = { readonly filter: CallFilter; readonly scope: UserScope; readonly format: 'csv' | 'jsonl' };
 
 /**
@@ -49,10 +63,48 @@ export async function* exportCalls(
 ): AsyncGenerator<string, void, undefined> {
   if (format === 'csv') yield `${readers.map(([name]) => name).join(',')}\r\n`;
   const write = format === 'csv' ? toCsvLine : toJsonLine;
+  for await (const calls of readPages(store, { filter, scope }, signal)) yield calls.map(write).join('');
+}
+
+/**
+ * The same calls as a workbook, byte by byte: sheets `Calls`, `Calls 2` and so on, as far as a sheet has room. Amounts
+ * are exact numbers, and nothing is a formula.
+ */
+export function exportCallsWorkbook(
+  store: Pick<CallFactsStore, 'scanCalls'>,
+  { filter, scope }: Omit<CallExport, 'format'>,
+  { signal, nowMs, rowsPerSheet }: { readonly signal: AbortSignal; readonly nowMs: number; readonly rowsPerSheet?: number },
+): AsyncGenerator<Buffer, undefined> {
+  async function* rows(): AsyncGenerator<readonly TableRow[]> {
+    for await (const calls of readPages(store, { filter, scope }, signal)) yield calls.map(toRow);
+  }
+  return writeTable({
+    name: 'Calls',
+    title: 'Calls',
+    columns: readers.map(([name]) => ({ field: name, kind: kinds[name as keyof typeof columns] ?? 'text' })),
+    rows: rows(),
+    modifiedAtMs: nowMs,
+    ...(rowsPerSheet !== undefined && { rowsPerSheet }),
+  });
+}
+
+function toRow(call: CallSummary): TableRow {
+  return {
+    ...Object.fromEntries(readers.map(([name, read]) => [name, read(call)])),
+    amount_usd: exactNumber(usdDecimal(call.amountNanoUsd)),
+  };
+}
+
+/** The calls of a filter, page by page. */
+async function* readPages(
+  store: Pick<CallFactsStore, 'scanCalls'>,
+  { filter, scope }: Omit<CallExport, 'format'>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly CallSummary[], void, undefined> {
   for (let after: CallPlace | undefined; ;) {
     signal.throwIfAborted();
     const { calls, next } = await store.scanCalls({ filter, scope, limit: pageRows, workMs, ...(after === undefined ? {} : { after }) });
-    if (calls.length > 0) yield calls.map(write).join('');
+    if (calls.length > 0) yield calls;
     if (next === undefined) return;
     after = next;
   }

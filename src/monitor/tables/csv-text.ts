@@ -1,5 +1,6 @@
-import { rememberTexts } from './remember-texts.ts';
-import type { Cell, Column, TableRow } from './table.ts';
+import type { Cell } from '../../billing/workbook/cell.ts';
+import { rememberTexts } from '../../billing/workbook/remember-texts.ts';
+import type { Column, TableRow } from './table.ts';
 
 /**
  * The starts of texts that spreadsheet programs read as formulas, also after blanks. Some programs read the full-width

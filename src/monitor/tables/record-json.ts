@@ -1,5 +1,6 @@
-import { type CellText, rememberTexts } from './remember-texts.ts';
-import type { Cell, TableRow } from './table.ts';
+import type { Cell } from '../../billing/workbook/cell.ts';
+import { type CellText, rememberTexts } from '../../billing/workbook/remember-texts.ts';
+import type { TableRow } from './table.ts';
 
 /**
  * Writes records of one kind as JSON: the same text as JSON.stringify in a fraction of its time, because field names

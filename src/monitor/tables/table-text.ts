@@ -1,12 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { createCsvEncoder, encodeCsvHeader } from './csv-text.ts';
 import { createJsonEncoder } from './record-json.ts';
+import type { Batches } from '../../billing/workbook/cell.ts';
 import type { Column, TableRow } from './table.ts';
 
 const CHUNK_CHARACTERS = 128 * 1024;
-
-/** The rows of a table as their source returns them: many at a time, or all at once. */
-export type Batches<Row> = Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>;
 
 /** A table as CSV (RFC 4180, UTF-8 without a byte order mark) with a header line, piece by piece while it is read. */
 export function createCsvText<Row extends TableRow>(columns: readonly Column<Row>[], rows: Batches<Row>): AsyncGenerator<string> {

@@ -1,21 +1,10 @@
 import type { BilledCallRecord } from '../../billing/statistics/billed-call-record.ts';
 import { type BillingRecord, billingRecordFields } from '../../billing/statistics/billing-record.ts';
-import type { ExactNumber } from '../../billing/statistics/exact-number.ts';
-
-/** A value of a table. */
-export type Cell = string | number | boolean | ExactNumber;
+import type { Cell, CellKind, SheetColumn } from '../../billing/workbook/cell.ts';
 
 export type TableRow = Readonly<Record<string, Cell>>;
 
-/**
- * How a typed format shows a value: `number` is not added up, and `local-time` is a text `YYYY-MM-DD HH:MM:SS` that
- * becomes a date in formats that have dates.
- */
-export type CellKind = 'text' | 'number' | 'count' | 'amount' | 'boolean' | 'local-time';
-
-export type Column<Row> = {
-  readonly field: keyof Row & string;
-  readonly kind: CellKind;
+export type Column<Row> = SheetColumn<Row> & {
   /** One or two sentences for readers of the column. */
   readonly meaning: string;
 };

@@ -3,10 +3,11 @@ import { granularityNames } from '../../billing/statistics/granularity.ts';
 import type { StatisticsRequest, StatisticsScope } from '../../billing/statistics/statistics.ts';
 import type { BillingTotals } from '../../billing/statistics/billing-record.ts';
 import { billColumns, callColumns } from '../tables/table.ts';
-import type { Cell, CellKind } from '../tables/table.ts';
-import { sheetEnd, sheetStart } from './sheet-layout.ts';
-import { encodeCell } from './sheet-xml.ts';
-import { cellStyles } from './workbook-parts.ts';
+import type { Cell, CellKind } from '../../billing/workbook/cell.ts';
+import type { WrittenSheet } from '../../billing/workbook/list-sheets.ts';
+import { sheetEnd, sheetStart } from '../../billing/workbook/sheet-layout.ts';
+import { encodeCell } from '../../billing/workbook/sheet-xml.ts';
+import { cellStyles } from '../../billing/workbook/workbook-parts.ts';
 
 /** The facts that a workbook states about itself. */
 export type About = {
@@ -20,9 +21,6 @@ export type About = {
   readonly totals: () => BillingTotals;
 };
 
-/** A sheet that was written before this one. */
-export type WrittenSheet = { readonly name: string; readonly rowCount: number };
-
 /** Characters per line of the second column, which wraps long texts. */
 const lineCharacters = 80;
 const lineHeight = 15;
@@ -33,7 +31,11 @@ type AboutOptions = { readonly title: string; readonly hasDetail: boolean };
 type Line = readonly (readonly [value: Cell, style: number, kind?: CellKind])[];
 
 /** The sheet that describes the others, as XML: query, time zone, totals and the meaning of each column. */
-export function* writeAboutXml(about: About, sheets: readonly WrittenSheet[], { title, hasDetail }: AboutOptions): Generator<string> {
+export function* writeAboutXml(
+  about: About,
+  sheets: readonly Pick<WrittenSheet, 'name' | 'rowCount'>[],
+  { title, hasDetail }: AboutOptions,
+): Generator<string> {
   const lines: readonly Line[] = [
     [['Billing statistics', cellStyles.title]],
     [],

@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { inflateRawSync, crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import readXlsxFile from 'read-excel-file/node';
 import type { BilledCallRecord } from '../../billing/statistics/billed-call-record.ts';
@@ -12,6 +11,7 @@ import { exactNumber } from '../../billing/statistics/exact-number.ts';
 import { billingRecordFields, encodeBillingRecords } from '../../billing/statistics/billing-record.ts';
 import { fakeRow } from '../../billing/statistics/testing/fake-row.ts';
 import type { StatisticsRow } from '../../billing/statistics/statistics-store.ts';
+import { unzip } from '../../billing/workbook/testing/unzip.ts';
 import { createWorkbookStream } from './workbook-stream.ts';
 
 type Records = Parameters<typeof createWorkbookStream>[0];
@@ -23,39 +23,6 @@ async function makeWorkbook(rows: readonly StatisticsRow[], recordsPerSheet?: nu
   const options = { modifiedAtMs, ...(recordsPerSheet !== undefined && { recordsPerSheet }) };
   for await (const piece of createWorkbookStream([[...encodeBillingRecords(rows, 'Asia/Shanghai')]], options)) pieces.push(piece);
   return Buffer.concat(pieces);
-}
-
-/**
- * Reads the archive by its directory. Checks every length and checksum, and that no part of it needs more than ZIP 2.0.
- */
-function unzip(archive: Buffer): Map<string, string> {
-  const end = archive.length - 22;
-  assert.equal(archive.readUInt32LE(end), 0x06054b50);
-  assert.notEqual(archive.readUInt32LE(end - 20), 0x07064b50, 'the archive has a ZIP64 directory');
-  const files = new Map<string, string>();
-  let at = archive.readUInt32LE(end + 16);
-  for (let index = 0; index < archive.readUInt16LE(end + 10); index += 1) {
-    assert.equal(archive.readUInt32LE(at), 0x02014b50);
-    assert.equal(archive.readUInt16LE(at + 6), 20, 'Excel refuses archives that need more than ZIP 2.0');
-    const [crc, compressedBytes, contentBytes] = [
-      archive.readUInt32LE(at + 16),
-      archive.readUInt32LE(at + 20),
-      archive.readUInt32LE(at + 24),
-    ];
-    const [nameBytes, extraBytes] = [archive.readUInt16LE(at + 28), archive.readUInt16LE(at + 30)];
-    const name = archive.toString('utf8', at + 46, at + 46 + nameBytes);
-    const local = archive.readUInt32LE(at + 42);
-    assert.equal(archive.readUInt32LE(local), 0x04034b50);
-    assert.equal(archive.readUInt16LE(local + 4), 20, 'Excel refuses archives that need more than ZIP 2.0');
-    const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
-    const content = inflateRawSync(archive.subarray(start, start + compressedBytes));
-    assert.equal(content.length, contentBytes);
-    assert.equal(crc32(content), crc);
-    files.set(name, content.toString());
-    at += 46 + nameBytes + extraBytes;
-  }
-  assert.equal(at, end);
-  return files;
 }
 
 /** A small strict reader: balanced tags, quoted attributes, known entities and legal characters only. */

@@ -2,11 +2,12 @@ import { type Static, Type } from 'typebox';
 
 import { callFlags, endCodes } from '../../../billing/calls/call-fact.ts';
 import type { CallFactsStore, CallSummary } from '../../../billing/calls/call-facts-store.ts';
-import { exportCalls } from '../../../billing/calls/export-calls.ts';
+import { exportCalls, exportCallsWorkbook } from '../../../billing/calls/export-calls.ts';
 import { findCall } from '../../../billing/calls/find-call.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
 import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
+import { workbookType } from '../../../billing/workbook/write-table.ts';
 import {
   instant,
   instantQuery,
@@ -199,13 +200,18 @@ const exportAll = operation({
   id: 'calls.export',
   method: 'GET',
   path: '/calls/export',
-  summary: 'All calls that a filter selects, newest first, as CSV or JSON Lines',
+  summary: 'All calls that a filter selects, newest first, as CSV, JSON Lines or a workbook with as many sheets as they need',
   access: 'calls:read',
-  query: record({ ...callFilterQuery, format: Type.Enum(['csv', 'jsonl']) }),
-  streams: ['text/csv', 'application/jsonl'],
-  handle: async ({ query }, { services, principal, signal }: Context) => {
+  query: record({ ...callFilterQuery, format: Type.Enum(['csv', 'jsonl', 'xlsx']) }),
+  streams: ['text/csv', 'application/jsonl', workbookType],
+  handle: async ({ query }, { services, principal, signal, nowMs }: Context) => {
     const { format, ...fields } = query;
-    const stream = exportCalls(services.calls, { filter: readCallFilter(fields), scope: principal.users, format }, signal);
+    const asked = { filter: readCallFilter(fields), scope: principal.users };
+    if (format === 'xlsx') {
+      const workbook = exportCallsWorkbook(services.calls, asked, { signal, nowMs: nowMs() });
+      return { stream: workbook, contentType: workbookType, fileName: 'calls.xlsx' };
+    }
+    const stream = exportCalls(services.calls, { ...asked, format }, signal);
     return { stream, contentType: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl', fileName: `calls.${format}` };
   },
 });

@@ -5,10 +5,11 @@ import { endCodes } from '../../../billing/calls/call-fact.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { granularityNames } from '../../../billing/statistics/granularity.ts';
-import { exportUsage } from '../../../billing/usage/export-usage.ts';
+import { exportUsage, exportUsageWorkbook } from '../../../billing/usage/export-usage.ts';
 import { queryUsage } from '../../../billing/usage/query-usage.ts';
 import { type UsageLine, type UsagePart, type UsageQuestion, UsageRefusedError } from '../../../billing/usage/usage-question.ts';
 import type { TagDimension, UsageStore, UsageSums } from '../../../billing/usage/usage-store.ts';
+import { workbookType } from '../../../billing/workbook/write-table.ts';
 import { labelMembers, readLabels } from '../../contract/labels.ts';
 import { instant, instantQuery, moneySchema, nullable, optionalInstant, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
@@ -219,18 +220,23 @@ const exportAnswer = operation({
   id: 'usage.export',
   method: 'POST',
   path: '/usage/export',
-  summary: 'The rows of a usage question as CSV or JSON Lines; their sums are the totals of the question',
+  summary: 'The rows of a usage question as CSV, JSON Lines or a workbook; their sums are the totals of the question',
   access: 'usage:read',
-  body: request({ question: questionSchema, format: Type.Enum(['csv', 'jsonl']) }),
-  streams: ['text/csv', 'application/jsonl'],
+  body: request({ question: questionSchema, format: Type.Enum(['csv', 'jsonl', 'xlsx']) }),
+  streams: ['text/csv', 'application/jsonl', workbookType],
   handle: async ({ body }, context: Context) => {
     const { compare: _compare, ...question } = readQuestion(body.question, context);
     const answer = await queryUsage(context.services.usage, question, context.nowMs()).catch(refuse);
+    const { format } = body;
+    if (format === 'xlsx') {
+      const workbook = exportUsageWorkbook(answer, question.groupBy, context.nowMs());
+      return { stream: workbook, contentType: workbookType, fileName: 'usage.xlsx' };
+    }
     const stream = (async function* () {
-      yield* exportUsage(answer, question.groupBy, body.format);
+      yield* exportUsage(answer, question.groupBy, format);
     })();
-    const contentType = body.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl';
-    return { stream, contentType, fileName: `usage.${body.format}` };
+    const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl';
+    return { stream, contentType, fileName: `usage.${format}` };
   },
 });
 

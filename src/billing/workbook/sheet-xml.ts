@@ -1,6 +1,5 @@
-import type { Batches } from '../tables/table-text.ts';
-import { type CellText, rememberTexts } from '../tables/remember-texts.ts';
-import type { Cell, CellKind, Column, TableRow } from '../tables/table.ts';
+import type { Batches, Cell, CellKind, SheetColumn, TableRow } from './cell.ts';
+import { type CellText, rememberTexts } from './remember-texts.ts';
 import { type PlacedColumn, type PrintLayout, columnLetter, encodeColumns, placeColumns, sheetEnd, sheetStart } from './sheet-layout.ts';
 import { cellStyles } from './workbook-parts.ts';
 import { encodeCellText } from './xml-text.ts';
@@ -62,7 +61,7 @@ export function createRowSource<Row>(rows: Batches<Row>): RowSource<Row> {
 }
 
 export type SheetOptions<Row> = {
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly SheetColumn<Row>[];
   /** The most rows of this sheet; the others go to the next sheet. */
   readonly rowsMax: number;
   readonly printing: PrintLayout;
@@ -117,7 +116,7 @@ function sheetHead(columns: readonly PlacedColumn[], firstRows: readonly TableRo
 
 /** Writes the same text as encodeCell for each cell, in a fraction of the time: constant parts are built once. */
 function createRowEncoder(columns: readonly PlacedColumn[]): (values: TableRow, row: number) => string {
-  const cells: readonly SheetColumn[] = columns.map(({ field, kind, letter, style }) => ({
+  const cells: readonly CellTexts[] = columns.map(({ field, kind, letter, style }) => ({
     field,
     kind,
     start: `<c r="${letter}`,
@@ -138,7 +137,7 @@ function createRowEncoder(columns: readonly PlacedColumn[]): (values: TableRow, 
   };
 }
 
-type SheetColumn = {
+type CellTexts = {
   readonly field: string;
   readonly kind: CellKind;
   /** The text up to the number of the row. */

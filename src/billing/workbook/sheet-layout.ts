@@ -1,4 +1,4 @@
-import type { CellKind, Column, TableRow } from '../tables/table.ts';
+import type { CellKind, SheetColumn, TableRow } from './cell.ts';
 import { cellStyles } from './workbook-parts.ts';
 
 /** The page set-up of a sheet. */
@@ -43,7 +43,7 @@ const textWidthMax = 38;
 /** Space around a value: an indent on its left or a margin on its right. */
 const room = 3;
 
-export function placeColumns(columns: readonly Column<never>[]): readonly PlacedColumn[] {
+export function placeColumns(columns: readonly SheetColumn<never>[]): readonly PlacedColumn[] {
   return columns.map(({ field, kind }, index) => ({
     field,
     kind,
