@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -256,6 +256,44 @@ describe('commands on another machine', () => {
     await reads('alerts messages --all --json');
     assert.match((await both('alerts test nobody', 1)).stdout, /^nobody: failed: /);
     assert.match((await both('alerts test somebody', 1)).stderr, /there is no channel "somebody"; there are nobody/);
+  });
+
+  test('prices are listed, compared, tried over booked calls, published and explained', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const file = join(away, 'prices.json');
+    const entry = {
+      vendor: 'openai',
+      model: 'gpt-remote',
+      displayName: 'Remote',
+      effectiveFrom: today,
+      checked: today,
+      source: 'https://vendor.example/prices',
+      tiers: [{ inputAbove: 0, prices: { input: '1', output: '2' } }],
+    };
+    writeFileSync(file, JSON.stringify({ version: 'remote', currency: 'USD', entries: [entry] }));
+    assert.match((await both('prices history')).stdout, /^No price book is published/);
+    assert.match((await both(`prices diff ${file}`)).stdout, /openai\/gpt-remote/);
+    assert.match((await both(`prices stage ${file} --days 2 --by model`)).stdout, /^calls of the last 2 days as booked[^]*TOTAL/i);
+    assert.match((await both(`prices publish ${file} --from 2020-01-01`, 1)).stderr, /is in the past/);
+    const published = await change(`prices publish ${file} --from ${today} --note remote`);
+    assert.match(published.stdout, /^published as book 1 \(\w{12}\): 1 models have new prices from /);
+    const version = /the prices are (\S+)\n$/.exec(published.stdout)?.[1] ?? '';
+    assert.match(await reads('prices history'), /remote +override .* token:remote +\w+ +remote\n$/);
+    await reads('prices history --json');
+    assert.match(await reads('prices list --model gpt-remote'), /openai +gpt-remote .* 1 +2 .*store-1\n$/);
+    await reads('prices list --vendor anthropic --json');
+    for (const book of ['', ' shipped', ' 1']) await reads(`prices export${book}`);
+    assert.match((await both('prices export 9', 1)).stderr, /the store has no price book 9/);
+    assert.match((await both('prices export a+b', 1)).stderr, /the store has no prices of version a\+b/);
+    // A version is recorded when a gateway has the book in force.
+    const deadlineMs = Date.now() + 20_000;
+    while ((await onThisMachine(`prices version ${version}`)).code !== 0 && Date.now() < deadlineMs) await delay(200);
+    assert.match(await reads(`prices version ${version}`), /matches its prices[^]*published +1 +remote/);
+    await reads(`prices version ${version} --json`);
+    assert.match((await both('prices version a+b', 1)).stderr, /no prices of version a\+b/);
+    writeFileSync(file, JSON.stringify({ version: 'remote', currency: 'USD', entries: [{ ...entry, tiers: [] }] }));
+    assert.match((await both(`prices publish ${file} --from ${today}`, 1)).stderr, /tiers/);
+    assert.match((await change(`prices publish ${file} --from ${today} --output x`, 1)).stderr, /./);
   });
 
   test('no address, no token, a wrong token, plain http and a console that is away are named', async () => {

@@ -32,6 +32,7 @@ import { overviewOperations } from './overview/overview-operations.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
 import { priceDraftOperations, type PriceDraftServices } from './prices/draft-operations.ts';
 import { priceOperations, type PriceServices } from './prices/price-operations.ts';
+import { publicationOperations } from './prices/publish-operation.ts';
 import { stageOperations, type StageServices } from './prices/stage-operation.ts';
 import { receiptOperations, type ReceiptServices } from './receipts/receipt-operations.ts';
 import { targetOperations, type TargetServices } from './targets/target-operations.ts';
@@ -98,6 +99,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...receiptOperations,
   ...refusalOperations,
   ...priceOperations,
+  ...publicationOperations,
   ...priceDraftOperations,
   ...stageOperations,
   ...standingOperations,

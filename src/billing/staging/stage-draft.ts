@@ -34,7 +34,7 @@ const dayMs = 86_400_000;
 
 /**
  * Prices the calls of the last days with a draft on top of the prices in force.
- * @returns undefined if there is no such draft; else the sums, as JSON data
+ * @returns undefined if there is no such draft; else the sums and the version of the staged book, as JSON data
  * @throws PriceBookError if the draft cannot apply from that day
  */
 export async function stageDraft({ draft_id, days, by, from }: StagingInput, parts: Parts): Promise<object | undefined> {
@@ -42,10 +42,11 @@ export async function stageDraft({ draft_id, days, by, from }: StagingInput, par
   const draft = await store.findPriceDraft(draft_id);
   if (draft === undefined) return undefined;
   const { book, prices } = desk.load(await findNewestBook(store));
-  const staged = desk.price(stagePriceBook(book, parsePriceBook(JSON.parse(draft.book)), from));
+  const stagedBook = stagePriceBook(book, parsePriceBook(JSON.parse(draft.book)), from);
+  const staged = desk.price(stagedBook);
   const span = { startMs: nowMs - days * dayMs, endMs: nowMs + 1 };
   const result = await compareCalls({ store, staged, current: prices, from, grouping: by, ...span, signal, report });
-  return describeComparison(result);
+  return { ...describeComparison(result), book: stagedBook.version };
 }
 
 /** A comparison as JSON data: amounts are exact nano-USD as texts. */

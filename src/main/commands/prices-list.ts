@@ -4,11 +4,16 @@ import { StartError } from '../environment.ts';
 
 export type ListPricesOptions = { readonly vendor?: string; readonly model?: string; readonly at?: string };
 
-/** Filters the entries of a book by vendor, model and day. @throws StartError if the day is not valid */
-export function selectPrices(book: PriceBookData, { vendor, model, at }: ListPricesOptions, nowMs: number): PriceBookEntry[] {
+/** The day of `--at`; today without it. @throws StartError if it is not valid */
+export function readListedDay(at: string | undefined, nowMs: number): string {
   const day = at ?? dayOf(nowMs);
   if (day !== 'all' && !isDay(day)) throw new StartError(`--at must be a day such as 2026-12-31, or all; got "${day}"`);
-  return listPrices(book, { vendor, model, day });
+  return day;
+}
+
+/** Filters the entries of a book by vendor, model and day. */
+export function selectPrices(book: PriceBookData, { vendor, model, at }: ListPricesOptions & { readonly at: string }): PriceBookEntry[] {
+  return listPrices(book, { vendor, model, day: at });
 }
 
 /** The table rows of an entry, one per tier. */

@@ -36,10 +36,18 @@ export async function publishToStore(environment: Environment, file: PriceBookDa
     const desk = createPriceDesk(environment);
     const change = { ...commandAuthor(), atMs: about.publishedAtMs };
     const { book: next, loaded } = await publishPrices({ store, desk }, file, about, change).catch(describeRefusal);
-    const models = new Set(file.entries.map(({ vendor, model }) => `${vendor}/${model}`)).size;
+    const { number, digest } = next;
+    const source = versionOfBook(next);
+    const hidden = findHidden(loaded.layers)
+      .filter((each) => each.source === source)
+      .map(({ by, models }) => ({ layer: by, models }));
     return [
-      `published as book ${next.number} (${next.digest.slice(0, 12)}): ${models} models have new prices from ${about.from} on; gateways have it within seconds; with this configuration the prices are ${loaded.prices.version}`,
-      ...describeHidden(loaded, versionOfBook(next)),
+      describePublication(file, { number, digest, from: about.from, version: loaded.prices.version }),
+      ...describeUnused(
+        source,
+        loaded.layers.map((layer) => layer.source),
+        hidden,
+      ),
     ];
   } finally {
     await store.close();
@@ -52,13 +60,29 @@ function describeRefusal(error: unknown): never {
   throw new StartError(`${error.message}; see weir prices history, and publish again`, { cause: error });
 }
 
-/** Describes for people the prices of a layer that this configuration does not use. */
-export function describeHidden({ layers }: Pick<LoadedPrices, 'layers'>, source?: string): readonly string[] {
-  if (source !== undefined && !layers.some((layer) => layer.source === source))
-    return [`With this configuration the book is not used: prices.mode is replace, so only ${layers[0]?.source ?? 'the file'} applies.`];
-  return findHidden(layers)
-    .filter((hidden) => source === undefined || hidden.source === source)
-    .map(({ source: below, by, models }) => `${by} overrides the prices of ${below} for these models: ${models.join(', ')}`);
+/** Says what was published. */
+export function describePublication(
+  { entries }: PriceBookData,
+  { number, digest, from, version }: { readonly number: number; readonly digest: string; readonly from: string; readonly version: string },
+): string {
+  const models = new Set(entries.map(({ vendor, model }) => `${vendor}/${model}`)).size;
+  return `published as book ${number} (${digest.slice(0, 12)}): ${models} models have new prices from ${from} on; gateways have it within seconds; with this configuration the prices are ${version}`;
+}
+
+type Hidden = { readonly layer: string; readonly models: readonly string[] };
+
+/** Warns of prices of a published book that the configuration does not use. */
+export function describeUnused(source: string, layers: readonly string[], hidden: readonly Hidden[]): readonly string[] {
+  if (!layers.includes(source))
+    return [`With this configuration the book is not used: prices.mode is replace, so only ${layers[0] ?? 'the file'} applies.`];
+  return hidden.map(({ layer, models }) => `${layer} overrides the prices of ${source} for these models: ${models.join(', ')}`);
+}
+
+/** Describes for people the prices of lower layers that this configuration does not use. */
+export function describeHidden({ layers }: Pick<LoadedPrices, 'layers'>): readonly string[] {
+  return findHidden(layers).map(
+    ({ source: below, by, models }) => `${by} overrides the prices of ${below} for these models: ${models.join(', ')}`,
+  );
 }
 
 /**

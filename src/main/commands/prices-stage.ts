@@ -17,21 +17,23 @@ import { type Environment, StartError } from '../environment.ts';
 import { inert } from './usage/terminal-text.ts';
 import { findUrl, type UrlOption, urlText } from './database.ts';
 import { nameActor } from './name-actor.ts';
-import { publishToFile, publishToStore } from './prices-publish.ts';
+import { describePublication, describeUnused, publishToFile, publishToStore } from './prices-publish.ts';
 import { readPriceFile } from './read-price-file.ts';
+import { nameRemoteProblems, publishRemotely, stageRemotely } from './remote/remote-prices.ts';
+import { addRemoteOption, type RemoteOption } from './remote/with-service.ts';
 import { loadConfigAndPrices } from './stored-prices.ts';
 import { alignColumns, readStore } from './with-accounts.ts';
 
 const dayMs = 86_400_000;
 const daysMax = 3660;
 
-type StageOptions = { readonly from?: string; readonly days: string; readonly by: string; readonly json?: boolean };
-type PublishOptions = UrlOption & { readonly from: string; readonly note?: string; readonly whole?: true; readonly output?: string };
+type StageOptions = RemoteOption & { readonly from?: string; readonly days: string; readonly by: string; readonly json?: boolean };
+type PublishOptions = RemoteOption &
+  UrlOption & { readonly from: string; readonly note?: string; readonly whole?: true; readonly output?: string };
 
 /** Adds `weir prices stage` (shows the effect of a price change) and `weir prices publish` (publishes it for a day). */
 export function addStagedPriceCommands(prices: Command, environment: () => Environment): void {
-  prices
-    .command('stage')
+  addRemoteOption(prices.command('stage'))
     .description(
       'prices the calls of the last days with a file on top of the book in force, and shows the difference by user; changes nothing',
     )
@@ -41,8 +43,7 @@ export function addStagedPriceCommands(prices: Command, environment: () => Envir
     .option('--by <group>', `adds up by ${comparisonGroupings.join(', ')}`, 'user')
     .option('--json', 'as JSON')
     .action((file: string, options: StageOptions) => stagePrices(environment(), file, options));
-  prices
-    .command('publish')
+  addRemoteOption(prices.command('publish'))
     .description(
       'publishes prices to the database, from which all its gateways load them; they apply from a day on, and earlier days keep their prices. --output writes a file instead',
     )
@@ -70,7 +71,17 @@ async function publish(environment: Environment, file: PriceBookData, options: P
     throw new StartError('--output writes a file and cannot be combined with --whole, --note or --url');
   if ((note?.length ?? 0) > noteCharactersMax)
     throw new StartError(`--note must have at most ${noteCharactersMax} characters; got ${note?.length ?? 0}`);
+  if (options.remote !== undefined && (output !== undefined || options.url !== undefined))
+    throw new StartError('--remote publishes on the console and cannot be combined with --output or --url');
   await namingProblems(from, async () => {
+    if (options.remote !== undefined) {
+      const terms = { from, whole, ...(note === undefined ? {} : { note }) };
+      const published = await publishRemotely(environment, options, { ...terms, book: file });
+      const { number, digest, price_version, hidden, layers } = published;
+      console.log(describePublication(file, { number, digest, from, version: price_version }));
+      for (const warning of describeUnused(`store-${number}`, layers, hidden)) console.error(`weir: ${warning}`);
+      return;
+    }
     if (output !== undefined) {
       console.log(publishToFile(environment, await loadConfigAndPrices(environment), { file, from, output }));
       return;
@@ -88,22 +99,38 @@ async function stagePrices(environment: Environment, file: string, options: Stag
   const grouping = readGrouping(options.by);
   const days = readDays(options.days);
   const from = readDay('--from', options.from ?? dayOf(nowMs));
-  const loaded = await loadConfigAndPrices(environment);
-  const staged = readPriceFile(file);
-  const inForce = await namingProblems(from, () => Promise.resolve(stagePriceBook(loaded.priceBookData, staged, from)));
+  const { result, version } = await namingProblems(from, () =>
+    compare(environment, readPriceFile(file), { from, days, by: grouping }, options),
+  );
+  const title = `calls of the last ${days} days as booked, and as if accepted on ${from} with ${version}`;
+  console.log(options.json === true ? describeAsJson(result, grouping, title) : describe(result, grouping, title).join('\n'));
+}
+
+type Compared = { readonly result: ComparisonResult; readonly version: string };
+
+async function compare(
+  environment: Environment,
+  file: PriceBookData,
+  about: { readonly from: string; readonly days: number; readonly by: ComparisonGrouping },
+  place: RemoteOption,
+): Promise<Compared> {
+  if (place.remote !== undefined) return await stageRemotely(environment, place, file, about);
+  const { from, days, by } = about;
+  const { config, priceBookData } = await loadConfigAndPrices(environment);
+  const staged = stagePriceBook(priceBookData, file, from);
+  const nowMs = systemClock.nowMs();
   const result = await readStore(environment, (store) =>
     compareCalls({
       store,
-      staged: buildPriceBook(loaded.config, inForce),
-      current: buildPriceBook(loaded.config, loaded.priceBookData),
+      staged: buildPriceBook(config, staged),
+      current: buildPriceBook(config, priceBookData),
       from,
-      grouping,
+      grouping: by,
       startMs: nowMs - days * dayMs,
       endMs: nowMs + 1,
     }),
   );
-  const title = `calls of the last ${days} days as booked, and as if accepted on ${from} with ${inForce.version}`;
-  console.log(options.json === true ? describeAsJson(result, grouping, title) : describe(result, grouping, title).join('\n'));
+  return { result, version: staged.version };
 }
 
 /** @throws StartError naming every problem of prices that cannot apply from the given day */
@@ -111,9 +138,9 @@ async function namingProblems<Result>(from: string, work: () => Promise<Result>)
   try {
     return await work();
   } catch (error) {
-    if (error instanceof PriceBookError)
-      throw new StartError(`these prices cannot apply from ${from}:\n  ${error.problems.join('\n  ')}`, { cause: error });
-    throw error;
+    const heading = `these prices cannot apply from ${from}`;
+    if (error instanceof PriceBookError) throw new StartError(`${heading}:\n  ${error.problems.join('\n  ')}`, { cause: error });
+    throw nameRemoteProblems(error, heading);
   }
 }
 

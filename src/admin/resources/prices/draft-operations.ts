@@ -2,11 +2,8 @@ import { type Static, Type } from 'typebox';
 
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { DraftReader } from '../../../billing/price-books/draft-reader.ts';
-import { findNamedBook } from '../../../billing/price-books/find-named-book.ts';
 import { type PriceDraft, priceDraftsMax, type PriceDraftStore, type PriceDraftSummary } from '../../../billing/price-books/price-draft.ts';
-import { findHidden, modelOfEntry } from '../../../billing/price-books/price-layers.ts';
-import { publishPrices } from '../../../billing/price-books/publish-prices.ts';
-import { versionOfBook } from '../../../billing/price-books/published-book.ts';
+import { modelOfEntry } from '../../../billing/price-books/price-layers.ts';
 import { diffPriceBooks } from '../../../billing/rating/diff-price-books.ts';
 import { importFormats } from '../../../billing/rating/import/import-prices.ts';
 import { dayOf, isDay } from '../../../billing/rating/list-prices.ts';
@@ -16,8 +13,8 @@ import { instant, nullable, pageSchema, record, request } from '../../contract/v
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
-import { bookSchema, encodeBook } from './price-book-summary.ts';
-import { loadNow, type PriceServices } from './price-operations.ts';
+import { findBook, loadNow, type PriceServices } from './price-operations.ts';
+import { publicationSchema, publicationTerms, publishFor } from './publish-operation.ts';
 import { refusePrices } from './price-problem.ts';
 
 export type PriceDraftServices = PriceServices & {
@@ -121,7 +118,7 @@ async function readContent({ services, principal, signal, nowMs }: Context, cont
 
 const notCarriedMax = 1000;
 
-const createDraft = operation({
+export const createDraft = operation({
   id: 'price_drafts.create',
   method: 'POST',
   path: '/price_drafts',
@@ -171,7 +168,7 @@ const updateDraft = operation({
   },
 });
 
-const deleteDraft = operation({
+export const deleteDraft = operation({
   id: 'price_drafts.delete',
   method: 'DELETE',
   path: '/price_drafts/{id}',
@@ -185,13 +182,6 @@ const deleteDraft = operation({
     return { body: undefined };
   },
 });
-
-/** A book by its name. @throws AdminProblem `not_found` */
-async function findBase({ services }: Context, base: string): Promise<PriceBookData> {
-  const found = await findNamedBook(base, { store: services.priceBooks, desk: services.priceDesk });
-  if (found === undefined) throw notFound('price book or price version of this name');
-  return found;
-}
 
 const diffDraft = operation({
   id: 'price_drafts.diff',
@@ -224,7 +214,7 @@ const diffDraft = operation({
   handle: async ({ params: { id }, body }, context: Context) => {
     const draft = parsePriceBook(JSON.parse((await findDraft(context, id)).book));
     try {
-      const base = await findBase(context, body.base ?? 'in_force');
+      const base = await findBook(context, body.base ?? 'in_force');
       const changes = diffPriceBooks(base, body.whole === true ? draft : mergePriceBooks(base, draft));
       const shown = changes.slice(0, changesMax).map(({ entry, member, before, after }) => ({
         entry,
@@ -264,39 +254,11 @@ const publishDraft = operation({
   versionOf: async (_params, services: PriceDraftServices) => (await services.priceBooks.newestPriceBook())?.number ?? 0,
   status: 201,
   params,
-  body: request({
-    from: Type.String({ maxLength: 10, description: 'The first day (UTC) of the new prices, today at the earliest.' }),
-    whole: Type.Optional(Type.Boolean({ description: 'From that day on no other model has a price.' })),
-    note: Type.Optional(Type.String({ maxLength: noteMax, description: 'Why.' })),
-  }),
-  reply: record({
-    ...bookSchema.properties,
-    price_version: Type.String({ description: 'The version of all prices with this configuration.' }),
-    is_used: Type.Boolean({ description: 'False if this configuration uses its price file alone.' }),
-    hidden: Type.Array(record({ layer: Type.String(), models: Type.Array(Type.String()) }), {
-      description: 'Models of the book that a layer above it hides with this configuration.',
-    }),
-  }),
+  body: request(publicationTerms),
+  reply: publicationSchema,
   handle: async ({ params: { id }, body }, context: Context) => {
-    const { services, principal, change, expected } = context;
-    const { from, whole = false, note } = body;
-    if (!isDay(from)) throw invalidField('/from', 'day', 'The field from must be a day such as 2026-12-31.');
     const draft = parsePriceBook(JSON.parse((await findDraft(context, id)).book));
-    const facts = { from, whole, note, actor: principal.author.actor, expectedNewest: expected };
-    const desk = { store: services.priceBooks, desk: services.priceDesk };
-    const { book, loaded } = await publishPrices(desk, draft, facts, change()).catch(refusePrices);
-    const source = versionOfBook(book);
-    const hidden = findHidden(loaded.layers).filter((each) => each.source === source);
-    return {
-      body: {
-        ...encodeBook(book),
-        price_version: loaded.prices.version,
-        is_used: loaded.layers.some((layer) => layer.source === source),
-        hidden: hidden.map(({ by, models }) => ({ layer: by, models: [...models] })),
-      },
-      version: book.number,
-      location: `/price_books/${book.number}`,
-    };
+    return await publishFor(context, draft, body);
   },
 });
 

@@ -1,11 +1,13 @@
 import { Type } from 'typebox';
 
+import { findNamedBook } from '../../../billing/price-books/find-named-book.ts';
 import type { PriceBookStore } from '../../../billing/price-books/price-book-store.ts';
 import type { PriceDesk } from '../../../billing/price-books/price-desk.ts';
 import { modelOfEntry, sourcesOf } from '../../../billing/price-books/price-layers.ts';
 import { findNewestBook } from '../../../billing/price-books/publish-prices.ts';
 import { readPublishedBook } from '../../../billing/price-books/published-book.ts';
 import { dayOf, isDay, listPrices } from '../../../billing/rating/list-prices.ts';
+import type { PriceBookData } from '../../../billing/rating/parse-price-book.ts';
 import { parsePriceBasis, type PriceBasis } from '../../../billing/rating/price-basis.ts';
 import { createPriceBook } from '../../../billing/rating/price-book.ts';
 import type { PriceBookEntry } from '../../../billing/rating/price-book-schema.ts';
@@ -41,7 +43,7 @@ function readDay(at: string | undefined, nowMs: number): string {
   throw new AdminProblem('invalid_request', detail, { errors: [{ parameter: 'at', code: 'day', detail }] });
 }
 
-const listAll = operation({
+export const listPricesOfDay = operation({
   id: 'prices.list',
   method: 'GET',
   path: '/prices',
@@ -102,7 +104,7 @@ function hiddenBelow(layers: ReturnType<PriceDesk['load']>['layers'], layer: str
   });
 }
 
-const listBooks = operation({
+export const listBooks = operation({
   id: 'price_books.list',
   method: 'GET',
   path: '/price_books',
@@ -123,6 +125,35 @@ const listBooks = operation({
   },
 });
 
+/** A book by its name, as an operation takes it. @throws AdminProblem `not_found` */
+export async function findBook({ services }: Context, name: string): Promise<PriceBookData> {
+  const found = await findNamedBook(name, { store: services.priceBooks, desk: services.priceDesk });
+  if (found === undefined) throw notFound('price book or price version of this name');
+  return found;
+}
+
+export const exportBook = operation({
+  id: 'prices.export',
+  method: 'GET',
+  path: '/prices/export',
+  summary: 'A whole price book: the prices in force, those of this release, a published book, or those behind a price version',
+  access: 'prices:read',
+  query: record({
+    book: Type.Optional(
+      Type.String({ maxLength: 256, description: 'in_force (unless given), shipped, the number of a published book, or a price version.' }),
+    ),
+  }),
+  reply: record({ name: Type.String(), book: anyObject('As a price book file.') }),
+  handle: async ({ query }, context: Context) => {
+    const name = query.book ?? 'in_force';
+    try {
+      return { body: { name, book: { ...(await findBook(context, name)) } } };
+    } catch (error) {
+      return refusePrices(error);
+    }
+  },
+});
+
 const getBook = operation({
   id: 'price_books.get',
   method: 'GET',
@@ -138,7 +169,7 @@ const getBook = operation({
   },
 });
 
-const getVersion = operation({
+export const getVersion = operation({
   id: 'price_versions.get',
   method: 'GET',
   path: '/price_versions/{version}',
@@ -182,4 +213,4 @@ function readBasis(version: string, text: string): Partial<PriceBasis> & { reado
   }
 }
 
-export const priceOperations: readonly Operation<PriceServices>[] = [listAll, listBooks, getBook, getVersion];
+export const priceOperations: readonly Operation<PriceServices>[] = [listPricesOfDay, exportBook, listBooks, getBook, getVersion];

@@ -15,7 +15,7 @@ export type StageServices = OperationServices & { readonly priceDrafts: Pick<Pri
 /** The kind of operations that price calls again with a draft. */
 export const stagingKind = 'prices.stage';
 
-const stageDraft = operation({
+export const stageDraft = operation({
   id: 'price_drafts.stage',
   method: 'POST',
   path: '/price_drafts/{id}/stage',
