@@ -1,9 +1,11 @@
-// The cost of booking a call in the store's thread, with a temporary database: `node bench/booking.ts [postgres]`. On
-// PostgreSQL the server's own time is additional.
+// The cost of a call in the store's thread, with a temporary database: `node bench/booking.ts [postgres]`. Calls are
+// booked, and then followed: the follower writes the facts of lists and figures. On PostgreSQL the server's own time is
+// additional.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../conformance/support/start-postgres.ts';
+import { createCallFactsOperations } from '../src/store/operations/facts/call-facts-operations.ts';
 import { createLedgerOperations } from '../src/store/operations/ledger-operations.ts';
 import type { Database } from '../src/store/operations/database.ts';
 import { createPostgresDatabase } from '../src/store/postgres/postgres-database.ts';
@@ -39,21 +41,38 @@ async function usePostgres(): Promise<Engine> {
   return { database: createPostgresDatabase(pool), end: () => pool.close().then(server.close) };
 }
 
+/** Rows of a step, as the gateway's follower has them. */
+const followedAtOnce = 200;
+
 const engine = process.argv[2] === 'postgres' ? await usePostgres() : await useSqlite();
 try {
   const { appendBatch } = createLedgerOperations(engine.database);
-  console.log(`${'batches of'.padEnd(40)} CPU µs a row   ms a batch`);
+  const { followCalls } = createCallFactsOperations(engine.database);
+  /** Runs work, and returns its processor time per row in microseconds. */
+  const measure = async (rows: number, work: () => Promise<void>): Promise<string> => {
+    const before = process.threadCpuUsage();
+    await work();
+    const { user, system } = process.threadCpuUsage(before);
+    return ((user + system) / rows).toFixed(2).padStart(12);
+  };
+  console.log(`${'CPU µs a row of batches of'.padEnd(40)}       booked     followed   ms a batch`);
   for (const [index, calls] of bookedCalls.entries()) {
     const count = Math.ceil(rowsMeasured / calls.rows);
     const batches = createBatches(calls, count * 2, startMs + index * 60_000);
+    const book = async (some: typeof batches): Promise<void> => {
+      for (const batch of some) await appendBatch(batch, 'bench');
+    };
+    const follow = async (): Promise<void> => {
+      while ((await followCalls(followedAtOnce, startMs)) === 'more');
+    };
     // The first half warms up.
-    for (const batch of batches.slice(0, count)) await appendBatch(batch, 'bench');
-    const [cpu, before] = [process.threadCpuUsage(), performance.now()];
-    for (const batch of batches.slice(count)) await appendBatch(batch, 'bench');
-    const { user, system } = process.threadCpuUsage(cpu);
-    const micros = (user + system) / (count * calls.rows);
+    await book(batches.slice(0, count));
+    await follow();
+    const before = performance.now();
+    const booked = await measure(count * calls.rows, () => book(batches.slice(count)));
     const batchMs = (performance.now() - before) / count;
-    console.log(`${calls.name.padEnd(40)} ${micros.toFixed(2).padStart(12)} ${batchMs.toFixed(2).padStart(12)}`);
+    const followed = await measure(count * calls.rows, follow);
+    console.log(`${calls.name.padEnd(40)} ${booked} ${followed} ${batchMs.toFixed(2).padStart(12)}`);
   }
 } finally {
   await engine.end();

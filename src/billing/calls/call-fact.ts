@@ -114,12 +114,17 @@ export function describeCall(entry: CallEntry): CallFact {
     parentId,
     isRound: parentId !== undefined && /^\d+$/.test(entry.callId.slice(parentId.length + 1)),
     isRequest: entry.toolUsage === undefined && entry.settlement === undefined,
-    firstByteMs: entry.firstByteMs === undefined ? undefined : Math.max(0, Math.round(entry.firstByteMs)),
+    firstByteMs: entry.firstByteMs === undefined ? undefined : readFirstByteMs(entry.firstByteMs),
     failedAttempts: (entry.failedAttempts ?? []).map(({ upstream, upstreamModel }) => ({
       upstream,
       upstreamModel: upstreamModel.slice(0, foreignNameMax),
     })),
   };
+}
+
+/** The time until an upstream's first byte as a fact: whole milliseconds. */
+export function readFirstByteMs(ms: number): number {
+  return Math.max(0, Math.round(ms));
 }
 
 function nameOf(value: string | undefined): FactName | undefined {

@@ -31,6 +31,11 @@ export function addDuration(histogram: DurationHistogram, ms: number): void {
   addToClass(histogram, low, 1);
 }
 
+/** Adds the durations of another histogram. */
+export function addHistogram(histogram: DurationHistogram, other: DurationHistogram): void {
+  for (const [place, count] of other.entries()) if (count !== 0) addToClass(histogram, place, count);
+}
+
 /** Adds the counts of encodeHistogram. */
 export function addEncoded(histogram: DurationHistogram, bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -188,12 +188,30 @@ export const selectCalls = 'select calls.*, call_shapes.template from calls left
 export function readEntryText(row: SqlRow): string {
   const text = readText(row, 'entry');
   if ((row['shape'] ?? null) === null) return text;
-  const parts = (readOptionalText(row, 'template') ?? '').split(valueMark);
+  return fillTemplate(readOptionalText(row, 'template') ?? '', readShapedValues(text), readText(row, 'call_id'));
+}
+
+/** The values of an entry with a shape, in the order of the marks. */
+export function readShapedValues(text: string): readonly string[] {
   const values = text.split(valueMark);
   // A mark follows the last value.
-  if (parts.length !== values.length || values.pop() !== '')
-    throw new StoreError('corrupt', 'An entry of the ledger does not fit its shape.');
+  if (values.pop() !== '') throw doesNotFit();
+  return values;
+}
+
+/**
+ * A template with values in the places of its marks.
+ * @param callId the id of the row, for which a value can be a mark
+ */
+export function fillTemplate(template: string, values: readonly string[], callId: string): string {
+  const parts = template.split(valueMark);
+  if (parts.length !== values.length + 1) throw doesNotFit();
   let joined = parts[0] ?? '';
-  for (const [index, value] of values.entries()) joined += (value === idMark ? readText(row, 'call_id') : value) + (parts[index + 1] ?? '');
+  for (const [index, value] of values.entries()) joined += (value === idMark ? callId : value) + (parts[index + 1] ?? '');
   return joined;
 }
+
+/** The number of marks of a template. */
+export const countMarks = (template: string): number => template.split(valueMark).length - 1;
+
+const doesNotFit = (): StoreError => new StoreError('corrupt', 'An entry of the ledger does not fit its shape.');

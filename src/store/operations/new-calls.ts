@@ -1,16 +1,35 @@
-import type { SqlParameter, SqlRow } from './sql-values.ts';
+import type { SqlParameter, SqlRow, ValueRow } from './sql-values.ts';
 
 /** The statements of a database that are needed here. */
 type Queries = {
   readonly first: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<SqlRow | undefined>;
-  readonly all: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<readonly SqlRow[]>;
+  readonly rows: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<readonly ValueRow[]>;
 };
 
 /** Positions of the follower of the ledger, as `call_follow` has them. */
 type FollowPositions = { readonly nextNumber: number; readonly backNumber: number };
 
-/** A row of selectCalls and the number of its facts. */
-export type NumberedRow = { readonly number: number; readonly row: SqlRow };
+/** The columns of `calls` that facts are made of, in the order of the values of a row. */
+export const newCallColumns = [
+  'call_id',
+  'accepted_at_ms',
+  'billed',
+  'prompt_tokens',
+  'completion_tokens',
+  'cache_tokens',
+  'cache_creation_tokens',
+  'use_time_ms',
+  'amount_nano_usd',
+  'entry',
+  'shape',
+  'user_name',
+  'key_name',
+  'key_id',
+  'requested_model',
+] as const;
+
+/** The values of newCallColumns and the number of the row's facts. */
+export type NumberedRow = { readonly number: number; readonly values: ValueRow };
 
 /** The rows of the ledger that have no facts yet. How they are found differs between engines. */
 export type NewCalls = {

@@ -1,4 +1,4 @@
-import type { NewCalls } from '../operations/new-calls.ts';
+import { type NewCalls, newCallColumns } from '../operations/new-calls.ts';
 import { readInteger, readOptionalInteger } from '../operations/read-column.ts';
 
 /** A statement that books calls leaves at most 64 ids together, and the migration left 200. */
@@ -8,16 +8,16 @@ const take = (order: 'asc' | 'desc'): string => `with taken as (
     delete from call_queue where number in (select number from call_queue where is_old = ? order by number ${order} limit ?)
     returning number, call_ids
   )
-  select calls.*, call_shapes.template from taken cross join unnest(taken.call_ids) as booked (call_id)
-    join calls on calls.call_id = booked.call_id left join call_shapes on call_shapes.id = calls.shape`;
+  select ${newCallColumns.map((column) => `calls.${column}`).join(', ')} from taken cross join unnest(taken.call_ids) as booked (call_id)
+    join calls on calls.call_id = booked.call_id`;
 
 /** The new rows of a server: those whose ids the trigger on `calls` has left in the queue. */
 export const newCalls: NewCalls = {
   take: async (transaction, { nextNumber, backNumber }, limit) => {
     const together = Math.max(1, Math.floor(limit / idsTogether));
-    let found = await transaction.all(take('asc'), 0, together);
-    if (found.length === 0) found = await transaction.all(take('desc'), 1, Math.max(1, Math.floor(together / 3)));
-    const rows = found.map((row, index) => ({ number: nextNumber + index, row }));
+    let found = await transaction.rows(take('asc'), 0, together);
+    if (found.length === 0) found = await transaction.rows(take('desc'), 1, Math.max(1, Math.floor(together / 3)));
+    const rows = found.map((values, index) => ({ number: nextNumber + index, values }));
     return { rows, positions: { nextNumber: nextNumber + rows.length, backNumber } };
   },
   areWaiting: async (database) => (await database.first('select 1 as one from call_queue limit 1')) !== undefined,

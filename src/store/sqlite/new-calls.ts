@@ -1,23 +1,22 @@
-import { selectCalls } from '../operations/call-shapes.ts';
-import type { NewCalls, NumberedRow } from '../operations/new-calls.ts';
+import { type NewCalls, newCallColumns, type NumberedRow } from '../operations/new-calls.ts';
 import { readInteger, readOptionalInteger } from '../operations/read-column.ts';
-import type { SqlRow } from '../operations/sql-values.ts';
+import type { ValueRow } from '../operations/sql-values.ts';
 
 // Rows of `calls` are never deleted and the file has one writer at a time, so the rowid counts up in the order of
 // booking. A booking costs nothing for this.
-const select = selectCalls.replace('select ', 'select calls.rowid as booked_number, ');
-const forward = `${select} where calls.rowid >= ? order by calls.rowid limit ?`;
-const backward = `${select} where calls.rowid <= ? order by calls.rowid desc limit ?`;
+const select = `select ${newCallColumns.join(', ')}, rowid from calls`;
+const forward = `${select} where rowid >= ? order by rowid limit ?`;
+const backward = `${select} where rowid <= ? order by rowid desc limit ?`;
 
-const toNumbered = (row: SqlRow): NumberedRow => ({ number: readInteger(row, 'booked_number'), row });
+const toNumbered = (values: ValueRow): NumberedRow => ({ number: Number(values[newCallColumns.length]), values });
 
 /** The new rows of a file: those after the last one that was read. */
 export const newCalls: NewCalls = {
   take: async (transaction, { nextNumber, backNumber }, limit) => {
-    const rows = (await transaction.all(forward, nextNumber, limit)).map(toNumbered);
+    const rows = (await transaction.rows(forward, nextNumber, limit)).map(toNumbered);
     const next = (rows.at(-1)?.number ?? nextNumber - 1) + 1;
     if (rows.length === limit || backNumber <= 0) return { rows, positions: { nextNumber: next, backNumber } };
-    const old = (await transaction.all(backward, backNumber, limit - rows.length)).map(toNumbered);
+    const old = (await transaction.rows(backward, backNumber, limit - rows.length)).map(toNumbered);
     return { rows: [...rows, ...old], positions: { nextNumber: next, backNumber: (old.at(-1)?.number ?? 1) - 1 } };
   },
   areWaiting: async (database, { nextNumber, backNumber }) =>

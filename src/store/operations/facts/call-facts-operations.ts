@@ -8,6 +8,7 @@ import { KeptPacks } from '../usage/kept-packs.ts';
 import { packUsageDay } from '../usage/pack-days.ts';
 import { readUsage } from '../usage/read-usage.ts';
 import { readWide } from '../wide-amount.ts';
+import { EntryFacts } from './entry-facts.ts';
 import { FactNames } from './fact-names.ts';
 import { followCalls, readFollowProgress } from './follow-calls.ts';
 import { NameReader } from './name-reader.ts';
@@ -15,11 +16,11 @@ import { countCallsByTime, scanCalls } from './scan-calls.ts';
 
 /** The SQL of lists and counts of calls. */
 export function createCallFactsOperations(database: Database): CallFactsStore & UsageStore & UsageDays {
-  const written = new FactNames();
+  const memory = { names: new FactNames(), entries: new EntryFacts() };
   const names = new NameReader();
   const packs = new KeptPacks();
   return {
-    followCalls: (limit, nowMs) => followCalls(database, written, limit, nowMs),
+    followCalls: (limit, nowMs) => followCalls(database, memory, limit, nowMs),
     followProgress: () => readFollowProgress(database),
     scanCalls: (scan) => scanCalls(database, names, scan),
     countCallsByTime: (count) => countCallsByTime(database, names, count),

@@ -7,8 +7,9 @@ import { inParts, perRows, valuesOf } from '../in-parts.ts';
 import { readBigInt, readInteger, readText } from '../read-column.ts';
 import type { SqlParameter, SqlRow } from '../sql-values.ts';
 import { addWide, readWide, toWide } from '../wide-amount.ts';
-import type { FactNames, NamesInTransaction } from './fact-names.ts';
-import { type FollowedCall, readFollowedCall } from './followed-call.ts';
+import type { EntryFacts } from './entry-facts.ts';
+import type { FactNames, NameRefs, NamesInTransaction } from './fact-names.ts';
+import { type FollowedCall, readFollowedCall, shapesOf } from './followed-call.ts';
 import { numberOfTags } from './tag-sets.ts';
 import { addToService, type ServicePart, sweepServiceMinutes } from './service-sums.ts';
 
@@ -34,8 +35,16 @@ export async function readFollowProgress(database: Database): Promise<FollowProg
   return { waiting, old, ...(earliestMs === undefined ? {} : { completeUntilMs: earliestMs }) };
 }
 
+/** What a follower remembers between its steps. */
+export type FollowerMemory = { readonly names: FactNames; readonly entries: EntryFacts };
+
 /** One step of the follower. See CallFactsStore. */
-export async function followCalls(database: Database, names: FactNames, limit: number, nowMs: number): Promise<'more' | 'done'> {
+export async function followCalls(
+  database: Database,
+  { names, entries }: FollowerMemory,
+  limit: number,
+  nowMs: number,
+): Promise<'more' | 'done'> {
   if (!(await database.newCalls.areWaiting(database, (await readFollowState(database)).positions))) return 'done';
   let used: NamesInTransaction | undefined;
   const followed = await database.transact(async (transaction) => {
@@ -45,7 +54,9 @@ export async function followCalls(database: Database, names: FactNames, limit: n
     const state = await chooseZone(transaction, stateOf(row));
     const { rows, positions } = await transaction.newCalls.take(transaction, state.positions, limit);
     used = names.begin(transaction, state.lastName);
-    await writeFacts(transaction, rows.map(readFollowedCall), used, { name: state.dayZone, fromMinute: state.dayFrom }, nowMs);
+    await entries.load(transaction, shapesOf(rows));
+    const calls = rows.map((row) => readFollowedCall(row, entries));
+    await writeFacts(transaction, calls, used, { name: state.dayZone, fromMinute: state.dayFrom }, nowMs);
     const sql = 'update call_follow set next_number = ?, back_number = ?, last_name = ?, day_zone = ?, day_from = ? where id = 1';
     await transaction.run(sql, positions.nextNumber, positions.backNumber, used.lastName, state.dayZone, state.dayFrom);
     await sweepServiceMinutes(transaction, nowMs);
@@ -116,22 +127,12 @@ async function writeFacts(
   const service: ServicePart[] = [];
   const values: SqlParameter[][] = [];
   for (const call of calls) {
-    const { names: own, endCode } = call.fact;
-    const refs = {
-      user: await names.numberOf('user', own.user),
-      key: await names.numberOf('key', own.key),
-      model: await names.numberOf('model', own.model),
-      served: await names.numberOf('servedModel', own.servedModel),
-      upstream: await names.numberOf('upstream', own.upstream),
-      upstreamModel: await names.numberOf('upstreamModel', own.upstreamModel),
-      interface: await names.numberOf('interface', own.interface),
-      error: await names.numberOf('error', own.error),
-      team: await names.numberOf('team', own.team),
-      tags: await numberOfTags(database, names, call.fact.tags),
-    };
-    values.push(valuesOfFact(call, refs, parts.get(call.callId)));
+    const { names: own, endCode, tags, failedAttempts } = call.fact;
+    const refs = names.knownRefs(own) ?? (await names.refsOf(own));
+    const tagsRef = tags === undefined ? 0 : await numberOfTags(database, names, tags);
+    values.push(valuesOfFact(call, { ...refs, tags: tagsRef }, parts.get(call.callId)));
     service.push({ refs, endCode, atMs: call.atMs, call });
-    for (const attempt of call.fact.failedAttempts) {
+    for (const attempt of failedAttempts) {
       const upstream = await names.numberOf('upstream', { value: attempt.upstream, label: '' });
       const upstreamModel = await names.numberOf('upstreamModel', { value: attempt.upstreamModel, label: '' });
       service.push({ refs: { upstream, upstreamModel, interface: refs.interface }, endCode: 3, atMs: call.atMs, call: undefined });
@@ -142,9 +143,7 @@ async function writeFacts(
   await addToService(database, service, zone, nowMs);
 }
 
-type Refs = Readonly<
-  Record<'user' | 'key' | 'model' | 'served' | 'upstream' | 'upstreamModel' | 'interface' | 'error' | 'team' | 'tags', number>
->;
+type Refs = NameRefs & { readonly tags: number };
 type Sums = { readonly amount: bigint; readonly prompt: bigint; readonly completion: bigint; readonly end: number };
 
 function valuesOfFact(call: FollowedCall, refs: Refs, parts: Sums | undefined): SqlParameter[] {
@@ -157,7 +156,7 @@ function valuesOfFact(call: FollowedCall, refs: Refs, parts: Sums | undefined): 
     refs.user,
     refs.key,
     refs.model,
-    refs.served,
+    refs.servedModel,
     refs.upstream,
     refs.upstreamModel,
     refs.interface,

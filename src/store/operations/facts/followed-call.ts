@@ -1,8 +1,8 @@
-import { type CallFact, describeCall, endCodes, keyLabel } from '../../../billing/calls/call-fact.ts';
-import { decodeCallEntry } from '../call-entry-row.ts';
-import type { NumberedRow } from '../new-calls.ts';
-import { readBigInt, readInteger, readText } from '../read-column.ts';
-import type { SqlRow } from '../sql-values.ts';
+import { type CallFact, endCodes, keyLabel } from '../../../billing/calls/call-fact.ts';
+import { StoreError } from '../../store-error.ts';
+import { newCallColumns, type NumberedRow } from '../new-calls.ts';
+import type { ValueRow } from '../sql-values.ts';
+import type { EntryFacts } from './entry-facts.ts';
 
 /** A row of the ledger, as the follower needs it. */
 export type FollowedCall = {
@@ -20,34 +20,69 @@ export type FollowedCall = {
 };
 
 /** Sums come from the columns that the statistics add up, everything else from the entry. */
-export function readFollowedCall({ number, row }: NumberedRow): FollowedCall {
+export function readFollowedCall({ number, values }: NumberedRow, entries: EntryFacts): FollowedCall {
+  const [callId, atMs, billed, promptTokens, completionTokens, cacheTokens, cacheCreationTokens, useTimeMs, amountNanoUsd] = values;
   return {
     number,
-    callId: readText(row, 'call_id'),
-    atMs: readInteger(row, 'accepted_at_ms'),
-    billed: readInteger(row, 'billed'),
-    promptTokens: readBigInt(row, 'prompt_tokens'),
-    completionTokens: readBigInt(row, 'completion_tokens'),
-    cacheTokens: readBigInt(row, 'cache_tokens'),
-    cacheCreationTokens: readBigInt(row, 'cache_creation_tokens'),
-    useTimeMs: readBigInt(row, 'use_time_ms'),
-    amountNanoUsd: readBigInt(row, 'amount_nano_usd'),
-    fact: readFact(row),
+    callId: toText(callId),
+    atMs: Number(toInteger(atMs)),
+    billed: Number(toInteger(billed)),
+    promptTokens: toInteger(promptTokens),
+    completionTokens: toInteger(completionTokens),
+    cacheTokens: toInteger(cacheTokens),
+    cacheCreationTokens: toInteger(cacheCreationTokens),
+    useTimeMs: toInteger(useTimeMs),
+    amountNanoUsd: toInteger(amountNanoUsd),
+    fact: readFact(values, entries),
   };
 }
 
+/** The shapes of the entries of some rows. */
+export function shapesOf(rows: readonly NumberedRow[]): ReadonlySet<number> {
+  const shapes = new Set<number>();
+  for (const { values } of rows) {
+    const shape = shapeOf(values);
+    if (shape !== undefined) shapes.add(shape);
+  }
+  return shapes;
+}
+
+const [entryAt, shapeAt, userNameAt] = [
+  newCallColumns.indexOf('entry'),
+  newCallColumns.indexOf('shape'),
+  newCallColumns.indexOf('user_name'),
+];
+
+function shapeOf(values: ValueRow): number | undefined {
+  const shape = values[shapeAt];
+  return shape === null || shape === undefined ? undefined : Number(shape);
+}
+
+function toText(value: ValueRow[number] | undefined): string {
+  if (typeof value === 'string') return value;
+  throw new StoreError('corrupt', `A name of a call must be text; got ${value === null ? 'null' : typeof value}.`);
+}
+
+/** An integer from a number of the engine. */
+function toInteger(value: ValueRow[number] | undefined): bigint {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'string') return BigInt(value);
+  throw new StoreError('corrupt', `A count of a call must be an integer; got ${value === null ? 'null' : typeof value}.`);
+}
+
 /** A text that was damaged must not stop the follower: then only the columns of the row are known. */
-function readFact(row: SqlRow): CallFact {
+function readFact(values: ValueRow, entries: EntryFacts): CallFact {
   try {
-    return describeCall(decodeCallEntry(row));
+    return entries.factOf(toText(values[0]), toText(values[entryAt]), shapeOf(values));
   } catch {
     const name = (value: string) => ({ value, label: '' });
-    const [userName, keyName] = [readText(row, 'user_name'), readText(row, 'key_name')];
+    const [user, key, keyId, model] = values.slice(userNameAt);
+    const [userName, keyName] = [toText(user), toText(key)];
     return {
       names: {
         user: name(userName),
-        key: { value: typeof row['key_id'] === 'string' ? row['key_id'] : '', label: keyLabel(userName, keyName) },
-        model: name(readText(row, 'requested_model')),
+        key: { value: typeof keyId === 'string' ? keyId : '', label: keyLabel(userName, keyName) },
+        model: name(toText(model)),
         servedModel: undefined,
         upstream: undefined,
         upstreamModel: undefined,

@@ -1,6 +1,7 @@
 import {
   addDuration,
   addEncoded,
+  addHistogram,
   type DurationHistogram,
   emptyHistogram,
   encodeHistogram,
@@ -49,17 +50,25 @@ type ServiceSum = {
 };
 
 const minuteMs = 60_000;
-const hourMs = 3_600_000;
+const minutesOfHour = 60;
 /** Minutes are kept this long; then hours and single calls answer. */
 export const minutesKeptMs = 30 * 86_400_000;
 
-/** The tables and their units. @param zone the time zone of the days, and the first minute that has a day */
+/**
+ * The tables and their units, which begin with a minute.
+ * @param zone the time zone of the days, and the first minute that has a day
+ */
 function tables(zone: { readonly name: string; readonly fromMinute: number }, nowMs: number) {
   const oldest = (nowMs - minutesKeptMs) / minuteMs;
   return [
-    { table: 'service_minutes', unit: 'minute', unitOf: (ms: number) => Math.floor(ms / minuteMs), from: oldest },
-    { table: 'service_hours', unit: 'hour', unitOf: (ms: number) => Math.floor(ms / hourMs), from: -Infinity },
-    { table: 'service_days', unit: 'day', unitOf: (ms: number) => dayStart(ms, zone.name) / minuteMs, from: zone.fromMinute },
+    { table: 'service_minutes', unit: 'minute', unitOf: (minute: number) => minute, from: oldest },
+    { table: 'service_hours', unit: 'hour', unitOf: (minute: number) => Math.floor(minute / minutesOfHour), from: -Infinity },
+    {
+      table: 'service_days',
+      unit: 'day',
+      unitOf: (minute: number) => dayStart(minute * minuteMs, zone.name) / minuteMs,
+      from: zone.fromMinute,
+    },
   ];
 }
 
@@ -74,8 +83,9 @@ export async function addToService(
   zone: { readonly name: string; readonly fromMinute: number },
   nowMs: number,
 ): Promise<void> {
+  const minutes = sumByMinute(parts);
   for (const { table, unit, unitOf, from } of tables(zone, nowMs)) {
-    const sums = sumUp(parts, unitOf).filter((sum) => sum.unit >= from);
+    const sums = joinSums(minutes, unitOf).filter((sum) => sum.unit >= from);
     for (const sum of sums) await addHistograms(database, { table, unit }, sum);
     for (const part of inParts(sums, database.fragments.sumsPerInsert)) {
       const values = part.flatMap((sum): SqlParameter[] => [
@@ -110,21 +120,40 @@ async function addHistograms(database: Database, { table, unit }: { table: strin
   addEncoded(sum.duration, readBytes(row, 'duration'));
 }
 
-function sumUp(parts: readonly ServicePart[], unitOf: (ms: number) => number): readonly ServiceSum[] {
-  const sums = new Map<string, ServiceSum>();
-  for (const { refs, endCode, atMs, call } of parts) {
-    const unit = unitOf(atMs);
-    const key = `${unit}/${refs.upstream}/${refs.upstreamModel}/${refs.interface}/${endCode}`;
-    const sum = sums.getOrInsertComputed(key, () => ({
-      unit,
-      refs,
-      endCode,
-      counts: serviceCounts.map(() => 0n),
-      amount: 0n,
-      firstByte: emptyHistogram(),
-      duration: emptyHistogram(),
-    }));
-    addPart(sum, call);
+type Sums = Map<string, ServiceSum>;
+
+function sumFor(sums: Sums, unit: number, refs: ServiceRefs, endCode: number): ServiceSum {
+  const key = `${unit}/${refs.upstream}/${refs.upstreamModel}/${refs.interface}/${endCode}`;
+  const found = sums.get(key);
+  if (found !== undefined) return found;
+  const sum = {
+    unit,
+    refs,
+    endCode,
+    counts: serviceCounts.map(() => 0n),
+    amount: 0n,
+    firstByte: emptyHistogram(),
+    duration: emptyHistogram(),
+  };
+  sums.set(key, sum);
+  return sum;
+}
+
+function sumByMinute(parts: readonly ServicePart[]): readonly ServiceSum[] {
+  const sums: Sums = new Map();
+  for (const { refs, endCode, atMs, call } of parts) addPart(sumFor(sums, Math.floor(atMs / minuteMs), refs, endCode), call);
+  return [...sums.values()];
+}
+
+/** Adds up the sums of minutes in longer units. */
+function joinSums(minutes: readonly ServiceSum[], unitOf: (minute: number) => number): readonly ServiceSum[] {
+  const sums: Sums = new Map();
+  for (const { unit, refs, endCode, counts, amount, firstByte, duration } of minutes) {
+    const sum = sumFor(sums, unitOf(unit), refs, endCode);
+    for (const [at, count] of counts.entries()) sum.counts[at] = (sum.counts[at] ?? 0n) + count;
+    sum.amount += amount;
+    addHistogram(sum.firstByte, firstByte);
+    addHistogram(sum.duration, duration);
   }
   return [...sums.values()];
 }
