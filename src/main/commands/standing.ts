@@ -1,73 +1,65 @@
 import type { Command } from 'commander';
 
-import { type MoneyStanding, type Standing, standingOf } from '../../billing/credits/standing.ts';
-import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
-import { systemClock } from '../../platform/clock.ts';
-import type { Store } from '../../store/store.ts';
+import { getStanding } from '../../admin/resources/standing/standing-operations.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { findUserName, printTable, readStore } from './with-accounts.ts';
+import { findKey } from './find-keys.ts';
+import { wordRefusal } from './remote/problems.ts';
+import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
+import { printTable } from './with-accounts.ts';
 
-type Options = { readonly key?: string; readonly model?: string; readonly json?: boolean };
+type Options = RemoteOption & { readonly key?: string; readonly model?: string; readonly json?: boolean };
+type Standing = NonNullable<typeof getStanding.types>['reply'];
 
 /** Adds `weir credits standing`: each limit of a user or a key, what of it is used, and when it is free again. */
 export function addStandingCommand(credits: Command, environment: Environment): void {
-  credits
-    .command('standing')
+  addRemoteOption(credits.command('standing'))
     .description('each limit of a user, its team and the organization, how much of it is used, and when it is free again')
     .argument('<user>')
     .option('--key <name>', 'with the limits of this key of the user')
     .option('--model <name>', 'and whether this model may be called')
     .option('--json', 'as JSON')
     .action(async (user: string, options: Options) => {
-      const standing = await readStore(environment, (store) => read(store, user, options));
-      if (options.json === true) return console.log(JSON.stringify(toJson(standing), undefined, 2));
+      const standing = await read(environment, user, options);
+      if (options.json === true) return printItems(standing);
       printTable(['LEVEL', 'LIMIT', 'MOST', 'USED', 'RESERVED', 'LEFT', 'FREE AT'], rowsOf(standing));
-      if (standing.model !== undefined) console.log(describeModel(standing.model));
+      if (standing.model !== null) console.log(describeModel(standing.model));
     });
 }
 
-async function read(store: Store, user: string, { key: keyName, model }: Options): Promise<Standing> {
-  const userName = await findUserName(store, user);
-  const key =
-    keyName === undefined
-      ? undefined
-      : (await store.listApiKeys()).find((each) => each.userName === userName && each.name === keyName.normalize('NFC'));
-  if (keyName !== undefined && key === undefined) throw new StartError(`${userName} has no key named "${keyName}"`);
-  const standing = await standingOf(store, { userName, keyId: key?.id, model }, systemClock.nowMs());
-  if (standing === undefined) throw new StartError(`there is no user "${user}" any more`);
-  return standing;
+async function read(environment: Environment, user: string, { key, model, ...place }: Options): Promise<Standing> {
+  return await withService(environment, { ...place, reads: true }, async (service) => {
+    const unknown = (): StartError =>
+      new StartError(`there is no user "${user}"; weir users list shows them, and weir keys create makes them`);
+    // The user is asked for first, so that a wrong name is not taken for a missing key.
+    const { body } = await wordRefusal(
+      service.call(getStanding, { query: { user, ...(model !== undefined && { model }) } }),
+      'not_found',
+      unknown,
+    );
+    if (key === undefined) return body;
+    const noKey = (): StartError => new StartError(`${body.user} has no key named "${key}"`);
+    const { id } = await findKey(service, `${body.user}/${key}`).catch((error: unknown) => {
+      throw error instanceof StartError ? noKey() : error;
+    });
+    const query = { user, key_id: id, ...(model !== undefined && { model }) };
+    return (await wordRefusal(service.call(getStanding, { query }), 'not_found', noKey)).body;
+  });
 }
 
+/** A dash where nothing is known: gateways count rates for themselves. */
 function rowsOf({ money, rates, expires }: Standing): readonly (readonly string[])[] {
   return [
-    ...money.map(({ level, of, limitNanoUsd, spentNanoUsd, reservedNanoUsd, leftNanoUsd, resetsAtMs }) => [
+    ...money.map(({ level, of, limit, spent, reserved, left, resets_at }) => [
       level,
       of === 'balance' ? 'balance' : `USD, ${of}`,
-      usdDecimal(limitNanoUsd),
-      spentNanoUsd === undefined ? '-' : usdDecimal(spentNanoUsd),
-      usdDecimal(reservedNanoUsd),
-      usdDecimal(leftNanoUsd),
-      resetsAtMs === undefined ? '-' : new Date(resetsAtMs).toISOString(),
+      ...[limit, spent, reserved, left].map((amount) => amount?.usd ?? '-'),
+      resets_at ?? '-',
     ]),
-    // Gateways count these for themselves.
     ...rates.map(({ level, of, limit }) => [level, of === 'concurrency' ? of : `${of} a minute`, String(limit), '-', '-', '-', '-']),
-    ...(expires === undefined ? [] : [[expires.level, 'expires', new Date(expires.atMs).toISOString(), '-', '-', '-', '-']]),
+    ...(expires === null ? [] : [[expires.level, 'expires', expires.at, '-', '-', '-', '-']]),
   ];
 }
 
-function describeModel({ name, refusedBy }: NonNullable<Standing['model']>): string {
-  return refusedBy === undefined ? `${name} may be called` : `${name} may not be called: the ${refusedBy} does not allow it`;
-}
-
-function toJson({ money, ...standing }: Standing): object {
-  const amount = ({ level, of, limitNanoUsd, spentNanoUsd, reservedNanoUsd, leftNanoUsd, resetsAtMs }: MoneyStanding) => ({
-    level,
-    of,
-    limit_usd: usdDecimal(limitNanoUsd),
-    ...(spentNanoUsd !== undefined && { spent_usd: usdDecimal(spentNanoUsd) }),
-    reserved_usd: usdDecimal(reservedNanoUsd),
-    left_usd: usdDecimal(leftNanoUsd),
-    ...(resetsAtMs !== undefined && { resets_at: new Date(resetsAtMs).toISOString() }),
-  });
-  return { ...standing, money: money.map(amount) };
+function describeModel({ name, refused_by }: NonNullable<Standing['model']>): string {
+  return refused_by === null ? `${name} may be called` : `${name} may not be called: the ${refused_by} does not allow it`;
 }

@@ -37,7 +37,7 @@ function encodeMoney(money: MoneyStanding, isShown: boolean): Static<typeof mone
   };
 }
 
-const getStanding = operation({
+export const getStanding = operation({
   id: 'standing.get',
   method: 'GET',
   path: '/standing',

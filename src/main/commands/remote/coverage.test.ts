@@ -16,7 +16,6 @@ const notYet = 'does not run the operations of the admin API yet';
 const localCommands: Readonly<Record<string, string>> = {
   'alerts secret': 'makes a random secret, which is stored nowhere',
   'config check': 'checks a local file',
-  'credits standing': notYet,
   'database roles': thisMachine,
   login: 'signs this machine in to a console',
   logout: 'ends a sign-in of this machine',
