@@ -41,6 +41,15 @@ describe('signing in to the admin API', () => {
     assert.equal((await browser.send('GET', '/api/v1/session')).status, 200);
   });
 
+  test('keys and billing tokens sign nobody in unless the configuration says so', async () => {
+    for (const proof of [{ api_key: weir.apiKey }, { billing_token: weir.billingToken }]) {
+      const { status, body } = await openBrowser(weir.consoleUrl).send('POST', '/api/v1/session', proof);
+      assert.deepEqual([status, body['code']], [409, 'conflict']);
+    }
+    const ways = (await openBrowser(weir.consoleUrl).send('GET', '/api/v1/session/ways')).body;
+    assert.deepEqual([ways['api_key'], ways['billing_token']], [false, false]);
+  });
+
   test('signing out ends the session on the server', async () => {
     const browser = openBrowser(weir.consoleUrl);
     await browser.send('POST', '/api/v1/session', { name: 'operator', password });

@@ -40,6 +40,7 @@ test('a token of a local command has every permission but the protected ones, un
     permissions: new Set(token.permissions),
     users: 'all',
     author: { actor: 'token:plain', via: 'api', address: '10.0.0.5', requestId: 'req_1' },
+    tokenId: token.id,
   });
   const express = await tokens.create({ name: 'express', permissions: ['people:write', 'calls:read'] }, localMaker, author);
   assert.deepEqual(express.token.permissions, ['calls:read', 'people:write']);

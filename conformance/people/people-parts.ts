@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 import assert from 'node:assert/strict';
 
+import { createAccounts } from '../../src/accounts/create-accounts.ts';
 import { createAdminTokens } from '../../src/accounts/people/admin-tokens.ts';
+import { createKeySessions } from '../../src/accounts/people/keys/key-sessions.ts';
+import { keySignInWays } from '../../src/accounts/people/keys/key-session.ts';
 import { createPasswords } from '../../src/accounts/people/passwords.ts';
 import { createPeople } from '../../src/accounts/people/people.ts';
 import { type RoleSettings, roleSettingsDefault } from '../../src/accounts/people/permissions-of.ts';
@@ -27,13 +30,16 @@ function assemblePeople(store: Store, clock: Clock, settings: () => RoleSettings
   const ids = createIds(clock);
   const shared = { store, clock, random: randomBytes, ids };
   const sessions = createSessions(shared);
+  const keySessions = createKeySessions({ ...shared, limits: createSignInLimits(clock), ways: keySignInWays, settings });
   return {
     store,
     sessions,
     people: createPeople(shared),
     signIns: createSignIns({ ...shared, sessions, passwords: createPasswords(randomBytes), limits: createSignInLimits(clock) }),
     tokens: createAdminTokens(shared),
-    principals: createPrincipals({ sessions, store, clock, logger: silentLogger, settings }),
+    keySessions,
+    principals: createPrincipals({ sessions, keySessions, store, clock, logger: silentLogger, settings }),
+    accounts: createAccounts({ ...shared, author }),
   };
 }
 

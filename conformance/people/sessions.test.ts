@@ -140,6 +140,7 @@ test('a store that does not answer makes a session unavailable, never wrong', as
   const { roleSettingsDefault } = await import('../../src/accounts/people/permissions-of.ts');
   const broken = createPrincipals({
     sessions: { find: () => Promise.reject(new Error('away')), noteUse: async () => {} },
+    keySessions: { find: () => Promise.reject(new Error('away')) },
     store: { ...store, findAdminTokenByHash: () => new Promise(() => {}) },
     clock: parts().clock,
     logger: silentLogger,

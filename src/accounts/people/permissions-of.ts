@@ -1,3 +1,4 @@
+import type { ApiKey } from '../api-key.ts';
 import { type Permission, permissionsOfRole } from './permissions.ts';
 import type { Person } from './person.ts';
 import type { UserScope } from './principal.ts';
@@ -35,6 +36,17 @@ export function permissionsOf({ role }: Pick<Person, 'role'>, settings: RoleSett
   if (role === 'finance' && settings.financePublishes) granted.add('prices:publish');
   return granted;
 }
+
+/**
+ * What a session may do that was opened with an API key: what an owner of its user may. A key with limits of its own
+ * makes no keys, because it could make one without them.
+ */
+export function permissionsOfKey({ limits }: Pick<ApiKey, 'limits'>, settings: RoleSettings): ReadonlySet<Permission> {
+  return permissionsOf({ role: 'owner' }, { ...settings, ownersMakeKeys: settings.ownersMakeKeys && limits === undefined });
+}
+
+/** What a session may do that was opened with a billing token: read what it reads at the monitor. */
+export const permissionsOfBillingToken: ReadonlySet<Permission> = new Set(['usage:read', 'calls:read']);
 
 /** The users whose data a person may see: an owner's own, and everybody's for other roles. */
 export function usersOf({ role, users }: Pick<Person, 'role' | 'users'>): UserScope {

@@ -1,4 +1,5 @@
 import type { ChangeAuthor } from '../../audit/change-author.ts';
+import type { KeySignInWay } from './keys/key-session.ts';
 import type { Permission } from './permissions.ts';
 
 /**
@@ -22,6 +23,8 @@ export type Principal = {
   readonly sessionId?: string;
   /** The person of a session; undefined for tokens and local commands. */
   readonly personId?: string;
+  /** The API key or billing token with which the session was opened; undefined for people. */
+  readonly holder?: { readonly way: KeySignInWay; readonly id: string };
   /** The admin token; undefined for sessions and local commands. */
   readonly tokenId?: string;
   /** The person who made the admin token; undefined for sessions, local commands and the tokens that they make. */

@@ -6,6 +6,7 @@ import { parseSecret } from '../api-key-format.ts';
 import { hashSecret } from '../hash-secret.ts';
 import type { AdminToken, FoundAdminToken } from './admin-token.ts';
 import type { AdminTokenStore } from './admin-token-store.ts';
+import type { KeySessions } from './keys/key-sessions.ts';
 import { createLastUses } from './last-uses.ts';
 import { narrowUsers, permissionsOf, type RoleSettings, usersOf } from './permissions-of.ts';
 import type { Person } from './person.ts';
@@ -29,12 +30,15 @@ export type Principals = {
    * answer, so the caller must not learn that the token is wrong. Rejects only with the reason of the signal.
    */
   readonly ofSession: (token: string, origin: Origin, signal: AbortSignal) => Promise<SignedIn | undefined | 'unavailable'>;
+  /** The principal of the token of a key's session, as above. */
+  readonly ofKeySession: (token: string, origin: Origin, signal: AbortSignal) => Promise<Principal | undefined | 'unavailable'>;
   /** The principal of an admin token's secret, as above. */
   readonly ofAdminToken: (secret: string, origin: Origin, signal: AbortSignal) => Promise<Principal | undefined | 'unavailable'>;
 };
 
 export type PrincipalDependencies = {
   readonly sessions: Pick<Sessions, 'find' | 'noteUse'>;
+  readonly keySessions: Pick<KeySessions, 'find'>;
   readonly store: Pick<AdminTokenStore, 'findAdminTokenByHash' | 'noteAdminTokenUse'> & { readonly pepper: () => Promise<string> };
   readonly clock: Clock;
   readonly logger: Logger;
@@ -54,7 +58,7 @@ const noteAfterMs = 60_000;
  * requests, and a look-up is two rows by their keys.
  */
 export function createPrincipals(dependencies: PrincipalDependencies): Principals {
-  const { sessions, store, clock, logger, settings, storeTimeoutMs = 2000 } = dependencies;
+  const { sessions, keySessions, store, clock, logger, settings, storeTimeoutMs = 2000 } = dependencies;
   const uses = createLastUses({ clock, logger });
   let lookUps = 0;
 
@@ -81,6 +85,7 @@ export function createPrincipals(dependencies: PrincipalDependencies): Principal
       if (clock.nowMs() - session.usedAtMs >= noteAfterMs) uses.note(session.id, (usedAtMs) => sessions.noteUse(session.id, usedAtMs));
       return { ...found, principal: principalOfSession(found.person, session, settings(), origin) };
     },
+    ofKeySession: (token, origin, signal) => lookUp(() => keySessions.find(token, origin), signal),
     ofAdminToken: async (secret, origin, signal) => {
       if (parseSecret('at-weir', secret) === undefined) return undefined;
       const found = await lookUp(async () => await store.findAdminTokenByHash(hashSecret(await store.pepper(), secret)), signal);

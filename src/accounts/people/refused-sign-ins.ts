@@ -1,5 +1,6 @@
 import type { AuditStore } from '../../audit/audit-entry.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { KeySignInWay } from './keys/key-session.ts';
 import type { SignInWay } from './session.ts';
 import type { Origin } from './sessions.ts';
 
@@ -10,7 +11,7 @@ export type RefusedSignIns = {
    * @param personId undefined if nobody has the name
    * @param reason a few words: `wrong password`
    */
-  readonly record: (personId: string | undefined, way: SignInWay, reason: string, origin: Origin) => Promise<void>;
+  readonly record: (personId: string | undefined, way: SignInWay | KeySignInWay, reason: string, origin: Origin) => Promise<void>;
 };
 
 /** A flood of wrong passwords must not fill the disk. The next row says how many were left out. */

@@ -89,6 +89,7 @@ export type SessionDependencies = {
 
 /** 43 letters and digits hold 256 bits. Anything else is not a token or code and never reaches the store. */
 const tokenPattern = /^[0-9A-Za-z]{43}$/;
+export const isToken = (text: string): boolean => tokenPattern.test(text);
 const tokenLength = 43;
 const userAgentMax = 200;
 

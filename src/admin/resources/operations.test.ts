@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { roles } from '../../accounts/people/permissions.ts';
-import { permissionsOf, protectedPermissions, roleSettingsDefault } from '../../accounts/people/permissions-of.ts';
+import {
+  permissionsOf,
+  permissionsOfBillingToken,
+  permissionsOfKey,
+  protectedPermissions,
+  roleSettingsDefault,
+} from '../../accounts/people/permissions-of.ts';
 import { adminOpenApi } from '../open-api.ts';
 import { assertMayRun } from '../run-operation.ts';
 import { operations } from './registry.ts';
@@ -44,6 +50,34 @@ test('every role may run exactly the operations of its permissions', () => {
       if (may) run();
       else assert.throws(run, { code: 'permission_required' }, `${role} ${operation.id}`);
     }
+  }
+});
+
+test('keys and billing tokens may run exactly the operations of their permissions, and none that makes keys or people', () => {
+  const callers = {
+    key: permissionsOfKey({}, roleSettingsDefault),
+    'key of a maker': permissionsOfKey({}, { ...roleSettingsDefault, ownersMakeKeys: true }),
+    'limited key of a maker': permissionsOfKey({ limits: { spendTotal: '1' } }, { ...roleSettingsDefault, ownersMakeKeys: true }),
+    token: permissionsOfBillingToken,
+  };
+  for (const [name, permissions] of Object.entries(callers)) {
+    const principal = { permissions, users: ['ann'], author: { actor: 'key:x', via: 'api' }, sessionId: 's', signedInAtMs: 0 } as const;
+    const mayRun = (operation: (typeof operations)[number]): boolean => {
+      try {
+        assertMayRun(operation, principal, 0);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    for (const operation of operations) {
+      const { access } = operation;
+      assert.equal(mayRun(operation), access === 'anybody' || access === 'signed-in' || permissions.has(access), `${name} ${operation.id}`);
+    }
+    const makes = (id: string): boolean => operations.some((operation) => operation.id === id && mayRun(operation));
+    assert.equal(makes('keys.create'), name === 'key of a maker', name);
+    for (const id of ['people.create', 'admin_tokens.create', 'billing_tokens.create', 'users.create'])
+      assert.equal(makes(id), false, `${name} ${id}`);
   }
 });
 

@@ -98,8 +98,9 @@ async function findSession(
   const from = { address: request.ip, requestId: request.id, signal: AbortSignal.timeout(limits.operationMsMax) };
   const found = secret === undefined ? undefined : await authenticate({ kind: 'session', secret }, from);
   if (found?.newToken !== undefined) writeSessionCookie(reply, origin, { token: found.newToken });
-  if (found?.principal.sessionId === undefined) throw new AdminProblem('unauthenticated', 'The session has ended: sign in again.');
-  return found.principal.sessionId;
+  const { sessionId, personId } = found?.principal ?? {};
+  if (sessionId === undefined || personId === undefined) throw new AdminProblem('unauthenticated', 'The session has ended: sign in again.');
+  return sessionId;
 }
 
 function userAgentOf({ headers }: FastifyRequest): { readonly userAgent?: string } {

@@ -63,7 +63,7 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const { services, roles, config, close } = openAdminServices(parts, () => settings.publicUrl ?? localUrl(), serving);
   const settings = config.console ?? {};
   opened.defer(close);
-  const principals = createPrincipals({ sessions: services.sessions, store, clock, logger, settings: () => roles });
+  const principals = createPrincipals({ ...services, store, clock, logger, settings: () => roles });
   const idempotency = createIdempotency({
     store,
     clock,
@@ -117,7 +117,9 @@ function createAuthenticate(principals: Principals): AdminOptions<AdminServices>
   return async ({ kind, secret }, { address, requestId, signal }) => {
     const origin = { address, requestId };
     const found =
-      kind === 'session' ? await principals.ofSession(secret, origin, signal) : await principals.ofAdminToken(secret, origin, signal);
+      kind === 'session'
+        ? ((await principals.ofSession(secret, origin, signal)) ?? (await principals.ofKeySession(secret, origin, signal)))
+        : await principals.ofAdminToken(secret, origin, signal);
     if (found === 'unavailable') throw unavailable('Sessions and tokens cannot be checked at the moment.');
     if (found === undefined) return undefined;
     return 'principal' in found ? { ...found, newToken: found.newToken } : { principal: found };

@@ -4,6 +4,8 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { createAccounts } from '../../accounts/create-accounts.ts';
 import { createAdminTokens } from '../../accounts/people/admin-tokens.ts';
 import { createDeviceSignIns } from '../../accounts/people/devices/device-sign-ins.ts';
+import { createKeySessions } from '../../accounts/people/keys/key-sessions.ts';
+import { type KeySignInWay, keySignInWays } from '../../accounts/people/keys/key-session.ts';
 import { createPasswords } from '../../accounts/people/passwords.ts';
 import { createPeople } from '../../accounts/people/people.ts';
 import { type RoleSettings, roleSettingsDefault } from '../../accounts/people/permissions-of.ts';
@@ -67,6 +69,27 @@ function layerServices({
   return { configLayers: store, layerSealer, layerDesk: createLayerDesk(environment, editsConfig) };
 }
 
+/** People, the ways in which they, machines and keys sign in, and admin tokens. */
+function openPeople(
+  own: { readonly store: Store; readonly clock: Clock; readonly random: typeof randomBytes; readonly ids: (prefix: string) => string },
+  { passwords = true, oidc, signIn = [] }: NonNullable<Config['console']>,
+  roles: RoleSettings,
+) {
+  const sessions = createSessions(own);
+  // Each has counters of its own, so that none uses up the tries of another.
+  const limits = () => createSignInLimits(own.clock);
+  const keys = listKeyWays(signIn);
+  return {
+    people: createPeople({ ...own, passwords }),
+    sessions,
+    signIns: createSignIns({ ...own, sessions, passwords: createPasswords(randomBytes), limits: limits() }),
+    ways: { passwords, keys, ...(oidc === undefined ? {} : { provider: oidc.issuer }) },
+    keySessions: createKeySessions({ ...own, limits: limits(), ways: keys, settings: () => roles }),
+    adminTokens: createAdminTokens(own),
+    deviceSignIns: createDeviceSignIns({ ...own, limits: limits() }),
+  };
+}
+
 /** The people, tokens and books as the operations of the admin API use them: in the console, and in a local command. */
 export function openAdminServices(
   { store, clock, environment, ...given }: AdminServiceParts,
@@ -75,22 +98,13 @@ export function openAdminServices(
 ) {
   const config = given.config ?? loadConfig(environment.configPath, environment.variable).config;
   const ids = createIds(clock);
-  const own = { store, clock, random: randomBytes, ids };
-  const sessions = createSessions(own);
-  const { passwords = true, oidc } = config.console ?? {};
-  const people = createPeople({ ...own, passwords });
-  const signIns = createSignIns({ ...own, sessions, passwords: createPasswords(randomBytes), limits: createSignInLimits(clock) });
   const roles: RoleSettings = { ...roleSettingsDefault, ...config.console };
+  const accounts = openPeople({ store, clock, random: randomBytes, ids }, config.console ?? {}, roles);
   const draftReader = createDraftReader();
   const exportReader = createExportReader();
   const services: AdminServices = {
-    people,
-    sessions,
-    signIns,
+    ...accounts,
     consoleUrl,
-    ways: { passwords, ...(oidc === undefined ? {} : { provider: oidc.issuer }) },
-    adminTokens: createAdminTokens(own),
-    deviceSignIns: createDeviceSignIns({ ...own, limits: createSignInLimits(clock) }),
     about: { timeZone: config.timeZone ?? 'UTC', version: manifest.version },
     cursors: createCursors(given.cursorKey ?? deriveKey(loadStoreKey(environment), 'admin cursors')),
     accountsBy: (author) => createAccounts({ store, clock, random: randomBytes, author }),
@@ -131,9 +145,15 @@ export function openAdminServices(
     ending: serving.ending,
   };
   return {
-    services: { ...services, sessions },
+    services: { ...services, ...accounts },
     roles,
     config,
     close: async () => void (await Promise.all([draftReader.close(), exportReader.close()])),
   };
+}
+
+/** The ways of the configuration as the API names them. */
+function listKeyWays(signIn: readonly string[]): readonly KeySignInWay[] {
+  const names = { api_key: 'apiKey', billing_token: 'billingToken' } as const satisfies Record<KeySignInWay, string>;
+  return keySignInWays.filter((way) => signIn.includes(names[way]));
 }

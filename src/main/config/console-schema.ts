@@ -81,6 +81,14 @@ export const consoleSchema = Type.Object(
           'Whether upstreams, models and limits.perKey may be published through the console as a layer below this file. A gateway takes such layers only if its own file allows them. Default: true with `weir start`, false for the other programs.',
       }),
     ),
+    signIn: Type.Optional(
+      Type.Array(Type.Enum(['apiKey', 'billingToken']), {
+        uniqueItems: true,
+        default: [],
+        description:
+          'Further ways to sign in. `apiKey`: an API key opens a session with the rights of an owner of its user. `billingToken`: a billing token opens one that reads what the token sees.',
+      }),
+    ),
     financePublishes: Type.Optional(Type.Boolean({ default: false, description: 'Whether the role finance may publish prices.' })),
   },
   { additionalProperties: false, description: 'The admin API and the people who use it. Read when it starts.' },

@@ -39,6 +39,7 @@ import { deviceSignIns } from './0037-device-sign-ins.ts';
 import { usagePacks } from './0038-usage-packs.ts';
 import { reconciliations } from './0039-reconciliations.ts';
 import { configLayers } from './0040-config-layers.ts';
+import { keySessions } from './0041-key-sessions.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -82,6 +83,7 @@ export const migrations: readonly Migration[] = [
   usagePacks,
   reconciliations,
   configLayers,
+  keySessions,
 ];
 
 /** The schema version that this program needs. */

@@ -14,6 +14,7 @@ import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
 import { createDeviceSignInOperations } from './device-sign-in-operations.ts';
 import { createFileSearchOperations } from './file-search-operations.ts';
+import { createKeySessionOperations } from './key-session-operations.ts';
 import { createLeaseOperations } from './lease-operations.ts';
 import { createConfigLayerOperations } from './config-layer-operations.ts';
 import { createControlOperations } from './control-operations.ts';
@@ -43,6 +44,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createSessionOperations(database),
     ...createAdminTokenOperations(database),
     ...createDeviceSignInOperations(database),
+    ...createKeySessionOperations(database),
     ...createAuditOperations(database),
     ...createRefusalOperations(database),
     ...createLedgerOperations(database),

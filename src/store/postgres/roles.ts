@@ -96,6 +96,7 @@ const rights: Readonly<Record<string, Rights>> = {
   admin_tokens: consoleOnly,
   admin_token_uses: consoleOnly,
   device_sign_ins: consoleOnly,
+  key_sessions: consoleOnly,
   // The console and commands list what a gateway has found.
   alerts: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'read' },
   alert_node_reports: gatewayOnly,

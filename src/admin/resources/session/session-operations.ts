@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 
+import type { KeySessions } from '../../../accounts/people/keys/key-sessions.ts';
+import type { KeySignInWay } from '../../../accounts/people/keys/key-session.ts';
 import { type Permission, permissions, roles } from '../../../accounts/people/permissions.ts';
 import type { People } from '../../../accounts/people/people.ts';
 import type { Principal } from '../../../accounts/people/principal.ts';
@@ -15,8 +17,9 @@ export type SessionServices = {
   readonly people: Pick<People, 'find'>;
   readonly sessions: Pick<Sessions, 'list' | 'end'>;
   readonly signIns: Pick<SignIns, 'byCode' | 'byPassword' | 'confirm' | 'setPassword'>;
+  readonly keySessions: Pick<KeySessions, 'open' | 'end'>;
   /** The ways to sign in beside links. `provider` is the issuer of OpenID Connect. */
-  readonly ways: { readonly passwords: boolean; readonly provider?: string };
+  readonly ways: { readonly passwords: boolean; readonly provider?: string; readonly keys: readonly KeySignInWay[] };
   /** The zone of statistics, and the version of the program. */
   readonly about: { readonly timeZone: string; readonly version: string };
 };
@@ -49,7 +52,7 @@ async function describeCaller(principal: Principal, { people, about }: SessionSe
 }
 
 const openedSchema = record({
-  person: record({ id: Type.String(), name: Type.String(), role: Type.Enum(roles) }),
+  person: nullable(record({ id: Type.String(), name: Type.String(), role: Type.Enum(roles) }, 'null for an API key or a billing token.')),
   expires_at: Type.String(),
 });
 
@@ -63,7 +66,11 @@ function answerOpened({ person, session, token }: OpenedSession) {
 
 /** The refusal of a sign-in. It does not say what was wrong. */
 function refuseSignIn(refusal: SignInRefusal): AdminProblem {
-  if (refusal === 'refused') return new AdminProblem('unauthenticated', 'The name, the password or the link is wrong, used or expired.');
+  if (refusal === 'refused')
+    return new AdminProblem(
+      'unauthenticated',
+      'The name, the password, the link, the key or the token is wrong, used, disabled or expired.',
+    );
   const { retryAfterSeconds } = refusal;
   return new AdminProblem(
     'too_many_requests',
@@ -76,18 +83,26 @@ function refuseSignIn(refusal: SignInRefusal): AdminProblem {
 
 const passwordText = Type.String({ minLength: 1, maxLength: 1024 });
 const codeText = Type.String({ minLength: 1, maxLength: 100, description: 'The code of a one-time link.' });
-const proofSchema = Type.Union([request({ code: codeText }), request({ name: Type.String({ maxLength: 256 }), password: passwordText })]);
+const secretText = Type.String({ minLength: 1, maxLength: 256 });
+const proofSchema = Type.Union([
+  request({ code: codeText }),
+  request({ name: Type.String({ maxLength: 256 }), password: passwordText }),
+  request({ api_key: secretText }),
+  request({ billing_token: secretText }),
+]);
 
 const createSession = operation({
   id: 'session.create',
   method: 'POST',
   path: '/session',
-  summary: 'Signs in, by a one-time link or by name and password',
+  summary: 'Signs in, by a one-time link, by name and password, or by a key or token if console.signIn allows it',
   access: 'anybody',
   status: 201,
   body: proofSchema,
   reply: openedSchema,
   handle: async ({ body }, { services, principal }: { services: SessionServices; principal: Principal }) => {
+    if ('api_key' in body) return await openByKey(services, 'api_key', body.api_key, principal);
+    if ('billing_token' in body) return await openByKey(services, 'billing_token', body.billing_token, principal);
     if (!('code' in body)) requirePasswords(services);
     const opened =
       'code' in body
@@ -97,6 +112,17 @@ const createSession = operation({
     return answerOpened(opened);
   },
 });
+
+const settingOf: Readonly<Record<KeySignInWay, string>> = { api_key: 'apiKey', billing_token: 'billingToken' };
+
+async function openByKey({ keySessions, ways }: SessionServices, way: KeySignInWay, secret: string, { author }: Principal) {
+  if (!ways.keys.includes(way))
+    throw new AdminProblem('conflict', `The configuration does not let it sign in (console.signIn: [${settingOf[way]}]).`);
+  const opened = await keySessions.open(way, secret, author);
+  if (opened === 'refused' || 'retryAfterSeconds' in opened) throw refuseSignIn(opened);
+  const { session, token } = opened;
+  return { body: { person: null, expires_at: instant(session.expiresAtMs) }, session: { token } };
+}
 
 /** @throws AdminProblem `conflict` if the configuration has turned passwords off */
 function requirePasswords({ ways }: SessionServices): void {
@@ -114,6 +140,8 @@ const listWays = operation({
   reply: record({
     link: Type.Boolean({ description: 'Always true.' }),
     password: Type.Boolean(),
+    api_key: Type.Boolean(),
+    billing_token: Type.Boolean(),
     oidc: nullable(
       record({
         issuer: Type.String(),
@@ -125,6 +153,8 @@ const listWays = operation({
     body: {
       link: true,
       password: ways.passwords,
+      api_key: ways.keys.includes('api_key'),
+      billing_token: ways.keys.includes('billing_token'),
       oidc: ways.provider === undefined ? null : { issuer: ways.provider, start: '/oidc/start' },
     },
   }),
@@ -145,7 +175,8 @@ const getSession = operation({
 /** The present session of a person. Tokens have none. */
 function ownSession(principal: Principal): { readonly personId: string; readonly sessionId: string } {
   const { personId, sessionId } = principal;
-  if (personId === undefined || sessionId === undefined) throw new AdminProblem('not_found', 'A token has no session.');
+  if (personId === undefined || sessionId === undefined)
+    throw new AdminProblem('not_found', 'Only a person has such a session: a key or token signs in again.');
   return { personId, sessionId };
 }
 
@@ -153,11 +184,17 @@ const endSession = operation({
   id: 'session.delete',
   method: 'DELETE',
   path: '/session',
-  summary: 'Signs out; with `everywhere`, ends all sessions of the person',
+  summary: 'Signs out; with `everywhere`, ends all sessions of the person, key or token',
   access: 'signed-in',
   status: 204,
   query: record({ everywhere: Type.Optional(Type.Boolean()) }),
   handle: async ({ query }, { services, principal }: { services: SessionServices; principal: Principal }): Promise<Answer<undefined>> => {
+    const { holder } = principal;
+    if (holder !== undefined) {
+      const one = query.everywhere !== true && principal.sessionId !== undefined ? { sessionId: principal.sessionId } : {};
+      await services.keySessions.end({ way: holder.way, holderId: holder.id, ...one }, principal.author);
+      return { body: undefined, session: 'end' };
+    }
     const { personId, sessionId } = ownSession(principal);
     await services.sessions.end({ personId, ...(query.everywhere === true ? {} : { sessionId }) }, principal.author);
     return { body: undefined, session: 'end' };
