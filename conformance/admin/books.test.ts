@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-
-import readXlsxFile from 'read-excel-file/node';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import readXlsxFile from 'read-excel-file/node';
+
+import { runCommand } from '../programs/run-command.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
 import { type ApiAnswer, type ConsoleClient, signInByLink } from './console-client.ts';
@@ -132,6 +133,23 @@ describe('calls and usage of the admin API', () => {
       const [read, ...others] = await readXlsxFile(Buffer.from(await response.arrayBuffer()));
       assert.deepEqual([read?.sheet, read?.data.length, others.length], [sheet, lines + 1, 0]);
     }
+    const run = (...words: readonly string[]) => runCommand(['usage', '--from', '2h', ...words], { WEIR_DATA_DIR: weir.dataDirectory });
+    const table = await run('--group-by', 'tag:project,user');
+    assert.match(table.stdout, /^PROJECT +USER +CALLS +TOKENS IN +TOKENS OUT +USD\n/, table.stderr);
+    assert.match(table.stdout, /^web +ann +2 /m);
+    assert.match(table.stdout, /^\(none\) +bob +1 /m);
+    assert.match(table.stdout, /^TOTAL +3 /m);
+    const listed = await run('--group-by', 'key', '--tag', 'project=web', '--by', 'hour', '--json');
+    const hours = JSON.parse(listed.stdout) as { group: string; key_user: string; calls: number }[];
+    const own = hours.filter(({ group, key_user }) => group === 'series' && key_user === 'ann');
+    assert.equal(
+      own.reduce((sum, { calls }) => sum + calls, 0),
+      2,
+    );
+    assert.match((await run('--team', '', '--csv')).stdout, /^start,group,calls,tokens_in/);
+    const wrong = await run('--group-by', 'tag:Project');
+    assert.deepEqual([wrong.code, /--group-by must be user, key, .* got "tag:Project"/.test(wrong.stderr)], [1, true], wrong.stderr);
+    assert.match((await run('--tag', 'project')).stderr, /tag must be name=value/);
     const tagged = await operator.send('GET', `/api/v1/calls?tag=${encodeURIComponent('project=web')}`);
     assert.deepEqual(
       (tagged.body['items'] as (Item & { tags: object })[]).map(({ user, tags }) => [user, tags]),

@@ -3,7 +3,10 @@ import type { Command } from 'commander';
 import { granularityNames } from '../../billing/statistics/granularity.ts';
 import type { Environment } from '../environment.ts';
 import type { DisputedOptions } from './usage/list-disputed.ts';
+import type { GroupOptions } from './usage/show-groups.ts';
 import type { UsageOptions } from './usage/show-usage.ts';
+
+const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 /** Adds `weir usage`: statistics in a terminal, and decisions about disputed calls. */
 export function addUsageCommand(program: Command, readEnvironment: () => Environment): void {
@@ -16,12 +19,15 @@ export function addUsageCommand(program: Command, readEnvironment: () => Environ
     .option('--user <name>', 'only calls of this user')
     .option('--token <name>', 'only calls made with API keys of this name')
     .option('--model <name>', 'only calls that requested this model')
+    .option('--group-by <names>', 'sums by one or two of user, key, model, team, upstream, upstream-model, interface, end, tag:<name>')
+    .option('--team <name>', 'only calls of users of this team, "" for calls without one; repeat it for "or"', collect)
+    .option('--tag <name=value>', 'only calls with this tag, name= for calls without it; repeat it', collect)
     .option('--json', 'prints the records as JSON')
     .option('--csv', 'prints the records as CSV')
     .option('--disputed', 'lists undecided calls whose upstream reported impossible figures')
     .option('--unpriced', 'lists models whose calls were charged 0 because they have no price')
     .option('--all', 'with --disputed: also lists settled calls')
-    .action(async (options: UsageOptions & DisputedOptions & { readonly unpriced?: true }) => {
+    .action(async (options: UsageOptions & DisputedOptions & GroupOptions & { readonly unpriced?: true }) => {
       if (options.disputed === true) {
         const { listDisputed } = await import('./usage/list-disputed.ts');
         return await listDisputed(readEnvironment(), options);
@@ -30,6 +36,8 @@ export function addUsageCommand(program: Command, readEnvironment: () => Environ
         const { listUnpriced } = await import('./usage/list-unpriced.ts');
         return await listUnpriced(readEnvironment(), options);
       }
+      const { asksForGroups, showGroups } = await import('./usage/show-groups.ts');
+      if (asksForGroups(options)) return await showGroups(readEnvironment(), options);
       const { showUsage } = await import('./usage/show-usage.ts');
       return await showUsage(readEnvironment(), options);
     });
