@@ -114,6 +114,11 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
       describeRoles({ gateway: 'Front-door', monitor: 'reader', operator: 'Prices-desk', console: 'Desk' }, { consolePublishes: true }),
     );
     assert.equal(await publishes(), 't');
+    const edits = (role: string): Promise<string> => server.query(`select has_table_privilege('${role}', 'config_layers', 'insert')`);
+    assert.equal(await edits('Desk'), 'f');
+    const names = { gateway: 'Front-door', monitor: 'reader', operator: 'Prices-desk', console: 'Desk' };
+    await server.query(describeRoles(names, { consoleEditsConfig: true }));
+    assert.deepEqual([await edits('Desk'), await edits('Front-door'), await publishes()], ['t', 'f', 'f']);
     for (const name of ['x; drop table calls', 'a"b', '', 'x'.repeat(64)])
       assert.throws(() => describeRoles({ gateway: name, monitor: 'm', operator: 'o', console: 'c' }), RangeError);
   });
