@@ -58,7 +58,7 @@ function prepare(options: Options = {}) {
 
 const headersOf = (options: Options): Readonly<Record<string, string>> => prepare(options)?.headers ?? {};
 
-/** Credentials of the gateway's callers, and headers of one connection or one encoding. */
+/** Credentials and tags of the gateway's callers, and headers of one connection or one encoding. */
 const ownHeaders = {
   authorization: 'Bearer sk-caller',
   'x-api-key': 'sk-caller',
@@ -74,6 +74,7 @@ const ownHeaders = {
   te: 'trailers',
   expect: '100-continue',
   upgrade: 'h2c',
+  'x-weir-tags': 'team=secret',
 };
 
 describe('headers pass by rules', () => {
