@@ -13,6 +13,7 @@ import { addAlertMetrics } from '../src/main/assembly/alerts/open-alerts.ts';
 import { addRefusalMetrics } from '../src/main/assembly/telemetry/open-refusals.ts';
 import { addSpanMetrics } from '../src/main/assembly/telemetry/assemble-telemetry.ts';
 import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';
+import { writeConsoleTypes } from './console-types.ts';
 import { errorMeanings, errorSections } from './error-meanings.ts';
 import { writeLogsPage } from './logs-page.ts';
 import { writeTimeoutsPage } from './timeouts-page.ts';
@@ -183,14 +184,16 @@ function metricsPage(): string {
 
 /** Every generated document: its path from the root, and what it must contain. */
 export function generatedDocs(): Readonly<Record<string, string>> {
+  const admin = adminOpenApi(operations);
   return {
+    'console/src/api/operations.ts': writeConsoleTypes(admin),
     'docs/reference/config.md': configPage(),
     'docs/reference/errors.md': errorsPage(),
     'docs/guide/timeouts.md': writeTimeoutsPage(note),
     'docs/reference/logs.md': writeLogsPage(note),
     'docs/reference/metrics.md': metricsPage(),
     'docs/reference/openapi/gateway.json': `${JSON.stringify(gatewayOpenApi(), undefined, 2)}\n`,
-    'docs/reference/openapi/admin.json': `${JSON.stringify(adminOpenApi(operations), undefined, 2)}\n`,
+    'docs/reference/openapi/admin.json': `${JSON.stringify(admin, undefined, 2)}\n`,
     'docs/reference/openapi/monitor.json': `${JSON.stringify(monitorOpenApi(), undefined, 2)}\n`,
   };
 }

@@ -4,6 +4,7 @@ import type { Idempotency } from '../billing/idempotency/idempotency.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Operation } from './operation.ts';
+import type { ConsoleFiles } from './pages/console-files.ts';
 import type { ConsoleAddress } from './server/origin.ts';
 import type { Spool } from './upload.ts';
 
@@ -45,6 +46,8 @@ export type AdminOptions<Services> = {
   /** The number of the last change of a subject of the audit log; 0 if there was none. */
   readonly versionOf: (subject: string) => Promise<number>;
   readonly address: ConsoleAddress;
+  /** The built files of the pages. */
+  readonly pages: ConsoleFiles;
   /** Reasons why the console cannot answer at the moment, in words that may be public. */
   readonly health: () => Promise<readonly string[]>;
   readonly clock: Clock;

@@ -140,6 +140,7 @@ describe('the admin server', () => {
           };
         },
       },
+      pages: { read: async () => undefined },
       versionOf: async () => things.version,
       address: { host: '10.0.0.5', port: () => 8082, publicUrl: new URL('https://weir.example') },
       health: async () => [],

@@ -8,6 +8,7 @@ import type { Operation } from '../operation.ts';
 import { uploadBytesMax } from '../upload.ts';
 import { adminOpenApi } from '../open-api.ts';
 import { jsonType } from './answer.ts';
+import { addPageRoutes } from '../pages/page-routes.ts';
 import { apiPath } from './api-path.ts';
 import { createCallers } from './callers.ts';
 import { addHealthRoutes } from './health-routes.ts';
@@ -61,7 +62,8 @@ export async function createAdmin<Services>(options: AdminOptions<Services>): Pr
     if (request.url.startsWith('/health')) return;
     void reply.headers(securityHeaders(readOrigin(request.headers, options.address)));
   });
-  app.addHook('onRequest', refuseUnknownRoute(options.operations));
+  const pages = addPageRoutes(app, options.pages);
+  app.addHook('onRequest', refuseUnknownRoute(options.operations, pages.isPage));
   closeConnectionsAtEnd(app);
 
   const callers = createCallers(options, limits);

@@ -27,6 +27,7 @@ async function open(host: string) {
     authenticate: async () => undefined,
     oidc,
     idempotency: { begin: () => assert.fail('nothing is repeated') },
+    pages: { read: async () => undefined },
     versionOf: async () => 0,
     address: { host, port: () => 8082, ...(host === '10.0.0.5' ? {} : { publicUrl: new URL('https://weir.example') }) },
     health: async () => [],

@@ -18,14 +18,17 @@ import { versionMismatch } from './if-match.ts';
 
 const problemType = 'application/problem+json; charset=utf-8';
 
-/** Hook: 405 for a known path and 404 for any other, before the body is read. */
-export function refuseUnknownRoute(operations: readonly Operation<never>[]): (request: FastifyRequest) => Promise<void> {
+/** Hook: 405 for a known path and 404 for any other that is no page, before the body is read. */
+export function refuseUnknownRoute(
+  operations: readonly Operation<never>[],
+  isPage: (request: FastifyRequest) => boolean,
+): (request: FastifyRequest) => Promise<void> {
   const paths = operations.map(({ path, method }) => ({
     method,
     pattern: new RegExp(`^${apiPath}${path.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`).replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }));
   return async (request) => {
-    if (!request.is404) return;
+    if (!request.is404 || isPage(request)) return;
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = [...new Set(paths.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
     if (allowed.length === 0) throw new AdminProblem('unknown_path', `Unknown path; GET ${apiPath}/openapi.json lists all operations.`);

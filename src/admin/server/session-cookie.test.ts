@@ -25,6 +25,7 @@ async function signInAt(host: string, publicUrl?: string) {
     services: {},
     authenticate: async () => undefined,
     idempotency: { begin: () => assert.fail('nothing is repeated') },
+    pages: { read: async () => undefined },
     versionOf: async () => 0,
     address: { host: '10.0.0.5', port: () => 8082, ...(publicUrl === undefined ? {} : { publicUrl: new URL(publicUrl) }) },
     health: async () => [],

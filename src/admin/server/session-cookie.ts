@@ -18,6 +18,13 @@ export function readSessionCookie(request: FastifyRequest, origin: RequestOrigin
   return request.cookies[cookieName(origin)];
 }
 
+/** Whether a browser that opens a page has a session. A link on another site does not send the cookie, so then it may have. */
+export function mayHaveSession({ cookies, headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  const isSent = site === 'none' || site === 'same-origin';
+  return !isSent || cookies['weir_session'] !== undefined || cookies['__Host-weir_session'] !== undefined;
+}
+
 /** Sets or clears the cookie of a session that began or ended. */
 export function writeSessionCookie(reply: FastifyReply, origin: RequestOrigin, session: NonNullable<Answer<unknown>['session']>): void {
   const options = { path: '/', httpOnly: true, sameSite: 'strict', secure: origin.isHttps } as const;

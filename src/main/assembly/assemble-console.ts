@@ -6,6 +6,7 @@ import { createOidcProvider } from '../../accounts/people/oidc/oidc-provider.ts'
 import { createOidcSignIns, type OidcSignIns } from '../../accounts/people/oidc/oidc-sign-ins.ts';
 import { createPrincipals, type Principals } from '../../accounts/people/principals.ts';
 import type { AdminOptions } from '../../admin/admin-options.ts';
+import { openConsoleFiles } from '../../admin/pages/console-files.ts';
 import { unavailable } from '../../admin/problem.ts';
 import { type AdminServices, operations } from '../../admin/resources/registry.ts';
 import { adminLimitsDefault, createAdmin } from '../../admin/server/create-admin.ts';
@@ -44,6 +45,9 @@ export type RunningConsole = {
   /** A link that signs the first operator in, once. Undefined if the database does not answer. */
   readonly link: string | undefined;
 };
+
+/** The built files of the console, in the folder of the program. */
+const builtPages = new URL('../../../console/dist/', import.meta.url);
 
 /** The longest time for running answers at shutdown. */
 const closeGraceMs = 5000;
@@ -84,6 +88,7 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
     authenticate: createAuthenticate(principals),
     oidc: openOidc(parts, services, config),
     versionOf: (subject) => store.subjectVersion(subject),
+    pages: openConsoleFiles(builtPages),
     address: { host, port: () => boundPort, ...(settings.publicUrl !== undefined && { publicUrl: new URL(settings.publicUrl) }) },
     limits: { ...adminLimitsDefault, requestsPerMinute: settings.requestsPerMinute ?? adminLimitsDefault.requestsPerMinute },
     health: async () => {

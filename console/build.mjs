@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+
+/** What the pages are made of. A change of any of it makes the built files stale. */
+const sources = ['index.html', 'package.json', 'build.mjs', 'public/**/*.svg', 'src/**/*.{ts,tsx,css}'];
+
+const types = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/** Files that are small already. */
+const compressed = new Set(['.woff2']);
+
+/** Builds the pages into `dist`, which is replaced at once, and only if all went well. */
+export async function buildConsole() {
+  const { build } = await import('vite');
+  const fresh = join(here, 'dist.new');
+  rmSync(fresh, { recursive: true, force: true });
+  const { settings } = await import('./vite-settings.mjs');
+  await build({ ...settings, build: { ...settings.build, outDir: fresh } });
+  const files = {};
+  for (const path of globSync('**/*', { cwd: fresh, withFileTypes: false })) {
+    const type = types[extname(path)];
+    if (type !== undefined) files[`/${path.replaceAll('\\', '/')}`] = describeFile(join(fresh, path), type);
+  }
+  writeFileSync(join(fresh, 'manifest.json'), JSON.stringify({ sources: digestSources(), files }));
+  rmSync(join(here, 'dist'), { recursive: true, force: true });
+  renameSync(fresh, join(here, 'dist'));
+}
+
+/** The entry of a file in the manifest. Its compressed forms are written beside it. */
+function describeFile(path, type) {
+  const bytes = readFileSync(path);
+  const isSmall = compressed.has(extname(path)) || bytes.length < 256;
+  const forms = isSmall
+    ? {}
+    : {
+        br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+        gz: gzipSync(bytes, { level: 9 }),
+      };
+  for (const [form, packed] of Object.entries(forms)) writeFileSync(`${path}.${form}`, packed);
+  return { type, bytes: bytes.length, ...Object.fromEntries(Object.entries(forms).map(([form, packed]) => [form, packed.length])) };
+}
+
+/** A digest of everything that the pages are made of. */
+export function digestSources() {
+  const hash = createHash('sha256');
+  const paths = sources.flatMap((pattern) => globSync(pattern, { cwd: here }));
+  for (const path of paths.sort()) hash.update(`${path}\0`).update(readFileSync(join(here, path))).update('\0');
+  return hash.digest('hex');
+}
+
+/** Whether `dist` was made of the present sources. */
+function isFresh() {
+  try {
+    return JSON.parse(readFileSync(join(here, 'dist/manifest.json'), 'utf8')).sources === digestSources();
+  } catch {
+    // Nothing was built.
+    return false;
+  }
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  mkdirSync(here, { recursive: true });
+  if (!isFresh()) await buildConsole();
+}

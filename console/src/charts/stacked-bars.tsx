@@ -1,0 +1,217 @@
+import { useId, useRef, useState, type KeyboardEvent } from 'react';
+
+import { Button } from '../ui/button.tsx';
+import { coloursOf } from './colours.ts';
+import styles from './stacked-bars.module.css';
+import { lengthOf, ticksFor } from './ticks.ts';
+import { useWidth } from './use-width.ts';
+
+export type BarSeries = {
+  /** Undefined for the sum of all others. */
+  readonly name: string | undefined;
+  readonly label: string;
+  readonly values: readonly bigint[];
+};
+
+/** The words of a value. `axis` gives those of an axis, which have one form. */
+export type Show = ((value: bigint) => string) & { readonly axis?: (ticks: readonly bigint[]) => (tick: bigint) => string };
+
+type Props = {
+  readonly title: string;
+  /** What a reader needs to know of the picture, as a sentence. */
+  readonly sentence: string;
+  readonly series: readonly BarSeries[];
+  /** Of each bar: on the axis, and in full. */
+  readonly starts: readonly { readonly tick: string; readonly full: string }[];
+  /** From here on bars are unfinished. */
+  readonly unfinishedFrom?: number | undefined;
+  readonly show: Show;
+  /** The sums of the period before, as a line. */
+  readonly before?: readonly bigint[] | undefined;
+  readonly height?: number;
+  readonly onPick?: (index: number) => void;
+};
+
+const left = 64;
+const bottom = 24;
+const top = 8;
+
+/** Sums over time as stacked bars. Arrow keys move over the bars; a table has the same figures. */
+export function StackedBars({ title, sentence, series, starts, unfinishedFrom, show, before, height = 220, onPick }: Props) {
+  const frame = useRef<HTMLDivElement>(null);
+  const width = useWidth(frame);
+  const id = useId();
+  const [at, setAt] = useState<number>();
+  const [isTable, setIsTable] = useState(false);
+  const colours = coloursOf(series.map(({ name }) => name));
+  const sums = starts.map((_start, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n));
+  const highest = [...sums, ...(before ?? [])].reduce((max, value) => (value > max ? value : max), 0n);
+  const ticks = ticksFor(highest, 4);
+  const showTick = tickWords(ticks, show);
+  const ceiling = ticks.at(-1) ?? 1n;
+  const inner = { width: Math.max(40, width - left), height: height - bottom - top };
+  const slot = inner.width / Math.max(1, starts.length);
+  const bar = Math.max(1, Math.min(48, slot * 0.78));
+  const y = (value: bigint): number => top + inner.height * (1 - lengthOf(value, ceiling));
+  const x = (index: number): number => left + slot * index + (slot - bar) / 2;
+  const every = Math.ceil(64 / slot);
+  const move = (event: KeyboardEvent): void => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step !== undefined) setAt(Math.min(starts.length - 1, Math.max(0, (at ?? -1) + step)));
+    else if (event.key === 'Enter' && at !== undefined) onPick?.(at);
+    else if (event.key === 'Escape') setAt(undefined);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <figure className={styles['chart']}>
+      <figcaption className="visually-hidden" id={id}>
+        {title}. {sentence}
+      </figcaption>
+      <div ref={frame} className={styles['picture']} hidden={isTable}>
+        <svg width={width} height={height} role="img" aria-labelledby={id} tabIndex={0} onKeyDown={move} onPointerLeave={() => setAt(undefined)}>
+          <defs>
+            <pattern id={`${id}-open`} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+              <rect width="3" height="6" fill="var(--page)" opacity="0.55" />
+            </pattern>
+          </defs>
+          {ticks.map((tick) => (
+            <g key={String(tick)}>
+              <line x1={left} x2={width} y1={y(tick)} y2={y(tick)} className={styles['grid']} />
+              <text x={left - 8} y={y(tick) + 4} className={styles['tick']} textAnchor="end">
+                {showTick(tick)}
+              </text>
+            </g>
+          ))}
+          {starts.map((start, index) => (
+            <g key={start.full} onPointerEnter={() => setAt(index)} onClick={() => onPick?.(index)} data-pick={onPick !== undefined} className={styles['slot']}>
+              <rect x={left + slot * index} y={top} width={slot} height={inner.height} className={styles['hit']} data-at={index === at} />
+              <Stack {...{ series, colours, index, y }} x={x(index)} width={bar} />
+              {unfinishedFrom !== undefined && index >= unfinishedFrom && (
+                <rect x={x(index)} width={bar} y={y(sums[index] ?? 0n)} height={Math.max(0, y(0n) - y(sums[index] ?? 0n))} fill={`url(#${CSS.escape(`${id}-open`)})`} />
+              )}
+              {index % every === 0 && (
+                <text x={left + slot * (index + 0.5)} y={height - 6} textAnchor="middle" className={styles['tick']}>
+                  {start.tick}
+                </text>
+              )}
+            </g>
+          ))}
+          {before !== undefined && (
+            <polyline className={styles['before']} points={before.slice(0, starts.length).map((value, index) => `${left + slot * (index + 0.5)},${y(value)}`).join(' ')} />
+          )}
+        </svg>
+        {at !== undefined && <Reading {...{ series, colours, at, show, before }} when={starts[at]?.full ?? ''} sum={sums[at] ?? 0n} side={at > starts.length / 2 ? 'left' : 'right'} />}
+      </div>
+      {isTable && <Figures {...{ title, series, starts, show, sums }} />}
+      <div className={styles['foot']}>
+        <ul className={styles['legend']}>
+          {series.map(({ label }, index) => (
+            <li key={label}>
+              <span style={{ background: colours[index] }} aria-hidden="true" /> {label}
+            </li>
+          ))}
+          {before !== undefined && <li>┄ the period before</li>}
+        </ul>
+        <Button kind="quiet" pressed={isTable} onClick={() => setIsTable(!isTable)}>
+          Table
+        </Button>
+      </div>
+    </figure>
+  );
+}
+
+/** The words of an axis: those of its own, or those of the values. */
+const tickWords = (ticks: readonly bigint[], show: Show): ((tick: bigint) => string) => show.axis?.(ticks) ?? show;
+
+type StackProps = {
+  readonly series: readonly BarSeries[];
+  readonly colours: readonly string[];
+  readonly index: number;
+  readonly x: number;
+  readonly width: number;
+  readonly y: (value: bigint) => number;
+};
+
+function Stack({ series, colours, index, x, width, y }: StackProps) {
+  let below = 0n;
+  return series.map(({ label, values }, place) => {
+    const value = values[index] ?? 0n;
+    const [from, to] = [y(below), y(below + value)];
+    below += value;
+    return value === 0n ? null : <rect key={label} x={x} width={width} y={to} height={Math.max(0.5, from - to)} fill={colours[place]} />;
+  });
+}
+
+type ReadingProps = Pick<Props, 'series' | 'show' | 'before'> & {
+  readonly colours: readonly string[];
+  readonly at: number;
+  readonly when: string;
+  readonly sum: bigint;
+  readonly side: 'left' | 'right';
+};
+
+/** The figures of one bar. */
+function Reading({ series, colours, at, show, before, when, sum, side }: ReadingProps) {
+  return (
+    <div className={styles['reading']} data-side={side} role="status">
+      <p className={styles['when']}>{when}</p>
+      <table>
+        <tbody>
+          {series.map(({ label, values }, index) =>
+            (values[at] ?? 0n) === 0n ? null : (
+              <tr key={label}>
+                <th scope="row">
+                  <span style={{ background: colours[index] }} aria-hidden="true" /> {label}
+                </th>
+                <td>{show(values[at] ?? 0n)}</td>
+              </tr>
+            ),
+          )}
+          <tr>
+            <th scope="row">Sum</th>
+            <td>{show(sum)}</td>
+          </tr>
+          {before?.[at] !== undefined && (
+            <tr>
+              <th scope="row">The period before</th>
+              <td>{show(before[at])}</td>
+            </tr>
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Figures({ title, series, starts, show, sums }: Pick<Props, 'title' | 'series' | 'starts' | 'show'> & { readonly sums: readonly bigint[] }) {
+  return (
+    <div className={styles['figures']} tabIndex={0} role="region" aria-label={title}>
+      <table>
+        <caption className="visually-hidden">{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {series.map(({ label }) => (
+              <th key={label} scope="col">
+                {label}
+              </th>
+            ))}
+            <th scope="col">Sum</th>
+          </tr>
+        </thead>
+        <tbody>
+          {starts.map(({ full }, index) => (
+            <tr key={full}>
+              <th scope="row">{full}</th>
+              {series.map(({ label, values }) => (
+                <td key={label}>{show(values[index] ?? 0n)}</td>
+              ))}
+              <td>{show(sums[index] ?? 0n)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+
+import { question } from '../api/query-client.ts';
+import { may, type Session, signOut } from '../api/sign-in.ts';
+import { paths } from '../paths.ts';
+import { Button } from '../ui/button.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { Menu } from '../ui/menu.tsx';
+import { useKeys } from '../ui/use-keys.ts';
+import { chooseTheme, presentTheme } from './appearance.ts';
+import { Freshness } from './freshness.tsx';
+import styles from './frame.module.css';
+import { KeyHelp } from './key-help.tsx';
+import { Palette } from './palette.tsx';
+import { useSession } from './use-page.ts';
+
+type Entry = { readonly text: string; readonly to: string; readonly icon: IconName; readonly letter: string; readonly permission: Session['permissions'][number] };
+
+/** The pages, in groups: what is used, who may use it, what serves it, and what holds it together. */
+export const entries: readonly (readonly Entry[])[] = [
+  [
+    { text: 'Overview', to: paths.overview, icon: 'overview', letter: 'o', permission: 'usage:read' },
+    { text: 'Usage', to: paths.usage, icon: 'usage', letter: 'u', permission: 'usage:read' },
+    { text: 'Calls', to: paths.calls, icon: 'calls', letter: 'c', permission: 'calls:read' },
+  ],
+  [{ text: 'Keys & users', to: paths.keys, icon: 'keys', letter: 'k', permission: 'keys:read' }],
+];
+
+export function Frame() {
+  const session = useSession();
+  const [isNavOpen, setIsNavOpen] = useState(false);
+  const [isPaletteOpen, setIsPaletteOpen] = useState(false);
+  const [isHelpOpen, setIsHelpOpen] = useState(false);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  useEffect(() => setIsNavOpen(false), [path]);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      setIsPaletteOpen(true);
+    };
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, []);
+  useGoTo();
+  useKeys({ '?': () => setIsHelpOpen(true) });
+  return (
+    <div className={styles['frame']}>
+      <a className={styles['skip']} href="#page">
+        Skip to the page
+      </a>
+      <header className={styles['bar']}>
+        <span className={styles['burger']}>
+          <Button kind="quiet" icon="menu" label="Pages" pressed={isNavOpen} onClick={() => setIsNavOpen(!isNavOpen)} />
+        </span>
+        <button type="button" className={styles['search']} aria-keyshortcuts="Control+K Meta+K" onClick={() => setIsPaletteOpen(true)}>
+          <Icon name="search" />
+          <span>Search or go to</span>
+          <kbd>⌘K</kbd>
+        </button>
+        <Freshness />
+        <PersonMenu session={session} onHelp={() => setIsHelpOpen(true)} />
+      </header>
+      <nav className={styles['nav']} aria-label="Pages" data-open={isNavOpen}>
+        <Link to={paths.overview} className={styles['brand']}>
+          <img src="/icon.svg" width="24" height="24" alt="" />
+          <span>Weir</span>
+        </Link>
+        {entries.map((group) => (
+          <ul key={group[0]?.to}>
+            {group
+              .filter(({ permission }) => may(session, permission))
+              .map(({ text, to, icon }) => (
+                <li key={to}>
+                  <Link to={to} className={styles['entry']} activeOptions={{ exact: to === '/', includeSearch: false }} aria-label={text}>
+                    <Icon name={icon} />
+                    <span>{text}</span>
+                  </Link>
+                </li>
+              ))}
+          </ul>
+        ))}
+      </nav>
+      <main className={styles['page']} id="page" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Palette open={isPaletteOpen} onClose={() => setIsPaletteOpen(false)} />
+      <KeyHelp open={isHelpOpen} onClose={() => setIsHelpOpen(false)} />
+    </div>
+  );
+}
+
+/** `g`, then the letter of a page. */
+function useGoTo(): void {
+  const navigate = useNavigate();
+  const [isGoing, setIsGoing] = useState(false);
+  useEffect(() => {
+    if (!isGoing) return undefined;
+    const timer = setTimeout(() => setIsGoing(false), 1500);
+    return () => clearTimeout(timer);
+  }, [isGoing]);
+  const letters = Object.fromEntries(
+    entries.flat().map(({ letter, to }) => [
+      letter,
+      () => {
+        setIsGoing(false);
+        void navigate({ to });
+      },
+    ]),
+  );
+  useKeys(isGoing ? letters : { g: () => setIsGoing(true) });
+}
+
+function PersonMenu({ session, onHelp }: { readonly session: Session; readonly onHelp: () => void }) {
+  const { person, actor } = session;
+  const name = person?.name ?? actor;
+  const theme = presentTheme();
+  return (
+    <Menu
+      trigger={
+        <button type="button" className={styles['person']} aria-label={`${name}: account`}>
+          <Icon name="person" />
+          <span>{name}</span>
+          <small>{person?.role}</small>
+        </button>
+      }
+      entries={[
+        { text: theme === 'dark' ? 'Light theme' : 'Dark theme', onSelect: () => chooseTheme(theme === 'dark' ? 'light' : 'dark') },
+        { text: "The system's theme", onSelect: () => chooseTheme('system') },
+        { text: 'Keyboard shortcuts', onSelect: onHelp },
+        { kind: 'line' },
+        { text: 'Sign out', onSelect: () => void signOut(false) },
+        { text: 'Sign out everywhere', onSelect: () => void signOut(true) },
+      ]}
+    />
+  );
+}
+
+/** Of pages that the frame shows beside its own: whether something needs attention. */
+export function useAttentionCount(): number {
+  return useQuery({ ...question('attention.list', {}), refetchInterval: 30_000 }).data?.items.length ?? 0;
+}

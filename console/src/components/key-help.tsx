@@ -1,0 +1,49 @@
+import { useState } from 'react';
+
+import { Dialog } from '../ui/dialog.tsx';
+import { CheckField } from '../ui/field.tsx';
+import { areLettersOn } from '../ui/use-keys.ts';
+import { entries } from './frame.tsx';
+import styles from './key-help.module.css';
+
+const shortcuts: readonly (readonly [keys: string, meaning: string])[] = [
+  ['⌘K or Ctrl K', 'Search or go to'],
+  ['j, k', 'Next and previous row'],
+  ['Enter', 'Open the row'],
+  ['Esc', 'Close'],
+  ['/', 'Filter'],
+  ['[ and ]', 'The time before and after'],
+  ['t', 'Today'],
+  ['z', 'Reporting zone, UTC, zone of the browser'],
+  ['e', 'Export'],
+  ['?', 'This list'],
+];
+
+export function KeyHelp({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  const [on, setOn] = useState(areLettersOn);
+  return (
+    <Dialog open={open} onClose={onClose} title="Keyboard">
+      <table className={styles['table']}>
+        <tbody>
+          {[...shortcuts, ...entries.flat().map(({ letter, text }) => [`g ${letter}`, text] as const)].map(([keys, meaning]) => (
+            <tr key={keys}>
+              <th scope="row">
+                <kbd>{keys}</kbd>
+              </th>
+              <td>{meaning}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <CheckField
+        label="Single letters are shortcuts"
+        help="Turn this off if you speak to your device, or press keys by accident."
+        checked={on}
+        onChange={(checked) => {
+          localStorage.setItem('weir.letters', checked ? 'on' : 'off');
+          setOn(checked);
+        }}
+      />
+    </Dialog>
+  );
+}

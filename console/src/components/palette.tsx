@@ -1,0 +1,110 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useDeferredValue, useId, useState, type KeyboardEvent } from 'react';
+
+import { question } from '../api/query-client.ts';
+import { may } from '../api/sign-in.ts';
+import { paths } from '../paths.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
+import { entries } from './frame.tsx';
+import styles from './palette.module.css';
+import { useSession } from './use-page.ts';
+
+type Hit = { readonly key: string; readonly icon: IconName; readonly text: string; readonly kind: string; readonly to: string };
+
+/** The page of an object that the search has found. */
+function hitPath(kind: string, id: string): string {
+  if (kind === 'call') return paths.call(id);
+  if (kind === 'key') return paths.key(id);
+  if (kind === 'user') return paths.user(id);
+  return kind === 'model' ? paths.model(id) : paths.upstream(id);
+}
+
+const icons: Readonly<Record<string, IconName>> = { call: 'calls', key: 'keys', user: 'person', upstream: 'upstreams', model: 'models' };
+
+/** Search and go: pages by name, objects by id or by a part of their names. */
+export function Palette({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  return (
+    <Dialog open={open} onClose={onClose} title="Search or go to">
+      {open && <Finder onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function Finder({ onClose }: { readonly onClose: () => void }) {
+  const session = useSession();
+  const navigate = useNavigate();
+  const id = useId();
+  const [text, setText] = useState('');
+  const [active, setActive] = useState(0);
+  const wanted = useDeferredValue(text.trim());
+  const found = useQuery({ ...question('search', { query: { q: wanted } }), enabled: wanted !== '', placeholderData: keepPreviousData });
+  const pages = entries
+    .flat()
+    .filter(({ permission, text: name }) => may(session, permission) && name.toLowerCase().includes(wanted.toLowerCase()))
+    .map(({ to, icon, text: name }): Hit => ({ key: to, icon, text: name, kind: 'page', to }));
+  const objects = (wanted === '' ? [] : (found.data?.items ?? [])).map(
+    ({ kind, id: objectId, label }): Hit => ({
+      key: `${kind} ${objectId}`,
+      icon: icons[kind] ?? 'search',
+      text: label === objectId ? label : `${label} · ${objectId}`,
+      kind,
+      to: hitPath(kind, objectId),
+    }),
+  );
+  const hits = [...objects, ...pages];
+  const go = (hit: Hit | undefined): void => {
+    if (hit === undefined) return;
+    onClose();
+    void navigate({ to: hit.to });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) setActive((active + step + hits.length) % Math.max(1, hits.length));
+    else if (event.key === 'Enter') go(hits[active]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <input
+        className={styles['input']}
+        role="combobox"
+        aria-label="Page, name or id"
+        aria-expanded="true"
+        aria-controls={id}
+        aria-activedescendant={hits.length === 0 ? undefined : `${id}-${active}`}
+        placeholder="Page, user, key, model, or any id of a call"
+        value={text}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => {
+          setText(event.target.value);
+          setActive(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <ul id={id} role="listbox" aria-label="Found" className={styles['list']}>
+        {hits.map((hit, index) => (
+          <li
+            key={hit.key}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === active}
+            className={styles['hit']}
+            onPointerMove={() => setActive(index)}
+            onClick={() => go(hit)}
+          >
+            <Icon name={hit.icon} />
+            <span>{hit.text}</span>
+            <small>{hit.kind}</small>
+          </li>
+        ))}
+      </ul>
+      <p role="status" className={styles['none']}>
+        {hits.length === 0 && !found.isFetching ? 'Nothing has this name or id, or you may not see it.' : ''}
+      </p>
+    </>
+  );
+}

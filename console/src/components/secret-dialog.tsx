@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react';
+
+import { Button } from '../ui/button.tsx';
+import { CodeLine } from '../ui/copy.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Notice } from '../ui/notice.tsx';
+
+type Props = { readonly title: string; readonly secret: string | undefined; readonly children?: ReactNode; readonly onStored: () => void };
+
+/** A secret, shown once. Neither Escape nor a click beside it closes it. */
+export function SecretDialog({ title, secret, children, onStored }: Props) {
+  return (
+    <Dialog
+      open={secret !== undefined}
+      onClose={onStored}
+      title={title}
+      stays
+      actions={
+        <Button kind="main" onClick={onStored}>
+          I have stored it
+        </Button>
+      }
+    >
+      <Notice tone="warning">This is the only time that it is shown. Weir keeps a hash of it alone.</Notice>
+      {secret !== undefined && <CodeLine text={secret} label="Secret" />}
+      {children}
+    </Dialog>
+  );
+}

@@ -1,0 +1,81 @@
+/** An amount as the admin API writes it. Nothing here passes through a floating-point number. */
+export type Money = { readonly nano_usd: string; readonly usd: string };
+
+const minus = '\u2212';
+const nanosPerUsd = 1_000_000_000n;
+const fractionDigits = 9;
+
+export const nanosOf = ({ nano_usd }: Money): bigint => BigInt(nano_usd);
+
+/** The sum of amounts. */
+export function sumOf(amounts: Iterable<Money>): bigint {
+  let sum = 0n;
+  for (const amount of amounts) sum += nanosOf(amount);
+  return sum;
+}
+
+const group = (digits: string): string => digits.replaceAll(/\B(?=(\d{3})+$)/g, '\u202f');
+
+/**
+ * An amount with exactly `digits` decimals, rounded half up on its size.
+ * @param digits 0 to 9
+ */
+export function fixedMoney(nanos: bigint, digits: number): string {
+  const size = nanos < 0n ? -nanos : nanos;
+  const step = 10n ** BigInt(fractionDigits - digits);
+  const rounded = (size + step / 2n) / step;
+  const unit = 10n ** BigInt(digits);
+  const fraction = digits === 0 ? '' : `.${(rounded % unit).toString().padStart(digits, '0')}`;
+  return `${nanos < 0n && rounded > 0n ? minus : ''}$${group((rounded / unit).toString())}${fraction}`;
+}
+
+/** All nine decimals without zeros at the end, for copying and for details. */
+export function exactMoney(nanos: bigint): string {
+  const text = fixedMoney(nanos, fractionDigits).replace(/0+$/, '');
+  return text.replace(/\.$/, '');
+}
+
+/** The decimals with which an amount is shown alone: none for nothing, two to four, and four digits below a cent. */
+export function digitsFor(nanos: bigint): number {
+  const size = nanos < 0n ? -nanos : nanos;
+  if (size === 0n) return 0;
+  if (size >= 100n * nanosPerUsd) return 2;
+  if (size >= nanosPerUsd / 100n) return 4;
+  // Leading zeros of the fraction, and four digits after them.
+  const zeros = fractionDigits - size.toString().length;
+  return Math.min(fractionDigits, zeros + 4);
+}
+
+/** An amount as a tile or a sentence shows it. */
+export function showMoney(nanos: bigint): string {
+  return fixedMoney(nanos, digitsFor(nanos));
+}
+
+/** The decimals of a column, so that its smallest amount is not shown as nothing: 2 to 6. */
+export function columnDigits(amounts: readonly bigint[]): number {
+  const needed = amounts.map(digitsFor);
+  return Math.min(6, Math.max(2, ...needed));
+}
+
+/** The share of a whole from 0 to 1, by integers: exact to a millionth. */
+export function shareOf(part: bigint, whole: bigint): number {
+  return whole === 0n ? 0 : Number((part * 1_000_000n) / whole) / 1_000_000;
+}
+
+/** A change in per cent: `+18.2 %`. Undefined if there was nothing before. */
+export function showChange(now: bigint, before: bigint): string | undefined {
+  if (before === 0n) return undefined;
+  const thousandths = ((now - before) * 1000n) / (before < 0n ? -before : before);
+  const size = thousandths < 0n ? -thousandths : thousandths;
+  const sign = thousandths === 0n ? '±' : thousandths < 0n ? minus : '+';
+  return `${sign}${size / 10n}.${size % 10n}\u00a0%`;
+}
+
+/** An amount in a chart: its axis has one number of decimals, as few as tell its values apart. */
+export const showChartMoney = Object.assign((nanos: bigint): string => showMoney(nanos), {
+  axis: (ticks: readonly bigint[]) => {
+    const step = ticks[1] ?? 0n;
+    const digits = [0, 2, 3, 4, 5, 6, 7, 8].find((each) => step % 10n ** BigInt(fractionDigits - each) === 0n) ?? fractionDigits;
+    return (tick: bigint): string => fixedMoney(tick, digits);
+  },
+});

@@ -1,0 +1,53 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+
+import type { Query, Reply } from '../../api/client.ts';
+import { question } from '../../api/query-client.ts';
+import { StackedBars } from '../../charts/stacked-bars.tsx';
+import { useAddress, useZone } from '../../components/use-page.ts';
+import { showCount } from '../../format/numbers.ts';
+import { showClock, showShortDay, showTime } from '../../format/times.ts';
+
+type Histogram = Reply<'calls.histogram'>;
+const dayMs = 86_400_000;
+
+/** How many calls there were over the span, and how they ended. A bar narrows the span to its time. */
+export function CallHistogram({ query }: { readonly query: Query<'calls.histogram'> }) {
+  const zone = useZone();
+  const [, change] = useAddress();
+  const { data } = useQuery({ ...question('calls.histogram', { query }), placeholderData: keepPreviousData });
+  if (data === undefined || data.items.length === 0) return null;
+  const starts = bucketStarts(data, query.from, query.to);
+  const byStart = new Map(data.items.map(({ start, ends }) => [Date.parse(start), ends]));
+  const count = (names: readonly (keyof Histogram['items'][number]['ends'])[]): readonly bigint[] =>
+    starts.map((start) => BigInt(names.reduce((sum, name) => sum + (byStart.get(start)?.[name] ?? 0), 0)));
+  const series = [
+    { name: undefined, label: 'finished', values: count(['finished', 'client-left']) },
+    { name: 'failed', label: 'failed or cut', values: count(['failed', 'cut', 'lost']) },
+  ];
+  const total = series.reduce((sum, { values }) => values.reduce((inner, value) => inner + value, sum), 0n);
+  const tick = (start: number): string => (data.bucket_ms >= dayMs ? showShortDay(start, zone) : showClock(start, zone).slice(0, 5));
+  return (
+    <StackedBars
+      title="Calls over time"
+      sentence={`${showCount(Number(total))} calls.`}
+      height={110}
+      series={series}
+      starts={starts.map((start) => ({ tick: tick(start), full: showTime(start, zone) }))}
+      show={(value) => showCount(Number(value))}
+      onPick={(index) => {
+        const start = starts[index];
+        if (start === undefined) return;
+        change({ from: new Date(start).toISOString(), to: new Date(start + data.bucket_ms).toISOString(), r: undefined });
+      }}
+    />
+  );
+}
+
+/** All buckets of the span: those without calls are not in the answer. */
+function bucketStarts({ bucket_ms: size, items }: Histogram, from: string, to: string): readonly number[] {
+  const anchor = Date.parse(items[0]?.start ?? from);
+  const first = anchor - Math.ceil((anchor - Date.parse(from)) / size) * size;
+  const starts: number[] = [];
+  for (let start = first; start < Date.parse(to); start += size) starts.push(start);
+  return starts;
+}

@@ -1,0 +1,18 @@
+import { useParams } from '@tanstack/react-router';
+
+import { PageHead } from '../../components/page-head.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { CallDetails } from './call-panel.tsx';
+
+/** One call, by any id that names it. */
+export function CallPage() {
+  const { id = '' } = useParams({ strict: false });
+  return (
+    <>
+      <PageHead title={`Call ${id}`}>
+        <Copy text={id} label="Copy the id" />
+      </PageHead>
+      <CallDetails id={id} />
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { ask, type Query, type Reply } from '../../api/client.ts';
+import { Amount } from '../../components/amount.tsx';
+import { CallEnd, type CallItem } from '../../components/call-end.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { useEvents } from '../../components/live.ts';
+import { useZone } from '../../components/use-page.ts';
+import { columnDigits, nanosOf } from '../../format/money.ts';
+import { showDuration, showShort } from '../../format/numbers.ts';
+import { showRowTime, showTime } from '../../format/times.ts';
+import { paths } from '../../paths.ts';
+import { Button } from '../../ui/button.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Empty, Skeleton } from '../../ui/notice.tsx';
+import styles from './calls-page.module.css';
+
+type Props = {
+  readonly query: Query<'calls.list'>;
+  readonly isLive: boolean;
+  readonly open: string | undefined;
+  readonly onOpen: (call: CallItem) => void;
+};
+
+const pageRows = 100;
+/** The rows that arrive live; older ones are on the pages. */
+const liveMax = 500;
+
+/** Calls, newest first. Live calls come on top. */
+export function CallsTable({ query, isLive, open, onOpen }: Props) {
+  const zone = useZone();
+  const pages = useInfiniteQuery({
+    queryKey: ['calls.list', query],
+    queryFn: ({ pageParam, signal }) => ask('calls.list', { query: { ...query, limit: pageRows, ...(pageParam !== '' && { cursor: pageParam }) }, signal }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor: cursor }: Reply<'calls.list'>) => cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+  const live = useLiveCalls(query, isLive);
+  if (pages.isError && pages.data === undefined) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
+  if (pages.data === undefined) return <Skeleton rows={14} />;
+  const listed = pages.data.pages.flatMap(({ items }) => items);
+  const known = new Set(listed.map(({ id }) => id));
+  const rows = [...live.filter(({ id }) => !known.has(id)), ...listed];
+  const last = pages.data.pages.at(-1);
+  const rest = (
+    <p className={styles['more']}>
+      {pages.hasNextPage ? (
+        <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+          {rows.length === 0 ? 'Search on' : 'More'}
+        </Button>
+      ) : (
+        'These are all.'
+      )}
+      {last !== undefined && <span>searched to {showTime(last.searched_to, zone)}</span>}
+      {last !== undefined && last.pending_calls > 0 && <span>{last.pending_calls} calls are not booked yet</span>}
+    </p>
+  );
+  if (rows.length === 0)
+    return (
+      <>
+        <Empty title="No call fits.">
+          {pages.hasNextPage ? 'The search has not reached the beginning of the span yet.' : 'Choose another span of time, or remove a filter.'}
+        </Empty>
+        {rest}
+      </>
+    );
+  return (
+    <>
+      <DataTable caption="Calls, newest first" columns={columnsOf(rows, zone)} rows={rows} keyOf={({ id }) => id} openKey={open} onOpen={onOpen} />
+      {pages.isError && <Failure error={pages.error} onRetry={() => void pages.fetchNextPage()} />}
+      {rest}
+    </>
+  );
+}
+
+function useLiveCalls(query: Query<'calls.list'>, isLive: boolean): readonly CallItem[] {
+  const [calls, setCalls] = useState<{ readonly of: string; readonly items: readonly CallItem[] }>({ of: '', items: [] });
+  // A later end of the span would be another stream.
+  const { from: _from, to: _to, ...filters } = query;
+  const of = JSON.stringify(filters);
+  useEvents(isLive ? { ...filters, topics: 'calls' } : undefined, {
+    calls: (data) => {
+      const { items } = data as { readonly items: readonly CallItem[] };
+      setCalls((before) => ({ of, items: [...items, ...(before.of === of ? before.items : [])].slice(0, liveMax) }));
+    },
+  });
+  return calls.of === of ? calls.items : [];
+}
+
+function columnsOf(rows: readonly CallItem[], zone: string): readonly Column<CallItem>[] {
+  const digits = columnDigits(rows.map(({ amount }) => nanosOf(amount)));
+  return [
+    { id: 'time', title: 'Time', figures: true, render: ({ at }) => <time dateTime={at}>{showRowTime(at, zone)}</time> },
+    { id: 'key', title: 'Key', priority: 2, render: ({ user, key, key_id: id }) => <Link to={paths.key(id)}>{`${user}/${key}`}</Link> },
+    {
+      id: 'model',
+      title: 'Model → served',
+      render: ({ model, served_model: served }) => (served === null || served === model ? model : `${model} → ${served}`),
+    },
+    { id: 'upstream', title: 'Upstream', priority: 3, render: ({ upstream }) => upstream ?? '—' },
+    { id: 'end', title: 'End', render: ({ end }) => <CallEnd end={end} /> },
+    { id: 'first', title: 'First', figures: true, priority: 3, render: ({ first_byte_ms: ms }) => (ms === null ? '—' : showDuration(ms)) },
+    { id: 'total', title: 'Total', figures: true, priority: 2, render: ({ duration_ms: ms }) => showDuration(ms) },
+    {
+      id: 'tokens',
+      title: 'Tokens in, out',
+      figures: true,
+      priority: 3,
+      render: ({ prompt_tokens: sent, completion_tokens: got }) => `${showShort(sent)}  ${showShort(got)}`,
+    },
+    {
+      id: 'amount',
+      title: 'Amount',
+      figures: true,
+      render: ({ amount, flags }) => <Amount money={amount} digits={digits} estimated={flags.includes('estimated')} />,
+    },
+  ];
+}

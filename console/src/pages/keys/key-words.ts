@@ -1,0 +1,26 @@
+import type { Reply } from '../../api/client.ts';
+
+export type Key = Reply<'keys.list'>['items'][number];
+type Limits = Key['limits'];
+
+/** The limits of a key in one line; "none" if there are none. */
+export function describeLimits(limits: Limits): string {
+  const words = [
+    limits.spend_per_day_usd === null ? undefined : `$${limits.spend_per_day_usd} a day`,
+    limits.spend_per_month_usd === null ? undefined : `$${limits.spend_per_month_usd} a month`,
+    limits.spend_total_usd === null ? undefined : `$${limits.spend_total_usd} in all`,
+    limits.requests_per_minute === null ? undefined : `${limits.requests_per_minute} requests a minute`,
+    limits.tokens_per_minute === null ? undefined : `${limits.tokens_per_minute} tokens a minute`,
+    limits.concurrency === null ? undefined : `${limits.concurrency} at a time`,
+    limits.models === null ? undefined : `models ${limits.models.join(', ')}`,
+    limits.upstreams === null ? undefined : `upstreams ${limits.upstreams.join(', ')}`,
+    limits.addresses === null ? undefined : `from ${limits.addresses.join(', ')}`,
+  ].filter((word) => word !== undefined);
+  return words.length === 0 ? 'none' : words.join(', ');
+}
+
+export const keyStates = {
+  active: { sign: '●', word: 'active', tone: 'good' },
+  disabled: { sign: '○', word: 'disabled', tone: 'muted' },
+  expired: { sign: '✗', word: 'expired', tone: 'bad' },
+} as const;

@@ -1,0 +1,14 @@
+import { Link } from '@tanstack/react-router';
+
+import { Empty } from '../ui/notice.tsx';
+
+export function NotFound() {
+  return (
+    <>
+      <h1>Nothing is here</h1>
+      <Empty title="The address names no page, or something that you may not see.">
+        The <Link to="/">overview</Link> is a good place to go on. The search (⌘K) finds any id.
+      </Empty>
+    </>
+  );
+}

@@ -1,0 +1,164 @@
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+import type { Reply } from '../../api/client.ts';
+import { queryClient, question } from '../../api/query-client.ts';
+import { StackedBars } from '../../charts/stacked-bars.tsx';
+import { Amount } from '../../components/amount.tsx';
+import { useEvents } from '../../components/live.ts';
+import { PageHead } from '../../components/page-head.tsx';
+import { useZone } from '../../components/use-page.ts';
+import { exactMoney, nanosOf, shareOf, showChange, showChartMoney } from '../../format/money.ts';
+import { showCount, showDuration, showShare } from '../../format/numbers.ts';
+import { showClock, showMinute } from '../../format/times.ts';
+import { paths } from '../../paths.ts';
+import { DataTable } from '../../ui/data-table.tsx';
+import { Meter } from '../../ui/meter.tsx';
+import { Empty } from '../../ui/notice.tsx';
+import { Facts, Panel } from '../../ui/panel.tsx';
+import { State } from '../../ui/state.tsx';
+import { AttentionList } from './attention-list.tsx';
+import styles from './overview-page.module.css';
+
+type Overview = Reply<'overview.get'>;
+
+const overview = { ...question('overview.get', {}), refetchInterval: 15_000 } as const;
+
+/** Is everything well, and what does it cost? */
+export function OverviewPage() {
+  const { data } = useSuspenseQuery(overview);
+  const ask = (): void => void queryClient.invalidateQueries({ queryKey: overview.queryKey });
+  useEvents({ topics: 'attention' }, { attention: ask });
+  return (
+    <>
+      <PageHead title="Overview" />
+      <Tiles data={data} />
+      <div className={styles['row']}>
+        <SpendChart data={data} />
+        <Panel title={data.attention.length === 0 ? 'Needs attention' : `Needs attention (${data.attention.length})`}>
+          <AttentionList items={data.attention} />
+        </Panel>
+      </div>
+      <div className={styles['lower']}>
+        <UsersPanel data={data} />
+        <UpstreamsPanel data={data} />
+        {data.books !== null && <BooksPanel data={data} books={data.books} />}
+      </div>
+    </>
+  );
+}
+
+function Tiles({ data }: { readonly data: Overview }) {
+  const { today, yesterday, month, last_day: day, under_way: underWay } = data;
+  const change = showChange(nanosOf(today.amount), nanosOf(yesterday.amount));
+  return (
+    <ul className={styles['tiles']} aria-label="Figures">
+      <Tile title="Spend today" to={`${paths.usage}?r=today`} value={<Amount money={today.amount} />} note={change === undefined ? 'nothing at this time yesterday' : `${change} to this time yesterday`} />
+      <Tile title="Spend this month" to={`${paths.usage}?r=month`} value={<Amount money={month.amount} />} note={`${showCount(month.calls)} calls`} />
+      <Tile title="Calls, 24 h" to={`${paths.calls}?r=24h`} value={showCount(day.calls)} note={`${showCount(today.calls)} today`} />
+      {day.failed_share !== null && <Tile title="Failed, 24 h" to={`${paths.calls}?r=24h&end=failed`} value={showShare(day.failed_share)} note="of the calls that ended" />}
+      {day.first_byte_p95_ms !== null && <Tile title="First byte, p95" to={`${paths.usage}?r=24h&metric=first_byte`} value={showDuration(day.first_byte_p95_ms)} note="last 24 hours" />}
+      {underWay !== null && <Tile title="Under way" to={paths.calls} value={showCount(underWay)} note="calls in all gateways" />}
+    </ul>
+  );
+}
+
+function Tile({ title, value, note, to }: { readonly title: string; readonly value: ReactNode; readonly note: string; readonly to: string }) {
+  return (
+    <li>
+      <Link to={to} className={styles['tile']}>
+        <span className={styles['name']}>{title}</span>
+        <span className={styles['value']}>{value}</span>
+        <span className={styles['note']}>{note}</span>
+      </Link>
+    </li>
+  );
+}
+
+function SpendChart({ data: { last_day: day } }: { readonly data: Overview }) {
+  const zone = useZone();
+  const navigate = useNavigate();
+  const series = day.series
+    .map(({ model, amounts }) => ({ name: model ?? undefined, label: model ?? 'Other', values: amounts.map(nanosOf) }))
+    .filter(({ values }) => values.some((value) => value !== 0n));
+  const total = series.reduce((sum, { values }) => values.reduce((inner, value) => inner + value, sum), 0n);
+  const starts = day.bucket_starts.map((start) => ({ tick: showClock(start, zone).slice(0, 5), full: showMinute(start, zone) }));
+  const pick = (index: number): void => {
+    const from = day.bucket_starts[index];
+    if (from !== undefined) void navigate({ to: paths.calls, search: { from, to: new Date(Date.parse(from) + 3_600_000).toISOString() } as never });
+  };
+  return (
+    <Panel title="Spend by model, last 24 hours">
+      {total === 0n ? (
+        <Empty title="Nothing was spent in the last 24 hours.">Calls appear here a few seconds after they end.</Empty>
+      ) : (
+        <StackedBars
+          title="Spend by model, last 24 hours"
+          sentence={`${exactMoney(total)} in all; most by ${series[0]?.label ?? ''}.`}
+          series={series}
+          starts={starts}
+          unfinishedFrom={starts.length - 1}
+          show={showChartMoney}
+          onPick={pick}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function UsersPanel({ data: { users, today } }: { readonly data: Overview }) {
+  const whole = nanosOf(today.amount);
+  return (
+    <Panel title="Users today">
+      {users.length === 0 ? (
+        <Empty title="Nobody has called today." />
+      ) : (
+        <DataTable
+          caption="Users today"
+          rows={users}
+          keyOf={({ user }) => user}
+          columns={[
+            { id: 'user', title: 'User', render: ({ user }) => <Link to={paths.user(user)}>{user}</Link> },
+            { id: 'calls', title: 'Calls', figures: true, priority: 2, render: ({ calls }) => showCount(calls) },
+            { id: 'amount', title: 'Spend', figures: true, render: ({ amount }) => <Amount money={amount} /> },
+            { id: 'share', title: 'Share', render: ({ user, amount }) => <Meter label={`Share of ${user}`} share={shareOf(nanosOf(amount), whole)} /> },
+          ]}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function UpstreamsPanel({ data: { upstreams } }: { readonly data: Overview }) {
+  if (upstreams.length === 0) return null;
+  return (
+    <Panel title="Upstreams, last 24 hours">
+      <DataTable
+        caption="Upstreams, last 24 hours"
+        rows={upstreams}
+        keyOf={({ upstream }) => upstream}
+        columns={[
+          { id: 'upstream', title: 'Upstream', render: ({ upstream }) => <Link to={paths.upstream(upstream)}>{upstream}</Link> },
+          { id: 'calls', title: 'Calls', figures: true, render: ({ calls }) => showCount(calls) },
+          { id: 'failed', title: 'Failed', figures: true, render: ({ failed_share: share }) => (share === null ? '—' : showShare(share)) },
+          { id: 'p95', title: 'First byte p95', figures: true, priority: 2, render: ({ first_byte_p95_ms: ms }) => (ms === null ? '—' : showDuration(ms)) },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function BooksPanel({ data, books }: { readonly data: Overview; readonly books: NonNullable<Overview['books']> }) {
+  return (
+    <Panel title="Books">
+      <Facts
+        rows={[
+          ['Verification', books.add_up ? <State key="up" sign="✓" word="the books add up" tone="good" /> : <State key="down" sign="✗" word="the books do not add up" tone="bad" />],
+          ['Not booked yet', `${showCount(books.journal_pending + data.pending_calls)} calls`],
+          ['Price version', books.price_versions.join(', ') || '—'],
+        ]}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Reply } from '../../api/client.ts';
+import { StackedBars } from '../../charts/stacked-bars.tsx';
+import { useAddress } from '../../components/use-page.ts';
+import { showClock, showDay, showMinute, showShortDay } from '../../format/times.ts';
+import { type MetricName, metrics } from './usage-question.ts';
+
+type Answer = Reply<'usage.query'>;
+
+/** The sums over time. A bar narrows the span to its time. */
+export function UsageChart({ answer, metric, zone }: { readonly answer: Answer; readonly metric: MetricName; readonly zone: string }) {
+  const [, change] = useAddress();
+  const { of, show, text } = metrics[metric];
+  const { bucket_starts: starts, granularity, series, other, totals, comparison } = answer;
+  if (starts.length < 2) return null;
+  const isShort = granularity === 'minute' || granularity === 'hour';
+  const lines = [
+    ...series.map(({ names, buckets }) => ({ name: names.join(' › '), label: names.map((name) => (name === '' ? '(none)' : name)).join(' › '), values: buckets.map(of) })),
+    ...(other === null || of(other.total) === 0n ? [] : [{ name: undefined, label: 'Other', values: other.buckets.map(of) }]),
+  ];
+  const now = Date.now();
+  const unfinished = starts.findIndex((_start, index) => Date.parse(starts[index + 1] ?? answer.to) > now);
+  return (
+    <StackedBars
+      title={`${text} per ${granularity}`}
+      sentence={`${show(of(totals.total))} in all.`}
+      series={lines}
+      starts={starts.map((start) => ({ tick: isShort ? showClock(start, zone).slice(0, 5) : showShortDay(start, zone), full: isShort ? showMinute(start, zone) : showDay(start, zone) }))}
+      unfinishedFrom={unfinished === -1 ? undefined : unfinished}
+      show={show}
+      before={comparison?.totals.buckets.map(of)}
+      height={260}
+      onPick={(index) => change({ from: starts[index], to: starts[index + 1] ?? answer.to, r: undefined })}
+    />
+  );
+}

@@ -1,0 +1,94 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+
+import { question } from '../../api/query-client.ts';
+import { Failure } from '../../components/failure.tsx';
+import { FilterBar } from '../../components/filter-bar.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { one } from '../../components/search-params.ts';
+import { SpanPicker } from '../../components/span-picker.tsx';
+import { useAddress, useSpan, useZone } from '../../components/use-page.ts';
+import { showMinute, showOffset } from '../../format/times.ts';
+import { InlineSelect } from '../../ui/field.tsx';
+import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
+import { ExportMenu } from './export-menu.tsx';
+import { UsageChart } from './usage-chart.tsx';
+import styles from './usage-page.module.css';
+import { granularities, groupings, metrics, readGranularity, readGroups, readMetric, readQuestion, readTop, tops, usageFilters } from './usage-question.ts';
+import { UsageTable } from './usage-table.tsx';
+
+/** Who used what, when, at what cost. */
+export function UsagePage() {
+  const [search] = useAddress();
+  const zone = useZone();
+  const span = useSpan('30d');
+  const body = readQuestion(search, span, zone);
+  const { data, error, refetch, isPlaceholderData } = useQuery({ ...question('usage.query', { body }), placeholderData: keepPreviousData });
+  return (
+    <>
+      <PageHead title="Usage">
+        <SpanPicker fallback="30d" />
+        <ExportMenu question={body} />
+      </PageHead>
+      <Controls />
+      <FilterBar fields={usageFilters} />
+      {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+      {error === null && data === undefined && <Skeleton rows={14} />}
+      {data !== undefined && error === null && (
+        <div className={styles['answer']} aria-busy={isPlaceholderData}>
+          <p className={styles['span']}>
+            {showMinute(data.from, zone)} to {showMinute(data.to, zone)}, {zone} ({showOffset(data.from, zone)}), per {data.granularity}
+          </p>
+          {data.totals.total.calls === 0 ? (
+            <Empty title="No calls in this span.">Choose another span of time, or remove a filter.</Empty>
+          ) : (
+            <>
+              <UsageChart answer={data} metric={readMetric(search)} zone={zone} />
+              <UsageTable answer={data} groups={readGroups(search)} metric={readMetric(search)} />
+            </>
+          )}
+          {'pending_calls' in data && Number(data.pending_calls) > 0 && <Notice tone="info">{String(data.pending_calls)} calls are not counted yet.</Notice>}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Controls() {
+  const [search, change] = useAddress();
+  const [by = 'model', then] = readGroups(search);
+  const named = (name: string) => ({ value: name, text: name.replaceAll('_', ' ') });
+  const tags = [by, then].filter((name) => name?.startsWith('tag:') === true) as string[];
+  const groups = [...groupings, ...tags];
+  return (
+    <div className={styles['controls']}>
+      <InlineSelect
+        label="Measure"
+        value={readMetric(search)}
+        options={Object.entries(metrics).map(([value, { text }]) => ({ value, text }))}
+        onChange={(metric) => change({ metric })}
+      />
+      <span>by</span>
+      <InlineSelect label="Group by" value={by} options={groups.map(named)} onChange={(value) => change({ by: value })} />
+      <span>then</span>
+      <InlineSelect
+        label="Then by"
+        value={then ?? ''}
+        options={[{ value: '', text: '—' }, ...groups.filter((name) => name !== by).map(named)]}
+        onChange={(value) => change({ then: value === '' ? undefined : value })}
+      />
+      <span>per</span>
+      <InlineSelect label="Per" value={readGranularity(search)} options={granularities.map(named)} onChange={(per) => change({ per })} />
+      <InlineSelect label="Top" value={readTop(search)} options={tops.map((value) => ({ value, text: `top ${value}` }))} onChange={(top) => change({ top })} />
+      <InlineSelect
+        label="Compare"
+        value={one(search, 'compare') ?? ''}
+        options={[
+          { value: '', text: 'no comparison' },
+          { value: 'previous', text: 'with the time before' },
+          { value: 'year', text: 'with the year before' },
+        ]}
+        onChange={(compare) => change({ compare: compare === '' ? undefined : compare })}
+      />
+    </div>
+  );
+}

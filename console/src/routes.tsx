@@ -1,0 +1,63 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router';
+
+import { toProblem } from './api/problem.ts';
+import { queryClient } from './api/query-client.ts';
+import { sessionQuestion } from './api/sign-in.ts';
+import { Frame } from './components/frame.tsx';
+import { parseSearch, type Search, writeSearch } from './components/search-params.ts';
+import { Failure } from './components/failure.tsx';
+import { NotFound } from './pages/not-found.tsx';
+import { OverviewPage } from './pages/overview/overview-page.tsx';
+import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
+import { Skeleton } from './ui/notice.tsx';
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
+
+const signIn = createRoute({ getParentRoute: () => root, path: '/sign-in', component: SignInPage });
+
+/** All pages but the sign-in: somebody must be signed in. */
+const frame = createRoute({
+  getParentRoute: () => root,
+  id: 'frame',
+  component: Frame,
+  validateSearch: (search: Record<string, unknown>): Search => search as Search,
+  beforeLoad: async ({ location }) => {
+    const toSignIn = redirect({ to: '/sign-in', search: { to: location.href } as never, replace: true });
+    if (document.documentElement.dataset['session'] === 'none') throw toSignIn;
+    try {
+      await queryClient.ensureQueryData(sessionQuestion);
+    } catch (error) {
+      if (toProblem(error).body.status !== 401) throw error;
+      throw toSignIn;
+    }
+  },
+});
+
+const under = { getParentRoute: () => frame } as const;
+
+/** One line for each page. Only the first page is in the first load. */
+const pages = [
+  createRoute({ ...under, path: '/', component: OverviewPage }),
+  createRoute({ ...under, path: '/usage', component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage') }),
+  createRoute({ ...under, path: '/calls', component: lazyRouteComponent(() => import('./pages/calls/calls-page.tsx'), 'CallsPage') }),
+  createRoute({ ...under, path: '/calls/$id', component: lazyRouteComponent(() => import('./pages/calls/call-page.tsx'), 'CallPage') }),
+  createRoute({ ...under, path: '/keys', component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage') }),
+  createRoute({ ...under, path: '/keys/$id', component: lazyRouteComponent(() => import('./pages/keys/key-page.tsx'), 'KeyPage') }),
+];
+
+const routeTree = root.addChildren([signIn, frame.addChildren(pages)]);
+
+export function createConsoleRouter() {
+  return createRouter({
+    routeTree,
+    parseSearch,
+    stringifySearch: writeSearch,
+    defaultPreload: 'intent',
+    defaultPendingMs: 150,
+    defaultPendingMinMs: 0,
+    defaultPendingComponent: () => <Skeleton rows={10} />,
+    defaultErrorComponent: ({ error, reset }) => <Failure error={error} onRetry={reset} />,
+    defaultNotFoundComponent: NotFound,
+    scrollRestoration: true,
+  });
+}

@@ -1,0 +1,158 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+
+import styles from './data-table.module.css';
+import { useKeys } from './use-keys.ts';
+
+export type Column<Row> = {
+  readonly id: string;
+  readonly title: string;
+  /** Figures stand at the right. */
+  readonly figures?: boolean;
+  /** 1 is shown at any width, 2 from 560 px, 3 from 900 px of the table's own width. */
+  readonly priority?: 1 | 2 | 3;
+  readonly render: (row: Row) => ReactNode;
+};
+
+type Props<Row> = {
+  /** What the rows are, for readers of the screen. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** Opens a row: by click, by Enter. */
+  readonly onOpen?: (row: Row) => void;
+  /** The row whose panel is open. */
+  readonly openKey?: string | undefined;
+  /** A row of sums at the end. */
+  readonly totals?: Row;
+  /** Number of all rows, if more will follow. */
+  readonly rowCount?: number;
+};
+
+/** Above so many rows only those near the window are in the document. */
+const virtualFrom = 200;
+const rowHeights = { comfortable: 40, compact: 26, normal: 32 };
+
+/** Rows of like things as a real table. `j` and `k` walk, Enter opens. */
+export function DataTable<Row>({ caption, columns, rows, keyOf, onOpen, openKey, totals, rowCount }: Props<Row>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [active, setActive] = useState(-1);
+  const isVirtual = rows.length > virtualFrom;
+  const density = document.documentElement.dataset['density'];
+  const rowHeight = rowHeights[density === 'comfortable' || density === 'compact' ? density : 'normal'];
+  const virtualizer = useWindowVirtualizer({
+    count: isVirtual ? rows.length : 0,
+    estimateSize: () => rowHeight,
+    overscan: 20,
+    scrollMargin: body.current?.offsetTop ?? 0,
+  });
+  const visible = isVirtual ? virtualizer.getVirtualItems().map(({ index }) => index) : rows.map((_row, index) => index);
+  const first = visible[0] ?? 0;
+  const last = visible.at(-1) ?? -1;
+  useWalk({ rows, active, setActive, open: onOpen, scrollTo: (index) => isVirtual && virtualizer.scrollToIndex(index) });
+  useEffect(() => {
+    if (openKey === undefined) return;
+    const index = rows.findIndex((row) => keyOf(row) === openKey);
+    if (index >= 0) setActive(index);
+    // Only when another row is opened: the rows themselves may be new at each answer.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [openKey]);
+
+  return (
+    <div className={styles['frame']}>
+      <table className={styles['table']} aria-rowcount={isVirtual ? (rowCount ?? rows.length) + 1 : undefined}>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ id, title, figures, priority = 1 }) => (
+              <th key={id} scope="col" data-figures={figures} data-priority={priority}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {isVirtual && first > 0 && <Gap height={first * rowHeight} columns={columns.length} />}
+          {visible.map((index) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            const key = keyOf(row);
+            return (
+              <tr
+                key={key}
+                aria-rowindex={isVirtual ? index + 2 : undefined}
+                aria-selected={onOpen === undefined ? undefined : key === openKey}
+                data-open={key === openKey}
+                data-active={index === active}
+                data-can-open={onOpen !== undefined}
+                onClick={(event) => {
+                  if (onOpen === undefined || (event.target as HTMLElement).closest('a,button,input,label') !== null) return;
+                  setActive(index);
+                  onOpen(row);
+                }}
+              >
+                <Cells columns={columns} row={row} />
+              </tr>
+            );
+          })}
+          {isVirtual && last < rows.length - 1 && <Gap height={(rows.length - 1 - last) * rowHeight} columns={columns.length} />}
+        </tbody>
+        {totals !== undefined && (
+          <tfoot>
+            <tr>
+              <Cells columns={columns} row={totals} />
+            </tr>
+          </tfoot>
+        )}
+      </table>
+    </div>
+  );
+}
+
+function Cells<Row>({ columns, row }: { readonly columns: readonly Column<Row>[]; readonly row: Row }) {
+  return columns.map(({ id, figures, priority = 1, render }) => (
+    <td key={id} data-figures={figures} data-priority={priority}>
+      {render(row)}
+    </td>
+  ));
+}
+
+/** The room of rows that are not in the document. */
+function Gap({ height, columns }: { readonly height: number; readonly columns: number }) {
+  return (
+    <tr aria-hidden="true">
+      <td colSpan={columns} className={styles['gap']} style={{ height }} />
+    </tr>
+  );
+}
+
+type Walk<Row> = {
+  readonly rows: readonly Row[];
+  readonly active: number;
+  readonly setActive: (index: number) => void;
+  readonly open: ((row: Row) => void) | undefined;
+  readonly scrollTo: (index: number) => unknown;
+};
+
+/** `j` and `k` choose a row, Enter opens it. */
+function useWalk<Row>({ rows, active, setActive, open, scrollTo }: Walk<Row>): void {
+  const walk = (step: number): void => {
+    const next = Math.min(rows.length - 1, Math.max(0, active + step));
+    setActive(next);
+    scrollTo(next);
+    requestAnimationFrame(() => document.querySelector('tr[data-active="true"]')?.scrollIntoView({ block: 'nearest' }));
+  };
+  useKeys(
+    open === undefined
+      ? {}
+      : {
+          j: () => walk(1),
+          k: () => walk(-1),
+          Enter: () => {
+            const row = rows[active];
+            if (row !== undefined) open(row);
+          },
+        },
+  );
+}
