@@ -85,6 +85,7 @@ function writeType(node: SchemaNode): string {
       return `readonly (${node.items === undefined ? 'unknown' : writeType(node.items)})[]`;
     case 'object':
       return writeObject(node);
+    case undefined:
     default:
       return 'unknown';
   }

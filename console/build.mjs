@@ -44,7 +44,9 @@ function describeFile(path, type) {
   const forms = isSmall
     ? {}
     : {
-        br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+        br: brotliCompressSync(bytes, {
+          params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+        }),
         gz: gzipSync(bytes, { level: 9 }),
       };
   for (const [form, packed] of Object.entries(forms)) writeFileSync(`${path}.${form}`, packed);
@@ -55,7 +57,11 @@ function describeFile(path, type) {
 export function digestSources() {
   const hash = createHash('sha256');
   const paths = sources.flatMap((pattern) => globSync(pattern, { cwd: here }));
-  for (const path of paths.sort()) hash.update(`${path}\0`).update(readFileSync(join(here, path))).update('\0');
+  for (const path of paths.sort())
+    hash
+      .update(`${path}\0`)
+      .update(readFileSync(join(here, path)))
+      .update('\0');
   return hash.digest('hex');
 }
 

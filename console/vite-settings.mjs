@@ -11,7 +11,8 @@ const layers = '@layer reset, tokens, ui, components, pages;';
 const orderLayers = () => ({
   name: 'order-layers',
   enforce: 'pre',
-  transform: (code, id) => (id.includes('/console/src/') && id.split('?', 1)[0]?.endsWith('.css') ? { code: `${layers}\n${code}`, map: null } : undefined),
+  transform: (code, id) =>
+    id.includes('/console/src/') && id.split('?', 1)[0]?.endsWith('.css') ? { code: `${layers}\n${code}`, map: null } : undefined,
 });
 
 /** The settings of Vite for the build and for development. */
@@ -27,6 +28,7 @@ export const settings = {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 1000,
     emptyOutDir: true,
   },
 };

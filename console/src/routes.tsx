@@ -22,13 +22,13 @@ const frame = createRoute({
   component: Frame,
   validateSearch: (search: Record<string, unknown>): Search => search as Search,
   beforeLoad: async ({ location }) => {
-    const toSignIn = redirect({ to: '/sign-in', search: { to: location.href } as never, replace: true });
-    if (document.documentElement.dataset['session'] === 'none') throw toSignIn;
+    const signInFirst = (): never => redirect({ to: '/sign-in', search: { to: location.href }, replace: true, throw: true });
+    if (document.documentElement.dataset['session'] === 'none') signInFirst();
     try {
       await queryClient.ensureQueryData(sessionQuestion);
     } catch (error) {
-      if (toProblem(error).body.status !== 401) throw error;
-      throw toSignIn;
+      if (toProblem(error).body.status === 401) signInFirst();
+      throw error;
     }
   },
 });

@@ -44,7 +44,10 @@ export class ApiProblem extends Error {
   /** The sentence for a field of a form, by its JSON Pointer or parameter name. */
   fieldErrors(): Readonly<Record<string, string>> {
     return Object.fromEntries(
-      (this.body.errors ?? []).map(({ pointer, parameter, detail }) => [parameter ?? (pointer ?? '').slice(1).replaceAll('/', '.'), detail]),
+      (this.body.errors ?? []).map(({ pointer, parameter, detail }) => [
+        parameter ?? (pointer ?? '').slice(1).replaceAll('/', '.'),
+        detail,
+      ]),
     );
   }
 }
@@ -53,5 +56,12 @@ export class ApiProblem extends Error {
 export function toProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error;
   const detail = error instanceof Error ? error.message : String(error);
-  return new ApiProblem({ status: 0, code: 'page_failed', title: 'This part of the page failed.', detail, request_id: '', retryable: false });
+  return new ApiProblem({
+    status: 0,
+    code: 'page_failed',
+    title: 'This part of the page failed.',
+    detail,
+    request_id: '',
+    retryable: false,
+  });
 }

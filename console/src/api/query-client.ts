@@ -12,7 +12,8 @@ export const queryClient = new QueryClient({
       staleTime: 5000,
       gcTime: 5 * 60_000,
       refetchOnWindowFocus: true,
-      retry: (failures, error) => error instanceof ApiProblem && error.body.retryable && error.code !== 'too_many_requests' && failures < triesMax,
+      retry: (failures, error) =>
+        error instanceof ApiProblem && error.body.retryable && error.code !== 'too_many_requests' && failures < triesMax,
     },
   },
 });

@@ -1,20 +1,11 @@
 import { useId, useRef, useState, type KeyboardEvent } from 'react';
 
 import { Button } from '../ui/button.tsx';
+import { type BarSeries, Figures, Reading, type Show } from './bar-figures.tsx';
 import { coloursOf } from './colours.ts';
 import styles from './stacked-bars.module.css';
 import { lengthOf, ticksFor } from './ticks.ts';
 import { useWidth } from './use-width.ts';
-
-export type BarSeries = {
-  /** Undefined for the sum of all others. */
-  readonly name: string | undefined;
-  readonly label: string;
-  readonly values: readonly bigint[];
-};
-
-/** The words of a value. `axis` gives those of an axis, which have one form. */
-export type Show = ((value: bigint) => string) & { readonly axis?: (ticks: readonly bigint[]) => (tick: bigint) => string };
 
 type Props = {
   readonly title: string;
@@ -37,7 +28,8 @@ const bottom = 24;
 const top = 8;
 
 /** Sums over time as stacked bars. Arrow keys move over the bars; a table has the same figures. */
-export function StackedBars({ title, sentence, series, starts, unfinishedFrom, show, before, height = 220, onPick }: Props) {
+export function StackedBars(props: Props) {
+  const { title, sentence, series, starts, show, before } = props;
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
   const id = useId();
@@ -45,63 +37,21 @@ export function StackedBars({ title, sentence, series, starts, unfinishedFrom, s
   const [isTable, setIsTable] = useState(false);
   const colours = coloursOf(series.map(({ name }) => name));
   const sums = starts.map((_start, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n));
-  const highest = [...sums, ...(before ?? [])].reduce((max, value) => (value > max ? value : max), 0n);
-  const ticks = ticksFor(highest, 4);
-  const showTick = tickWords(ticks, show);
-  const ceiling = ticks.at(-1) ?? 1n;
-  const inner = { width: Math.max(40, width - left), height: height - bottom - top };
-  const slot = inner.width / Math.max(1, starts.length);
-  const bar = Math.max(1, Math.min(48, slot * 0.78));
-  const y = (value: bigint): number => top + inner.height * (1 - lengthOf(value, ceiling));
-  const x = (index: number): number => left + slot * index + (slot - bar) / 2;
-  const every = Math.ceil(64 / slot);
-  const move = (event: KeyboardEvent): void => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step !== undefined) setAt(Math.min(starts.length - 1, Math.max(0, (at ?? -1) + step)));
-    else if (event.key === 'Enter' && at !== undefined) onPick?.(at);
-    else if (event.key === 'Escape') setAt(undefined);
-    else return;
-    event.preventDefault();
-  };
   return (
-    <figure className={styles['chart']}>
+    <figure>
       <figcaption className="visually-hidden" id={id}>
         {title}. {sentence}
       </figcaption>
       <div ref={frame} className={styles['picture']} hidden={isTable}>
-        <svg width={width} height={height} role="img" aria-labelledby={id} tabIndex={0} onKeyDown={move} onPointerLeave={() => setAt(undefined)}>
-          <defs>
-            <pattern id={`${id}-open`} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-              <rect width="3" height="6" fill="var(--page)" opacity="0.55" />
-            </pattern>
-          </defs>
-          {ticks.map((tick) => (
-            <g key={String(tick)}>
-              <line x1={left} x2={width} y1={y(tick)} y2={y(tick)} className={styles['grid']} />
-              <text x={left - 8} y={y(tick) + 4} className={styles['tick']} textAnchor="end">
-                {showTick(tick)}
-              </text>
-            </g>
-          ))}
-          {starts.map((start, index) => (
-            <g key={start.full} onPointerEnter={() => setAt(index)} onClick={() => onPick?.(index)} data-pick={onPick !== undefined} className={styles['slot']}>
-              <rect x={left + slot * index} y={top} width={slot} height={inner.height} className={styles['hit']} data-at={index === at} />
-              <Stack {...{ series, colours, index, y }} x={x(index)} width={bar} />
-              {unfinishedFrom !== undefined && index >= unfinishedFrom && (
-                <rect x={x(index)} width={bar} y={y(sums[index] ?? 0n)} height={Math.max(0, y(0n) - y(sums[index] ?? 0n))} fill={`url(#${CSS.escape(`${id}-open`)})`} />
-              )}
-              {index % every === 0 && (
-                <text x={left + slot * (index + 0.5)} y={height - 6} textAnchor="middle" className={styles['tick']}>
-                  {start.tick}
-                </text>
-              )}
-            </g>
-          ))}
-          {before !== undefined && (
-            <polyline className={styles['before']} points={before.slice(0, starts.length).map((value, index) => `${left + slot * (index + 0.5)},${y(value)}`).join(' ')} />
-          )}
-        </svg>
-        {at !== undefined && <Reading {...{ series, colours, at, show, before }} when={starts[at]?.full ?? ''} sum={sums[at] ?? 0n} side={at > starts.length / 2 ? 'left' : 'right'} />}
+        <Picture {...props} {...{ id, width, at, setAt, colours, sums }} />
+        {at !== undefined && (
+          <Reading
+            {...{ series, colours, at, show, before }}
+            when={starts[at]?.full ?? ''}
+            sum={sums[at] ?? 0n}
+            side={at > starts.length / 2 ? 'left' : 'right'}
+          />
+        )}
       </div>
       {isTable && <Figures {...{ title, series, starts, show, sums }} />}
       <div className={styles['foot']}>
@@ -118,6 +68,102 @@ export function StackedBars({ title, sentence, series, starts, unfinishedFrom, s
         </Button>
       </div>
     </figure>
+  );
+}
+
+type PictureProps = Props & {
+  readonly id: string;
+  readonly width: number;
+  readonly at: number | undefined;
+  readonly setAt: (index: number | undefined) => void;
+  readonly colours: readonly string[];
+  readonly sums: readonly bigint[];
+};
+
+/** Where things are in the picture. */
+function placesOf({ width, height = 220, starts, sums, before = [] }: PictureProps) {
+  const highest = [...sums, ...before].reduce((max, value) => (value > max ? value : max), 0n);
+  const ticks = ticksFor(highest, 4);
+  const ceiling = ticks.at(-1) ?? 1n;
+  const inner = { width: Math.max(40, width - left), height: height - bottom - top };
+  const slot = inner.width / Math.max(1, starts.length);
+  const bar = Math.max(1, Math.min(48, slot * 0.78));
+  return {
+    height,
+    ticks,
+    inner,
+    slot,
+    bar,
+    y: (value: bigint): number => top + inner.height * (1 - lengthOf(value, ceiling)),
+    x: (index: number): number => left + slot * index + (slot - bar) / 2,
+    middle: (index: number): number => left + slot * (index + 0.5),
+  };
+}
+
+function Picture(props: PictureProps) {
+  const { id, width, starts, at, setAt, onPick, before } = props;
+  const places = placesOf(props);
+  const { height, ticks, y, middle } = places;
+  const showTick = tickWords(ticks, props.show);
+  const move = (event: KeyboardEvent): void => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step !== undefined) setAt(Math.min(starts.length - 1, Math.max(0, (at ?? -1) + step)));
+    else if (event.key === 'Enter' && at !== undefined) onPick?.(at);
+    else if (event.key === 'Escape') setAt(undefined);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <svg {...{ width, height }} role="img" aria-labelledby={id} tabIndex={0} onKeyDown={move} onPointerLeave={() => setAt(undefined)}>
+      <defs>
+        <pattern id={`${id}-open`} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect width="3" height="6" fill="var(--page)" opacity="0.55" />
+        </pattern>
+      </defs>
+      {ticks.map((tick) => (
+        <g key={String(tick)}>
+          <line x1={left} x2={width} y1={y(tick)} y2={y(tick)} className={styles['grid']} />
+          <text x={left - 8} y={y(tick) + 4} className={styles['tick']} textAnchor="end">
+            {showTick(tick)}
+          </text>
+        </g>
+      ))}
+      {starts.map((start, index) => (
+        <Slot key={start.full} {...props} {...{ places, index }} tick={start.tick} />
+      ))}
+      {before !== undefined && (
+        <polyline
+          className={styles['before']}
+          points={before
+            .slice(0, starts.length)
+            .map((value, index) => `${middle(index)},${y(value)}`)
+            .join(' ')}
+        />
+      )}
+    </svg>
+  );
+}
+
+type SlotProps = PictureProps & { readonly places: ReturnType<typeof placesOf>; readonly index: number; readonly tick: string };
+
+/** One bar, with its place on the axis. */
+function Slot({ places, index, tick, id, series, colours, sums, at, setAt, unfinishedFrom, onPick }: SlotProps) {
+  const { x, y, middle, slot, bar, inner, height } = places;
+  const every = Math.ceil(64 / slot);
+  const sum = sums[index] ?? 0n;
+  return (
+    <g onPointerEnter={() => setAt(index)} onClick={() => onPick?.(index)} data-pick={onPick !== undefined} className={styles['slot']}>
+      <rect x={left + slot * index} y={top} width={slot} height={inner.height} className={styles['hit']} data-at={index === at} />
+      <Stack {...{ series, colours, index, y }} x={x(index)} width={bar} />
+      {unfinishedFrom !== undefined && index >= unfinishedFrom && (
+        <rect x={x(index)} width={bar} y={y(sum)} height={Math.max(0, y(0n) - y(sum))} fill={`url(#${id}-open)`} />
+      )}
+      {index % every === 0 && (
+        <text x={middle(index)} y={height - 6} textAnchor="middle" className={styles['tick']}>
+          {tick}
+        </text>
+      )}
+    </g>
   );
 }
 
@@ -141,77 +187,4 @@ function Stack({ series, colours, index, x, width, y }: StackProps) {
     below += value;
     return value === 0n ? null : <rect key={label} x={x} width={width} y={to} height={Math.max(0.5, from - to)} fill={colours[place]} />;
   });
-}
-
-type ReadingProps = Pick<Props, 'series' | 'show' | 'before'> & {
-  readonly colours: readonly string[];
-  readonly at: number;
-  readonly when: string;
-  readonly sum: bigint;
-  readonly side: 'left' | 'right';
-};
-
-/** The figures of one bar. */
-function Reading({ series, colours, at, show, before, when, sum, side }: ReadingProps) {
-  return (
-    <div className={styles['reading']} data-side={side} role="status">
-      <p className={styles['when']}>{when}</p>
-      <table>
-        <tbody>
-          {series.map(({ label, values }, index) =>
-            (values[at] ?? 0n) === 0n ? null : (
-              <tr key={label}>
-                <th scope="row">
-                  <span style={{ background: colours[index] }} aria-hidden="true" /> {label}
-                </th>
-                <td>{show(values[at] ?? 0n)}</td>
-              </tr>
-            ),
-          )}
-          <tr>
-            <th scope="row">Sum</th>
-            <td>{show(sum)}</td>
-          </tr>
-          {before?.[at] !== undefined && (
-            <tr>
-              <th scope="row">The period before</th>
-              <td>{show(before[at])}</td>
-            </tr>
-          )}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function Figures({ title, series, starts, show, sums }: Pick<Props, 'title' | 'series' | 'starts' | 'show'> & { readonly sums: readonly bigint[] }) {
-  return (
-    <div className={styles['figures']} tabIndex={0} role="region" aria-label={title}>
-      <table>
-        <caption className="visually-hidden">{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {series.map(({ label }) => (
-              <th key={label} scope="col">
-                {label}
-              </th>
-            ))}
-            <th scope="col">Sum</th>
-          </tr>
-        </thead>
-        <tbody>
-          {starts.map(({ full }, index) => (
-            <tr key={full}>
-              <th scope="row">{full}</th>
-              {series.map(({ label, values }) => (
-                <td key={label}>{show(values[index] ?? 0n)}</td>
-              ))}
-              <td>{show(sums[index] ?? 0n)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
 }

@@ -1,7 +1,15 @@
 import { exactMoney, fixedMoney, type Money, nanosOf, showMoney } from '../format/money.ts';
 
 /** An amount. Its tooltip and its copy have all nine decimals. */
-export function Amount({ money, digits, estimated = false }: { readonly money: Money | bigint; readonly digits?: number; readonly estimated?: boolean }) {
+export function Amount({
+  money,
+  digits,
+  estimated = false,
+}: {
+  readonly money: Money | bigint;
+  readonly digits?: number;
+  readonly estimated?: boolean;
+}) {
   const nanos = typeof money === 'bigint' ? money : nanosOf(money);
   const shown = digits === undefined ? showMoney(nanos) : fixedMoney(nanos, digits);
   const exact = exactMoney(nanos);

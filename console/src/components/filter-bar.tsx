@@ -88,7 +88,13 @@ function Adder({ fields, onClose }: { readonly fields: readonly FilterField[]; r
         }}
       />
       {field?.values === undefined ? (
-        <TextField label="Value" value={value} onChange={setValue} autoFocus {...(field?.placeholder === undefined ? {} : { placeholder: field.placeholder })} />
+        <TextField
+          label="Value"
+          value={value}
+          onChange={setValue}
+          autoFocus
+          {...(field?.placeholder === undefined ? {} : { placeholder: field.placeholder })}
+        />
       ) : (
         <SelectField label="Value" value={chosen} options={field.values.map((each) => ({ value: each, text: each }))} onChange={setValue} />
       )}
@@ -100,7 +106,10 @@ function Adder({ fields, onClose }: { readonly fields: readonly FilterField[]; r
 }
 
 /** The part of the address that filters, as parameters of an operation. */
-export function readFilters(fields: readonly FilterField[], search: Readonly<Record<string, string | readonly string[]>>): Readonly<Record<string, string | readonly string[]>> {
+export function readFilters(
+  fields: readonly FilterField[],
+  search: Readonly<Record<string, string | readonly string[]>>,
+): Readonly<Record<string, string | readonly string[]>> {
   return Object.fromEntries(
     fields.flatMap(({ name, repeats }) => {
       const values = many(search, name);

@@ -1,32 +1,19 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-import { question } from '../api/query-client.ts';
 import { may, type Session, signOut } from '../api/sign-in.ts';
 import { paths } from '../paths.ts';
 import { Button } from '../ui/button.tsx';
-import { Icon, type IconName } from '../ui/icon.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useKeys } from '../ui/use-keys.ts';
+import { entries } from './entries.ts';
 import { chooseTheme, presentTheme } from './appearance.ts';
 import { Freshness } from './freshness.tsx';
 import styles from './frame.module.css';
 import { KeyHelp } from './key-help.tsx';
 import { Palette } from './palette.tsx';
 import { useSession } from './use-page.ts';
-
-type Entry = { readonly text: string; readonly to: string; readonly icon: IconName; readonly letter: string; readonly permission: Session['permissions'][number] };
-
-/** The pages, in groups: what is used, who may use it, what serves it, and what holds it together. */
-export const entries: readonly (readonly Entry[])[] = [
-  [
-    { text: 'Overview', to: paths.overview, icon: 'overview', letter: 'o', permission: 'usage:read' },
-    { text: 'Usage', to: paths.usage, icon: 'usage', letter: 'u', permission: 'usage:read' },
-    { text: 'Calls', to: paths.calls, icon: 'calls', letter: 'c', permission: 'calls:read' },
-  ],
-  [{ text: 'Keys & users', to: paths.keys, icon: 'keys', letter: 'k', permission: 'keys:read' }],
-];
 
 export function Frame() {
   const session = useSession();
@@ -120,10 +107,11 @@ function PersonMenu({ session, onHelp }: { readonly session: Session; readonly o
   return (
     <Menu
       trigger={
-        <button type="button" className={styles['person']} aria-label={`${name}: account`}>
+        <button type="button" className={styles['person']}>
           <Icon name="person" />
-          <span>{name}</span>
+          <span className={styles['name']}>{name}</span>
           <small>{person?.role}</small>
+          <span className="visually-hidden">account</span>
         </button>
       }
       entries={[
@@ -136,9 +124,4 @@ function PersonMenu({ session, onHelp }: { readonly session: Session; readonly o
       ]}
     />
   );
-}
-
-/** Of pages that the frame shows beside its own: whether something needs attention. */
-export function useAttentionCount(): number {
-  return useQuery({ ...question('attention.list', {}), refetchInterval: 30_000 }).data?.items.length ?? 0;
 }

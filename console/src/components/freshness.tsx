@@ -9,7 +9,13 @@ import { useMinute, useZone } from './use-page.ts';
 
 /** The time of the newest answer on the page, in Unix milliseconds. */
 function newestAnswer(): number {
-  return Math.max(0, ...queryClient.getQueryCache().findAll({ type: 'active' }).map(({ state }) => state.dataUpdatedAt));
+  return Math.max(
+    0,
+    ...queryClient
+      .getQueryCache()
+      .findAll({ type: 'active' })
+      .map(({ state }) => state.dataUpdatedAt),
+  );
 }
 
 const subscribe = (onChange: () => void): (() => void) => queryClient.getQueryCache().subscribe(onChange);

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField } from '../ui/field.tsx';
 import { areLettersOn } from '../ui/use-keys.ts';
-import { entries } from './frame.tsx';
+import { entries } from './entries.ts';
 import styles from './key-help.module.css';
 
 const shortcuts: readonly (readonly [keys: string, meaning: string])[] = [

@@ -7,7 +7,7 @@ import { may } from '../api/sign-in.ts';
 import { paths } from '../paths.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { entries } from './frame.tsx';
+import { entries } from './entries.ts';
 import styles from './palette.module.css';
 import { useSession } from './use-page.ts';
 
@@ -32,28 +32,31 @@ export function Palette({ open, onClose }: { readonly open: boolean; readonly on
   );
 }
 
-function Finder({ onClose }: { readonly onClose: () => void }) {
+/** The pages and the objects that a text names. */
+function useHits(text: string): { readonly hits: readonly Hit[]; readonly isAsking: boolean } {
   const session = useSession();
-  const navigate = useNavigate();
-  const id = useId();
-  const [text, setText] = useState('');
-  const [active, setActive] = useState(0);
   const wanted = useDeferredValue(text.trim());
   const found = useQuery({ ...question('search', { query: { q: wanted } }), enabled: wanted !== '', placeholderData: keepPreviousData });
   const pages = entries
     .flat()
     .filter(({ permission, text: name }) => may(session, permission) && name.toLowerCase().includes(wanted.toLowerCase()))
     .map(({ to, icon, text: name }): Hit => ({ key: to, icon, text: name, kind: 'page', to }));
-  const objects = (wanted === '' ? [] : (found.data?.items ?? [])).map(
-    ({ kind, id: objectId, label }): Hit => ({
-      key: `${kind} ${objectId}`,
-      icon: icons[kind] ?? 'search',
-      text: label === objectId ? label : `${label} · ${objectId}`,
-      kind,
-      to: hitPath(kind, objectId),
-    }),
-  );
-  const hits = [...objects, ...pages];
+  const objects = (wanted === '' ? [] : (found.data?.items ?? [])).map(({ kind, id, label }): Hit => ({
+    key: `${kind} ${id}`,
+    icon: icons[kind] ?? 'search',
+    text: label === id ? label : `${label} · ${id}`,
+    kind,
+    to: hitPath(kind, id),
+  }));
+  return { hits: [...objects, ...pages], isAsking: found.isFetching };
+}
+
+function Finder({ onClose }: { readonly onClose: () => void }) {
+  const navigate = useNavigate();
+  const id = useId();
+  const [text, setText] = useState('');
+  const [active, setActive] = useState(0);
+  const { hits, isAsking } = useHits(text);
   const go = (hit: Hit | undefined): void => {
     if (hit === undefined) return;
     onClose();
@@ -103,7 +106,7 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
         ))}
       </ul>
       <p role="status" className={styles['none']}>
-        {hits.length === 0 && !found.isFetching ? 'Nothing has this name or id, or you may not see it.' : ''}
+        {hits.length === 0 && !isAsking ? 'Nothing has this name or id, or you may not see it.' : ''}
       </p>
     </>
   );

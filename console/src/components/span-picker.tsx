@@ -40,12 +40,24 @@ export function SpanPicker({ fallback }: { readonly fallback: SpanName }) {
       />
       {isChosen && <Button kind="quiet" icon="clock" label="Change the times" onClick={() => setIsChoosing(true)} />}
       <Button kind="quiet" icon="right" label="The time after" shortcut="]" onClick={() => move(1)} />
-      <Chooser open={isChoosing} onClose={() => setIsChoosing(false)} from={showMinute(span.from, zone)} to={showMinute(span.to, zone)} zone={zone} />
+      <Chooser
+        open={isChoosing}
+        onClose={() => setIsChoosing(false)}
+        from={showMinute(span.from, zone)}
+        to={showMinute(span.to, zone)}
+        zone={zone}
+      />
     </>
   );
 }
 
-type ChooserProps = { readonly open: boolean; readonly onClose: () => void; readonly from: string; readonly to: string; readonly zone: string };
+type ChooserProps = {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly from: string;
+  readonly to: string;
+  readonly zone: string;
+};
 
 function Chooser({ open, onClose, from, to, zone }: ChooserProps) {
   return (
@@ -71,7 +83,13 @@ function Times({ onClose, from, to, zone }: Omit<ChooserProps, 'open'>) {
       }}
     >
       <TextField label="From" type="datetime-local" value={start} onChange={setStart} help={`On the clocks of ${zone}.`} />
-      <TextField label="To (not included)" type="datetime-local" value={end} onChange={setEnd} error={isWrong ? 'The end must be after the beginning.' : undefined} />
+      <TextField
+        label="To (not included)"
+        type="datetime-local"
+        value={end}
+        onChange={setEnd}
+        error={isWrong ? 'The end must be after the beginning.' : undefined}
+      />
       <Button kind="main" type="submit" disabledBecause={isWrong ? 'The end must be after the beginning.' : undefined}>
         Show
       </Button>

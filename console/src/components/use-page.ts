@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
 import { type Session, sessionQuestion } from '../api/sign-in.ts';
@@ -12,13 +12,22 @@ export function useSession(): Session {
 }
 
 /** The parameters of the address, and a function that changes some of them; `undefined` takes one away. */
-export function useAddress(): readonly [Search, (change: Readonly<Record<string, string | readonly string[] | undefined>>, replace?: boolean) => void] {
+export function useAddress(): readonly [
+  Search,
+  (change: Readonly<Record<string, string | readonly string[] | undefined>>, replace?: boolean) => void,
+] {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
   const change = (changed: Readonly<Record<string, string | readonly string[] | undefined>>, replace = false): void => {
     void navigate({ to: '.', search: (before: Search) => ({ ...before, ...changed }), replace, resetScroll: false } as never);
   };
   return [search, change];
+}
+
+/** A part of the path of the page: the id of `/calls/$id`. */
+export function usePathPart(name: string): string {
+  const parts = useParams({ strict: false }) as Readonly<Record<string, string | undefined>>;
+  return parts[name] ?? '';
 }
 
 const minuteMs = 60_000;

@@ -2,7 +2,10 @@ const space = '\u202f';
 
 /** A whole number with thin spaces between groups of three digits: `88 102`. */
 export function showCount(count: number): string {
-  return Math.trunc(count).toString().replaceAll(/\B(?=(\d{3})+$)/g, space).replace('-', '\u2212');
+  return Math.trunc(count)
+    .toString()
+    .replaceAll(/\B(?=(\d{3})+$)/g, space)
+    .replace('-', '\u2212');
 }
 
 const steps = [

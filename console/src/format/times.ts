@@ -7,7 +7,16 @@ function partsIn(instant: string | number, zone: string): Parts {
   let format = formats.get(zone);
   if (format === undefined) {
     const two = '2-digit';
-    const options = { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: two, day: two, hour: two, minute: two, second: two } as const;
+    const options = {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: two,
+      day: two,
+      hour: two,
+      minute: two,
+      second: two,
+    } as const;
     format = new Intl.DateTimeFormat('en-GB', options);
     formats.set(zone, format);
   }

@@ -27,7 +27,11 @@ export function ReceiptView({ receipt }: { readonly receipt: Receipt }) {
 }
 
 function Proof({ receipt }: { readonly receipt: Receipt }) {
-  const { data, error } = useQuery({ queryKey: ['recomputed', receipt.request_id, receipt.digest], queryFn: () => recomputeReceipt(receipt), staleTime: Infinity });
+  const { data, error } = useQuery({
+    queryKey: ['recomputed', receipt.request_id, receipt.digest],
+    queryFn: () => recomputeReceipt(receipt),
+    staleTime: Infinity,
+  });
   if (error !== null) return <State sign="✗" word="cannot be recomputed here" tone="bad" />;
   if (data === undefined) return null;
   if (data.length === 0) return <State sign="✓" word="recomputed here: the same" tone="good" />;
@@ -115,7 +119,11 @@ export function Timeline({ row }: { readonly row: Row }) {
           <span className={styles['who']}>
             {row.upstream}/{row.upstream_model}
           </span>
-          <span className={styles['bar']} role="img" aria-label={`First content after ${showDuration(first ?? duration)}, end after ${showDuration(duration)}`}>
+          <span
+            className={styles['bar']}
+            role="img"
+            aria-label={`First content after ${showDuration(first ?? duration)}, end after ${showDuration(duration)}`}
+          >
             <span style={{ width: `${share(first ?? duration)}%` }} />
             <span style={{ width: `${100 - share(first ?? duration)}%` }} />
           </span>
@@ -129,6 +137,11 @@ export function Timeline({ row }: { readonly row: Row }) {
   );
 }
 
-function describeAttempt({ error_code: code, upstream_status: status, duration_ms: ms, upstream_request_id: id }: Row['attempts'][number]): string {
+function describeAttempt({
+  error_code: code,
+  upstream_status: status,
+  duration_ms: ms,
+  upstream_request_id: id,
+}: Row['attempts'][number]): string {
   return [status === null ? code : `${status} ${code}`, `in ${showDuration(ms)}`, ...(id === null ? [] : [id])].join(' · ');
 }

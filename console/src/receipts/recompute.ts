@@ -49,7 +49,8 @@ function recomputeRow(row: Row, index: number): { readonly nanos: bigint; readon
     sum = plus(sum, amount);
   }
   const nanos = roundToNanos(sum);
-  if (String(nanos) !== row.amount.nano_usd) differences.push({ place: `row ${index + 1}, amount`, says: row.amount.nano_usd, computed: String(nanos) });
+  if (String(nanos) !== row.amount.nano_usd)
+    differences.push({ place: `row ${index + 1}, amount`, says: row.amount.nano_usd, computed: String(nanos) });
   return { nanos, differences };
 }
 

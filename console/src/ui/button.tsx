@@ -21,7 +21,18 @@ type Props = {
 };
 
 /** A button. A button that cannot be used says why. */
-export function Button({ children, icon, label, kind = 'plain', type = 'button', busy = false, disabledBecause, pressed, shortcut, onClick }: Props) {
+export function Button({
+  children,
+  icon,
+  label,
+  kind = 'plain',
+  type = 'button',
+  busy = false,
+  disabledBecause,
+  pressed,
+  shortcut,
+  onClick,
+}: Props) {
   const isOff = busy || disabledBecause !== undefined;
   const button = (
     <button

@@ -60,18 +60,10 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, onOpen, openKey,
   }, [openKey]);
 
   return (
-    <div className={styles['frame']}>
+    <div className={styles['frame']} role="group" aria-label={caption} tabIndex={0}>
       <table className={styles['table']} aria-rowcount={isVirtual ? (rowCount ?? rows.length) + 1 : undefined}>
         <caption className="visually-hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map(({ id, title, figures, priority = 1 }) => (
-              <th key={id} scope="col" data-figures={figures} data-priority={priority}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Titles columns={columns} />
         <tbody ref={body}>
           {isVirtual && first > 0 && <Gap height={first * rowHeight} columns={columns.length} />}
           {visible.map((index) => {
@@ -107,6 +99,20 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, onOpen, openKey,
         )}
       </table>
     </div>
+  );
+}
+
+function Titles<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
+  return (
+    <thead>
+      <tr>
+        {columns.map(({ id, title, figures, priority = 1 }) => (
+          <th key={id} scope="col" data-figures={figures} data-priority={priority}>
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
   );
 }
 

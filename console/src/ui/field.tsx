@@ -116,7 +116,12 @@ export function SelectField<Value extends string>({ label, help, error, value, o
   );
 }
 
-type CheckProps = { readonly label: string; readonly help?: ReactNode; readonly checked: boolean; readonly onChange: (checked: boolean) => void };
+type CheckProps = {
+  readonly label: string;
+  readonly help?: ReactNode;
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+};
 
 export function CheckField({ label, help, checked, onChange }: CheckProps) {
   const id = useId();

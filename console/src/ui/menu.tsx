@@ -5,11 +5,24 @@ import { Icon, type IconName } from './icon.tsx';
 import styles from './menu.module.css';
 
 export type MenuEntry =
-  | { readonly kind?: 'action'; readonly text: string; readonly icon?: IconName; readonly danger?: boolean; readonly disabledBecause?: string; readonly onSelect: () => void }
+  | {
+      readonly kind?: 'action';
+      readonly text: string;
+      readonly icon?: IconName;
+      readonly danger?: boolean;
+      readonly disabledBecause?: string;
+      readonly onSelect: () => void;
+    }
   | { readonly kind: 'line' };
 
 /** A menu that opens at a button. */
-export function Menu({ trigger, entries }: { readonly trigger: ReactElement<Record<string, unknown>>; readonly entries: readonly MenuEntry[] }) {
+export function Menu({
+  trigger,
+  entries,
+}: {
+  readonly trigger: ReactElement<Record<string, unknown>>;
+  readonly entries: readonly MenuEntry[];
+}) {
   return (
     <Base.Root>
       <Base.Trigger render={trigger} />

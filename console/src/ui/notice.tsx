@@ -16,7 +16,15 @@ export function Empty({ title, children, line }: { readonly title: string; reado
 }
 
 /** A remark that stays: something is stale, simulated, or in the way. */
-export function Notice({ tone, children, action }: { readonly tone: 'info' | 'warning' | 'bad'; readonly children: ReactNode; readonly action?: ReactNode }) {
+export function Notice({
+  tone,
+  children,
+  action,
+}: {
+  readonly tone: 'info' | 'warning' | 'bad';
+  readonly children: ReactNode;
+  readonly action?: ReactNode;
+}) {
   return (
     <div className={styles['notice']} data-tone={tone} role={tone === 'bad' ? 'alert' : 'status'}>
       <Icon name={tone === 'info' ? 'clock' : 'warning'} />

@@ -3,7 +3,17 @@ import { useId, type ReactNode } from 'react';
 import styles from './panel.module.css';
 
 /** A part of a page with a heading. */
-export function Panel({ title, tools, children, flush = false }: { readonly title: string; readonly tools?: ReactNode; readonly children: ReactNode; readonly flush?: boolean }) {
+export function Panel({
+  title,
+  tools,
+  children,
+  flush = false,
+}: {
+  readonly title: string;
+  readonly tools?: ReactNode;
+  readonly children: ReactNode;
+  readonly flush?: boolean;
+}) {
   const id = useId();
   return (
     <section className={styles['panel']} aria-labelledby={id}>

@@ -68,12 +68,7 @@ const isFilePath = (path: string): boolean => path.startsWith('/assets/') || /^\
 const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
 
 /** @throws AdminProblem `unknown_path` */
-async function sendFile(
-  files: ConsoleFiles,
-  path: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function sendFile(files: ConsoleFiles, path: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const file = await files.read(path, String(request.headers['accept-encoding'] ?? ''));
   if (file === undefined) throw new AdminProblem('unknown_path', 'The console has no file of this name; load the page again.');
   // Names of files in assets have a digest of their content.

@@ -21,7 +21,7 @@ export function CallHistogram({ query }: { readonly query: Query<'calls.histogra
   const count = (names: readonly (keyof Histogram['items'][number]['ends'])[]): readonly bigint[] =>
     starts.map((start) => BigInt(names.reduce((sum, name) => sum + (byStart.get(start)?.[name] ?? 0), 0)));
   const series = [
-    { name: undefined, label: 'finished', values: count(['finished', 'client-left']) },
+    { name: 'finished', label: 'finished', values: count(['finished', 'client-left']) },
     { name: 'failed', label: 'failed or cut', values: count(['failed', 'cut', 'lost']) },
   ];
   const total = series.reduce((sum, { values }) => values.reduce((inner, value) => inner + value, sum), 0n);

@@ -1,12 +1,11 @@
-import { useParams } from '@tanstack/react-router';
-
 import { PageHead } from '../../components/page-head.tsx';
+import { usePathPart } from '../../components/use-page.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { CallDetails } from './call-panel.tsx';
 
 /** One call, by any id that names it. */
 export function CallPage() {
-  const { id = '' } = useParams({ strict: false });
+  const id = usePathPart('id');
   return (
     <>
       <PageHead title={`Call ${id}`}>

@@ -69,7 +69,8 @@ function Summary({ receipt }: { readonly receipt: Receipt }) {
   const zone = useZone();
   const { user, key, dialect, requested_model: model, stream, accepted_at: at, end, rows, team, tags } = receipt;
   const [first] = rows;
-  const way = first?.upstream_dialect == null || first.upstream_dialect === dialect ? dialect : `${dialect} → ${first.upstream_dialect} (translated)`;
+  const way =
+    first?.upstream_dialect == null || first.upstream_dialect === dialect ? dialect : `${dialect} → ${first.upstream_dialect} (translated)`;
   const facts: (readonly [string, ReactNode])[] = [
     ['Accepted', showTime(at, zone)],
     ['Key', <Link key="key" to={paths.key(key.id)}>{`${user}/${key.name}`}</Link>],

@@ -31,10 +31,15 @@ export function CallsPage() {
           {!isRefused && <LiveAndExport />}
         </PageHead>
         <Tabs label="Calls">
-          <Link to={paths.calls} search={{ ...search, tab: undefined } as never} className={tabClass} aria-current={isRefused ? undefined : 'page'}>
+          <Link to={paths.calls} search={{ ...search, tab: undefined }} className={tabClass} aria-current={isRefused ? undefined : 'page'}>
             Calls
           </Link>
-          <Link to={paths.calls} search={{ ...search, tab: 'refused', call: undefined } as never} className={tabClass} aria-current={isRefused ? 'page' : undefined}>
+          <Link
+            to={paths.calls}
+            search={{ ...search, tab: 'refused', call: undefined }}
+            className={tabClass}
+            aria-current={isRefused ? 'page' : undefined}
+          >
             Refused before an upstream
           </Link>
         </Tabs>
@@ -84,7 +89,11 @@ function LiveAndExport() {
         Live
       </Button>
       <Menu
-        trigger={<button type="button" className={styles['export']} aria-label="Export these calls">Export</button>}
+        trigger={
+          <button type="button" className={styles['export']} aria-label="Export these calls">
+            Export
+          </button>
+        }
         entries={[
           { text: 'CSV', icon: 'download', onSelect: () => save('csv') },
           { text: 'JSON Lines', icon: 'download', onSelect: () => save('jsonl') },

@@ -33,7 +33,8 @@ export function CallsTable({ query, isLive, open, onOpen }: Props) {
   const zone = useZone();
   const pages = useInfiniteQuery({
     queryKey: ['calls.list', query],
-    queryFn: ({ pageParam, signal }) => ask('calls.list', { query: { ...query, limit: pageRows, ...(pageParam !== '' && { cursor: pageParam }) }, signal }),
+    queryFn: ({ pageParam, signal }) =>
+      ask('calls.list', { query: { ...query, limit: pageRows, ...(pageParam !== '' && { cursor: pageParam }) }, signal }),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor: cursor }: Reply<'calls.list'>) => cursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -62,14 +63,23 @@ export function CallsTable({ query, isLive, open, onOpen }: Props) {
     return (
       <>
         <Empty title="No call fits.">
-          {pages.hasNextPage ? 'The search has not reached the beginning of the span yet.' : 'Choose another span of time, or remove a filter.'}
+          {pages.hasNextPage
+            ? 'The search has not reached the beginning of the span yet.'
+            : 'Choose another span of time, or remove a filter.'}
         </Empty>
         {rest}
       </>
     );
   return (
     <>
-      <DataTable caption="Calls, newest first" columns={columnsOf(rows, zone)} rows={rows} keyOf={({ id }) => id} openKey={open} onOpen={onOpen} />
+      <DataTable
+        caption="Calls, newest first"
+        columns={columnsOf(rows, zone)}
+        rows={rows}
+        keyOf={({ id }) => id}
+        openKey={open}
+        onOpen={onOpen}
+      />
       {pages.isError && <Failure error={pages.error} onRetry={() => void pages.fetchNextPage()} />}
       {rest}
     </>

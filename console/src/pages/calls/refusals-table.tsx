@@ -28,7 +28,8 @@ export function RefusalsTable() {
   const query = { ...readFilters(filters, search), from, to };
   const pages = useInfiniteQuery({
     queryKey: ['refusals.list', query],
-    queryFn: ({ pageParam, signal }) => ask('refusals.list', { query: { ...query, limit: 100, ...(pageParam !== '' && { cursor: pageParam }) }, signal }),
+    queryFn: ({ pageParam, signal }) =>
+      ask('refusals.list', { query: { ...query, limit: 100, ...(pageParam !== '' && { cursor: pageParam }) }, signal }),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor: cursor }: Reply<'refusals.list'>) => cursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -40,7 +41,9 @@ export function RefusalsTable() {
     <>
       <FilterBar fields={filters} />
       {rows.length === 0 ? (
-        <Empty title="Nothing was refused in this span.">Requests that reached an upstream are in the list of calls, with their errors.</Empty>
+        <Empty title="Nothing was refused in this span.">
+          Requests that reached an upstream are in the list of calls, with their errors.
+        </Empty>
       ) : (
         <DataTable caption="Refused requests, newest first" columns={columnsOf(zone)} rows={rows} keyOf={({ request_id: id }) => id} />
       )}

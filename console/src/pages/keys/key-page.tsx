@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { lacks } from '../../api/sign-in.ts';
@@ -8,7 +8,7 @@ import { Failure } from '../../components/failure.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { useChange } from '../../components/use-change.ts';
-import { useMinute, useSession, useZone } from '../../components/use-page.ts';
+import { useMinute, usePathPart, useSession, useZone } from '../../components/use-page.ts';
 import { showAgo, showMinute } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
@@ -22,7 +22,7 @@ import styles from './key-page.module.css';
 
 /** One key: its limits, its use, and what can be done with it. */
 export function KeyPage() {
-  const { id = '' } = useParams({ strict: false });
+  const id = usePathPart('id');
   const {
     data: { body: key, version },
   } = useSuspenseQuery(versionedQuestion('keys.get', { params: { id } }));
@@ -35,13 +35,13 @@ export function KeyPage() {
         <Details apiKey={key} />
         <Panel title="What it did">
           <p className={styles['links']}>
-            <Link to={paths.usage} search={{ key_id: key.id, by: 'model', r: '30d' } as never}>
+            <Link to={paths.usage} search={{ key_id: key.id, by: 'model', r: '30d' }}>
               Usage of 30 days
             </Link>
-            <Link to={paths.calls} search={{ key_id: key.id } as never}>
+            <Link to={paths.calls} search={{ key_id: key.id }}>
               Calls
             </Link>
-            <Link to={paths.calls} search={{ key_id: key.id, tab: 'refused' } as never}>
+            <Link to={paths.calls} search={{ key_id: key.id, tab: 'refused' }}>
               Refused requests
             </Link>
           </p>
@@ -63,7 +63,12 @@ function Details({ apiKey: key }: { readonly apiKey: Key }) {
           ['State', <State key="state" {...keyStates[key.state]} />],
           ['Id', <code key="id">{key.id}</code>],
           ['Secret ends in', key.issuer === null ? <code key="end">…{key.ends_in}</code> : `tokens of ${key.issuer}`],
-          ['User', <Link key="user" to={paths.calls} search={{ user: key.user } as never}>{key.user}</Link>],
+          [
+            'User',
+            <Link key="user" to={paths.calls} search={{ user: key.user }}>
+              {key.user}
+            </Link>,
+          ],
           ['Team', key.team ?? '—'],
           ['Limits of the key', describeLimits(key.limits)],
           ['Expires', when(key.limits.expires_at, 'never')],
@@ -91,12 +96,20 @@ function Actions({ apiKey: key, version }: { readonly apiKey: Key; readonly vers
         onClick={() =>
           void change
             .run({ params: { id: key.id }, body: { disabled: !isDisabled }, version })
-            .then((changed) => changed !== undefined && say(isDisabled ? 'The key works again' : 'The key is disabled', 'Running calls go on; new ones are refused.'))
+            .then(
+              (changed) =>
+                changed !== undefined &&
+                say(isDisabled ? 'The key works again' : 'The key is disabled', 'Running calls go on; new ones are refused.'),
+            )
         }
       >
         {isDisabled ? 'Enable' : 'Disable'}
       </Button>
-      <Button icon="refresh" disabledBecause={refused ?? (key.issuer === null ? undefined : 'The issuer of its tokens rotates them.')} onClick={() => setAsked('rotate')}>
+      <Button
+        icon="refresh"
+        disabledBecause={refused ?? (key.issuer === null ? undefined : 'The issuer of its tokens rotates them.')}
+        onClick={() => setAsked('rotate')}
+      >
         Rotate
       </Button>
       <Button kind="danger" icon="trash" disabledBecause={refused} onClick={() => setAsked('delete')}>

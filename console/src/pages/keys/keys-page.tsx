@@ -33,7 +33,8 @@ export function KeysPage() {
   const query = readFilters(filters, search);
   const pages = useInfiniteQuery({
     queryKey: ['keys.list', query],
-    queryFn: ({ pageParam, signal }) => ask('keys.list', { query: { ...query, limit: 100, ...(pageParam !== '' && { cursor: pageParam }) }, signal }),
+    queryFn: ({ pageParam, signal }) =>
+      ask('keys.list', { query: { ...query, limit: 100, ...(pageParam !== '' && { cursor: pageParam }) }, signal }),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor: cursor }: Reply<'keys.list'>) => cursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -73,15 +74,32 @@ function KeysTable({ rows, onOpen }: { readonly rows: readonly Key[]; readonly o
   const nowMs = useMinute();
   const columns: readonly Column<Key>[] = [
     { id: 'key', title: 'Key', render: ({ id, user, name }) => <Link to={paths.key(id)}>{`${user}/${name}`}</Link> },
-    { id: 'ends', title: 'Ends in', priority: 2, render: ({ ends_in: end, issuer }) => (issuer === null ? <code>…{end}</code> : `tokens of ${issuer}`) },
+    {
+      id: 'ends',
+      title: 'Ends in',
+      priority: 2,
+      render: ({ ends_in: end, issuer }) => (issuer === null ? <code>…{end}</code> : `tokens of ${issuer}`),
+    },
     { id: 'state', title: 'State', render: ({ state }) => <State {...keyStates[state]} /> },
     { id: 'team', title: 'Team', priority: 3, render: ({ team }) => team ?? '—' },
-    { id: 'limits', title: 'Limits', priority: 2, render: ({ limits }) => <span title={describeLimits(limits)}>{describeLimits(limits)}</span> },
+    {
+      id: 'limits',
+      title: 'Limits',
+      priority: 2,
+      render: ({ limits }) => <span title={describeLimits(limits)}>{describeLimits(limits)}</span>,
+    },
     {
       id: 'used',
       title: 'Last used',
       priority: 3,
-      render: ({ last_used_at: at }) => (at === null ? 'never' : <time dateTime={at} title={showMinute(at, zone)}>{showAgo(at, nowMs)}</time>),
+      render: ({ last_used_at: at }) =>
+        at === null ? (
+          'never'
+        ) : (
+          <time dateTime={at} title={showMinute(at, zone)}>
+            {showAgo(at, nowMs)}
+          </time>
+        ),
     },
     {
       id: 'expires',

@@ -26,7 +26,10 @@ const expiries = [
 ];
 
 function bodyOf({ user, name, monthUsd, models, days }: Draft): Body<'keys.create'> {
-  const names = models.split(',').map((model) => model.trim()).filter((model) => model !== '');
+  const names = models
+    .split(',')
+    .map((model) => model.trim())
+    .filter((model) => model !== '');
   const limits = {
     ...(monthUsd !== '' && { spend_per_month_usd: monthUsd }),
     ...(names.length > 0 && { models: names }),
@@ -62,7 +65,11 @@ export function NewKeyDialog({ open, onClose }: { readonly open: boolean; readon
           />
         )}
       </Dialog>
-      <SecretDialog title={made === undefined ? 'New key' : `Key ${made.user}/${made.name}`} secret={made?.secret} onStored={() => setMade(undefined)}>
+      <SecretDialog
+        title={made === undefined ? 'New key' : `Key ${made.user}/${made.name}`}
+        secret={made?.secret}
+        onStored={() => setMade(undefined)}
+      >
         <p>An application uses it as the API key of its SDK, with the address of the gateway as the base address.</p>
         {made !== undefined && <CodeLine text={`export WEIR_API_KEY=${made.secret}`} label="Line of a shell" />}
       </SecretDialog>
@@ -95,10 +102,37 @@ function KeyForm({ onMade }: { readonly onMade: (key: Reply<'keys.create'>) => v
         autoFocus
         onChange={set('user')}
       />
-      <TextField label="Name of the key" help="What it is for: ci, laptop, chat-app." value={draft.name} error={errors['name']} required onChange={set('name')} />
-      <TextField label="Spend a month, at most (USD)" inputMode="decimal" value={draft.monthUsd} error={errors['limits.spend_per_month_usd']} placeholder="no limit" onChange={set('monthUsd')} />
-      <TextField label="Models" help="Names with commas. Empty: all." value={draft.models} error={errors['limits.models']} placeholder="all" onChange={set('models')} />
-      <SelectField label="Expires" value={draft.days} options={expiries} help={body.limits?.expires_at == null ? undefined : `On ${body.limits.expires_at.slice(0, 10)}, at midnight UTC.`} onChange={set('days')} />
+      <TextField
+        label="Name of the key"
+        help="What it is for: ci, laptop, chat-app."
+        value={draft.name}
+        error={errors['name']}
+        required
+        onChange={set('name')}
+      />
+      <TextField
+        label="Spend a month, at most (USD)"
+        inputMode="decimal"
+        value={draft.monthUsd}
+        error={errors['limits.spend_per_month_usd']}
+        placeholder="no limit"
+        onChange={set('monthUsd')}
+      />
+      <TextField
+        label="Models"
+        help="Names with commas. Empty: all."
+        value={draft.models}
+        error={errors['limits.models']}
+        placeholder="all"
+        onChange={set('models')}
+      />
+      <SelectField
+        label="Expires"
+        value={draft.days}
+        options={expiries}
+        help={body.limits?.expires_at == null ? undefined : `On ${body.limits.expires_at.slice(0, 10)}, at midnight UTC.`}
+        onChange={set('days')}
+      />
       {change.problem !== undefined && <Failure error={change.problem} />}
       <Button kind="main" type="submit" busy={change.busy} disabledBecause={isIncomplete ? 'A key needs a user and a name.' : undefined}>
         Make the key

@@ -54,17 +54,51 @@ function Tiles({ data }: { readonly data: Overview }) {
   const change = showChange(nanosOf(today.amount), nanosOf(yesterday.amount));
   return (
     <ul className={styles['tiles']} aria-label="Figures">
-      <Tile title="Spend today" to={`${paths.usage}?r=today`} value={<Amount money={today.amount} />} note={change === undefined ? 'nothing at this time yesterday' : `${change} to this time yesterday`} />
-      <Tile title="Spend this month" to={`${paths.usage}?r=month`} value={<Amount money={month.amount} />} note={`${showCount(month.calls)} calls`} />
+      <Tile
+        title="Spend today"
+        to={`${paths.usage}?r=today`}
+        value={<Amount money={today.amount} />}
+        note={change === undefined ? 'nothing at this time yesterday' : `${change} to this time yesterday`}
+      />
+      <Tile
+        title="Spend this month"
+        to={`${paths.usage}?r=month`}
+        value={<Amount money={month.amount} />}
+        note={`${showCount(month.calls)} calls`}
+      />
       <Tile title="Calls, 24 h" to={`${paths.calls}?r=24h`} value={showCount(day.calls)} note={`${showCount(today.calls)} today`} />
-      {day.failed_share !== null && <Tile title="Failed, 24 h" to={`${paths.calls}?r=24h&end=failed`} value={showShare(day.failed_share)} note="of the calls that ended" />}
-      {day.first_byte_p95_ms !== null && <Tile title="First byte, p95" to={`${paths.usage}?r=24h&metric=first_byte`} value={showDuration(day.first_byte_p95_ms)} note="last 24 hours" />}
+      {day.failed_share !== null && (
+        <Tile
+          title="Failed, 24 h"
+          to={`${paths.calls}?r=24h&end=failed`}
+          value={showShare(day.failed_share)}
+          note="of the calls that ended"
+        />
+      )}
+      {day.first_byte_p95_ms !== null && (
+        <Tile
+          title="First byte, p95"
+          to={`${paths.usage}?r=24h&metric=first_byte`}
+          value={showDuration(day.first_byte_p95_ms)}
+          note="last 24 hours"
+        />
+      )}
       {underWay !== null && <Tile title="Under way" to={paths.calls} value={showCount(underWay)} note="calls in all gateways" />}
     </ul>
   );
 }
 
-function Tile({ title, value, note, to }: { readonly title: string; readonly value: ReactNode; readonly note: string; readonly to: string }) {
+function Tile({
+  title,
+  value,
+  note,
+  to,
+}: {
+  readonly title: string;
+  readonly value: ReactNode;
+  readonly note: string;
+  readonly to: string;
+}) {
   return (
     <li>
       <Link to={to} className={styles['tile']}>
@@ -86,7 +120,7 @@ function SpendChart({ data: { last_day: day } }: { readonly data: Overview }) {
   const starts = day.bucket_starts.map((start) => ({ tick: showClock(start, zone).slice(0, 5), full: showMinute(start, zone) }));
   const pick = (index: number): void => {
     const from = day.bucket_starts[index];
-    if (from !== undefined) void navigate({ to: paths.calls, search: { from, to: new Date(Date.parse(from) + 3_600_000).toISOString() } as never });
+    if (from !== undefined) void navigate({ to: paths.calls, search: { from, to: new Date(Date.parse(from) + 3_600_000).toISOString() } });
   };
   return (
     <Panel title="Spend by model, last 24 hours">
@@ -122,7 +156,11 @@ function UsersPanel({ data: { users, today } }: { readonly data: Overview }) {
             { id: 'user', title: 'User', render: ({ user }) => <Link to={paths.user(user)}>{user}</Link> },
             { id: 'calls', title: 'Calls', figures: true, priority: 2, render: ({ calls }) => showCount(calls) },
             { id: 'amount', title: 'Spend', figures: true, render: ({ amount }) => <Amount money={amount} /> },
-            { id: 'share', title: 'Share', render: ({ user, amount }) => <Meter label={`Share of ${user}`} share={shareOf(nanosOf(amount), whole)} /> },
+            {
+              id: 'share',
+              title: 'Share',
+              render: ({ user, amount }) => <Meter label={`Share of ${user}`} share={shareOf(nanosOf(amount), whole)} />,
+            },
           ]}
         />
       )}
@@ -142,7 +180,13 @@ function UpstreamsPanel({ data: { upstreams } }: { readonly data: Overview }) {
           { id: 'upstream', title: 'Upstream', render: ({ upstream }) => <Link to={paths.upstream(upstream)}>{upstream}</Link> },
           { id: 'calls', title: 'Calls', figures: true, render: ({ calls }) => showCount(calls) },
           { id: 'failed', title: 'Failed', figures: true, render: ({ failed_share: share }) => (share === null ? '—' : showShare(share)) },
-          { id: 'p95', title: 'First byte p95', figures: true, priority: 2, render: ({ first_byte_p95_ms: ms }) => (ms === null ? '—' : showDuration(ms)) },
+          {
+            id: 'p95',
+            title: 'First byte p95',
+            figures: true,
+            priority: 2,
+            render: ({ first_byte_p95_ms: ms }) => (ms === null ? '—' : showDuration(ms)),
+          },
         ]}
       />
     </Panel>
@@ -154,7 +198,14 @@ function BooksPanel({ data, books }: { readonly data: Overview; readonly books: 
     <Panel title="Books">
       <Facts
         rows={[
-          ['Verification', books.add_up ? <State key="up" sign="✓" word="the books add up" tone="good" /> : <State key="down" sign="✗" word="the books do not add up" tone="bad" />],
+          [
+            'Verification',
+            books.add_up ? (
+              <State key="up" sign="✓" word="the books add up" tone="good" />
+            ) : (
+              <State key="down" sign="✗" word="the books do not add up" tone="bad" />
+            ),
+          ],
           ['Not booked yet', `${showCount(books.journal_pending + data.pending_calls)} calls`],
           ['Price version', books.price_versions.join(', ') || '—'],
         ]}

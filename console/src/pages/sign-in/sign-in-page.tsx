@@ -69,7 +69,15 @@ function PasswordForm({ next }: { readonly next: string }) {
     <form className={styles['form']} onSubmit={(event) => void submit(event)}>
       {problem !== undefined && <Notice tone="bad">{problem.message}</Notice>}
       <TextField label="Name" name="username" autoComplete="username" required value={name} onChange={setName} />
-      <TextField label="Password" name="password" type="password" autoComplete="current-password" required value={password} onChange={setPassword} />
+      <TextField
+        label="Password"
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        required
+        value={password}
+        onChange={setPassword}
+      />
       <Button kind="main" type="submit" busy={busy}>
         Sign in
       </Button>

@@ -28,7 +28,11 @@ export function ExportMenu({ question }: { readonly question: Body<'usage.query'
     <Menu
       trigger={<Button busy={busy}>Export</Button>}
       entries={[
-        ...(Object.keys(texts) as Format[]).map((format) => ({ text: texts[format], icon: 'download' as const, onSelect: () => void save(format) })),
+        ...(Object.keys(texts) as Format[]).map((format) => ({
+          text: texts[format],
+          icon: 'download' as const,
+          onSelect: () => void save(format),
+        })),
         { text: 'Print', icon: 'print', onSelect: () => window.print() },
       ]}
     />

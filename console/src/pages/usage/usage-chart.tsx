@@ -14,7 +14,11 @@ export function UsageChart({ answer, metric, zone }: { readonly answer: Answer; 
   if (starts.length < 2) return null;
   const isShort = granularity === 'minute' || granularity === 'hour';
   const lines = [
-    ...series.map(({ names, buckets }) => ({ name: names.join(' › '), label: names.map((name) => (name === '' ? '(none)' : name)).join(' › '), values: buckets.map(of) })),
+    ...series.map(({ names, buckets }) => ({
+      name: names.join(' › '),
+      label: names.map((name) => (name === '' ? '(none)' : name)).join(' › '),
+      values: buckets.map(of),
+    })),
     ...(other === null || of(other.total) === 0n ? [] : [{ name: undefined, label: 'Other', values: other.buckets.map(of) }]),
   ];
   const now = Date.now();
@@ -24,7 +28,10 @@ export function UsageChart({ answer, metric, zone }: { readonly answer: Answer; 
       title={`${text} per ${granularity}`}
       sentence={`${show(of(totals.total))} in all.`}
       series={lines}
-      starts={starts.map((start) => ({ tick: isShort ? showClock(start, zone).slice(0, 5) : showShortDay(start, zone), full: isShort ? showMinute(start, zone) : showDay(start, zone) }))}
+      starts={starts.map((start) => ({
+        tick: isShort ? showClock(start, zone).slice(0, 5) : showShortDay(start, zone),
+        full: isShort ? showMinute(start, zone) : showDay(start, zone),
+      }))}
       unfinishedFrom={unfinished === -1 ? undefined : unfinished}
       show={show}
       before={comparison?.totals.buckets.map(of)}

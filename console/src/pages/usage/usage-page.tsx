@@ -13,7 +13,18 @@ import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import styles from './usage-page.module.css';
-import { granularities, groupings, metrics, readGranularity, readGroups, readMetric, readQuestion, readTop, tops, usageFilters } from './usage-question.ts';
+import {
+  granularities,
+  groupings,
+  metrics,
+  readGranularity,
+  readGroups,
+  readMetric,
+  readQuestion,
+  readTop,
+  tops,
+  usageFilters,
+} from './usage-question.ts';
 import { UsageTable } from './usage-table.tsx';
 
 /** Who used what, when, at what cost. */
@@ -46,7 +57,9 @@ export function UsagePage() {
               <UsageTable answer={data} groups={readGroups(search)} metric={readMetric(search)} />
             </>
           )}
-          {'pending_calls' in data && Number(data.pending_calls) > 0 && <Notice tone="info">{String(data.pending_calls)} calls are not counted yet.</Notice>}
+          {'pending_calls' in data && Number(data.pending_calls) > 0 && (
+            <Notice tone="info">{String(data.pending_calls)} calls are not counted yet.</Notice>
+          )}
         </div>
       )}
     </>
@@ -55,9 +68,9 @@ export function UsagePage() {
 
 function Controls() {
   const [search, change] = useAddress();
-  const [by = 'model', then] = readGroups(search);
+  const [by = 'model', second] = readGroups(search);
   const named = (name: string) => ({ value: name, text: name.replaceAll('_', ' ') });
-  const tags = [by, then].filter((name) => name?.startsWith('tag:') === true) as string[];
+  const tags = [by, second].filter((name) => name?.startsWith('tag:') === true) as string[];
   const groups = [...groupings, ...tags];
   return (
     <div className={styles['controls']}>
@@ -69,16 +82,21 @@ function Controls() {
       />
       <span>by</span>
       <InlineSelect label="Group by" value={by} options={groups.map(named)} onChange={(value) => change({ by: value })} />
-      <span>then</span>
+      <span>and</span>
       <InlineSelect
-        label="Then by"
-        value={then ?? ''}
+        label="And by"
+        value={second ?? ''}
         options={[{ value: '', text: '—' }, ...groups.filter((name) => name !== by).map(named)]}
-        onChange={(value) => change({ then: value === '' ? undefined : value })}
+        onChange={(value) => change({ and: value === '' ? undefined : value })}
       />
       <span>per</span>
       <InlineSelect label="Per" value={readGranularity(search)} options={granularities.map(named)} onChange={(per) => change({ per })} />
-      <InlineSelect label="Top" value={readTop(search)} options={tops.map((value) => ({ value, text: `top ${value}` }))} onChange={(top) => change({ top })} />
+      <InlineSelect
+        label="Top"
+        value={readTop(search)}
+        options={tops.map((value) => ({ value, text: `top ${value}` }))}
+        onChange={(top) => change({ top })}
+      />
       <InlineSelect
         label="Compare"
         value={one(search, 'compare') ?? ''}

@@ -12,9 +12,24 @@ export type UsageSums = Reply<'usage.query'>['totals']['total'];
 export const metrics = {
   amount: { text: 'spend', of: ({ amount }: UsageSums) => nanosOf(amount), show: showChartMoney, rank: 'amount' },
   calls: { text: 'calls', of: ({ calls }: UsageSums) => BigInt(calls), show: (value: bigint) => showCount(Number(value)), rank: 'calls' },
-  tokens_in: { text: 'tokens in', of: (sums: UsageSums) => BigInt(sums.tokens_in), show: (value: bigint) => showCount(Number(value)), rank: 'tokens_in' },
-  tokens_out: { text: 'tokens out', of: (sums: UsageSums) => BigInt(sums.tokens_out), show: (value: bigint) => showCount(Number(value)), rank: 'tokens_out' },
-  use_time: { text: 'time in use', of: (sums: UsageSums) => BigInt(sums.use_time_ms), show: (value: bigint) => showDuration(Number(value)), rank: 'use_time' },
+  tokens_in: {
+    text: 'tokens in',
+    of: (sums: UsageSums) => BigInt(sums.tokens_in),
+    show: (value: bigint) => showCount(Number(value)),
+    rank: 'tokens_in',
+  },
+  tokens_out: {
+    text: 'tokens out',
+    of: (sums: UsageSums) => BigInt(sums.tokens_out),
+    show: (value: bigint) => showCount(Number(value)),
+    rank: 'tokens_out',
+  },
+  use_time: {
+    text: 'time in use',
+    of: (sums: UsageSums) => BigInt(sums.use_time_ms),
+    show: (value: bigint) => showDuration(Number(value)),
+    rank: 'use_time',
+  },
 } as const;
 export type MetricName = keyof typeof metrics;
 
@@ -35,15 +50,16 @@ export const usageFilters: readonly FilterField[] = [
   { name: 'end', text: 'end', values: ['finished', 'client-left', 'cut', 'failed', 'lost'], repeats: true },
 ];
 
-const readOneOf = <Name extends string>(names: readonly Name[], text: string | undefined, fallback: Name): Name => names.find((name) => name === text) ?? fallback;
+const readOneOf = <Name extends string>(names: readonly Name[], text: string | undefined, fallback: Name): Name =>
+  names.find((name) => name === text) ?? fallback;
 
 export const readMetric = (search: Search): MetricName => readOneOf(Object.keys(metrics) as MetricName[], one(search, 'metric'), 'amount');
 export const readGranularity = (search: Search) => readOneOf(granularities, one(search, 'per'), 'auto');
 export const readTop = (search: Search) => readOneOf(tops, one(search, 'top'), '12');
 
-/** At most two groupings: `by`, then `then`. */
+/** At most two groupings: `by`, and `and`. */
 export function readGroups(search: Search): readonly string[] {
-  const [first = 'model', second] = [one(search, 'by'), one(search, 'then')];
+  const [first = 'model', second] = [one(search, 'by'), one(search, 'and')];
   return [first, ...(second === undefined || second === first ? [] : [second])].filter(isGrouping);
 }
 

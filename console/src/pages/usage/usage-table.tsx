@@ -10,11 +10,24 @@ import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { type MetricName, metrics, type UsageSums } from './usage-question.ts';
 
 type Answer = Reply<'usage.query'>;
-type Row = { readonly kind: 'group' | 'other' | 'total'; readonly names: readonly string[]; readonly sums: UsageSums; readonly before: UsageSums | undefined };
+type Row = {
+  readonly kind: 'group' | 'other' | 'total';
+  readonly names: readonly string[];
+  readonly sums: UsageSums;
+  readonly before: UsageSums | undefined;
+};
 type Props = { readonly answer: Answer; readonly groups: readonly string[]; readonly metric: MetricName };
 
 /** The filter of the list of calls that shows the calls of a group. */
-const callFilterOf: Readonly<Record<string, string>> = { user: 'user', key: 'key_id', model: 'model', team: 'team', upstream: 'upstream', interface: 'interface', end: 'end' };
+const callFilterOf: Readonly<Record<string, string>> = {
+  user: 'user',
+  key: 'key_id',
+  model: 'model',
+  team: 'team',
+  upstream: 'upstream',
+  interface: 'interface',
+  end: 'end',
+};
 
 /** The sums of each group. Groups, other and total add up exactly. */
 export function UsageTable({ answer, groups, metric }: Props) {
@@ -23,7 +36,9 @@ export function UsageTable({ answer, groups, metric }: Props) {
   const before = new Map(comparison?.series.map(({ names, total }) => [key(names), total]));
   const rows: readonly Row[] = [
     ...series.map(({ names, total }): Row => ({ kind: 'group', names, sums: total, before: before.get(key(names)) })),
-    ...(other === null || other.total.calls === 0 ? [] : [{ kind: 'other', names: ['Other'], sums: other.total, before: undefined } as const]),
+    ...(other === null || other.total.calls === 0
+      ? []
+      : [{ kind: 'other', names: ['Other'], sums: other.total, before: undefined } as const]),
   ];
   const total: Row = { kind: 'total', names: ['Total'], sums: totals.total, before: comparison?.totals.total };
   return (
@@ -37,7 +52,13 @@ export function UsageTable({ answer, groups, metric }: Props) {
   );
 }
 
-function useColumns(groups: readonly string[], metric: MetricName, rows: readonly Row[], whole: UsageSums, isCompared: boolean): readonly Column<Row>[] {
+function useColumns(
+  groups: readonly string[],
+  metric: MetricName,
+  rows: readonly Row[],
+  whole: UsageSums,
+  isCompared: boolean,
+): readonly Column<Row>[] {
   const [search] = useAddress();
   const digits = columnDigits(rows.map(({ sums }) => nanosOf(sums.amount)));
   const { of } = metrics[metric];
@@ -47,11 +68,13 @@ function useColumns(groups: readonly string[], metric: MetricName, rows: readonl
       title: groups.map((name) => name.replaceAll('_', ' ')).join(' › '),
       render: ({ kind, names }) => {
         const text = names.map((name) => (name === '' ? '(none)' : name)).join(' › ');
-        const filter = Object.fromEntries(groups.flatMap((name, index) => (callFilterOf[name] === undefined ? [] : [[callFilterOf[name], names[index]]])));
+        const filter = Object.fromEntries(
+          groups.flatMap((name, index) => (callFilterOf[name] === undefined ? [] : [[callFilterOf[name], names[index]]])),
+        );
         if (kind !== 'group' || names.includes('') || Object.keys(filter).length < groups.length) return text;
         const { r, from, to, tz } = search;
         return (
-          <Link to={paths.calls} search={{ r: r ?? '30d', from, to, tz, ...filter } as never}>
+          <Link to={paths.calls} search={{ r: r ?? '30d', from, to, tz, ...filter }}>
             {text}
           </Link>
         );
@@ -70,7 +93,14 @@ function useColumns(groups: readonly string[], metric: MetricName, rows: readonl
     { id: 'share', title: 'Share', figures: true, priority: 2, render: ({ sums }) => showShare(shareOf(of(sums), of(whole))) },
     { id: 'amount', title: 'Spend', figures: true, render: ({ sums }) => <Amount money={sums.amount} digits={digits} /> },
     ...(isCompared
-      ? [{ id: 'change', title: 'vs before', figures: true, render: ({ sums, before }: Row) => (before === undefined ? '—' : (showChange(of(sums), of(before)) ?? '—')) }]
+      ? [
+          {
+            id: 'change',
+            title: 'vs before',
+            figures: true,
+            render: ({ sums, before }: Row) => (before === undefined ? '—' : (showChange(of(sums), of(before)) ?? '—')),
+          },
+        ]
       : []),
   ];
 }

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations, openPages, type Pages } from './open-pages.ts';
+
+const chromiumPath = findChromium();
+const views = [
+  { width: 1440, height: 900 },
+  { width: 360, height: 740 },
+];
+
+describe('the pages of the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
+  let weir: ServedWeir;
+  let pages: Pages;
+  const opened = new AsyncDisposableStack();
+
+  before(async () => {
+    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
+  });
+  after(() => opened.disposeAsync());
+
+  async function callModel(model: string, key = weir.apiKey): Promise<{ readonly status: number; readonly id: string }> {
+    const answer = await fetch(`${weir.gatewayUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, logit_bias: { 5: 1 }, messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    await answer.arrayBuffer();
+    return { status: answer.status, id: answer.headers.get('x-weir-request-id') ?? '' };
+  }
+
+  test('somebody who is not signed in gets the sign-in page, and a link signs in once', async () => {
+    const { page } = pages;
+    await page.goto('/calls');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto(weir.consoleLink);
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    assert.doesNotMatch(page.url(), /#in=/, 'the code leaves the address');
+    pages.assertQuiet();
+  });
+
+  test('a key made here calls, and its call is explained to the cent by the page itself', async () => {
+    const { page } = pages;
+    await page.getByRole('link', { name: 'Keys & users' }).click();
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('combobox', { name: 'User' }).fill('ann');
+    await page.getByLabel('Name of the key').fill('pages');
+    await page.getByLabel('Spend a month').fill('12.50');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    const secret = (await page.getByLabel('Secret', { exact: true }).textContent()) ?? '';
+    await page.keyboard.press('Escape');
+    assert.ok(await page.getByRole('button', { name: 'I have stored it' }).isVisible(), 'the secret is not lost by Escape');
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    assert.ok(!(await page.content()).includes(secret), 'the secret leaves the page with its dialog');
+    const { status, id } = await callModel('claude-sonnet-4-5', secret);
+    assert.equal(status, 200);
+
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill(id);
+    await page.getByRole('option', { name: id }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('recomputed here: the same').waitFor();
+    await page.getByText('logit_bias').waitFor();
+    pages.assertQuiet();
+  });
+
+  test('a page opened by its address shows what it showed, and back goes back', async () => {
+    const { page } = pages;
+    await callModel('gpt-5-mini');
+    await page.goto('/calls?r=24h&model=gpt-5-mini');
+    await page.getByRole('button', { name: 'Remove the filter model: gpt-5-mini' }).waitFor();
+    const rows = page.getByRole('row').filter({ hasText: 'finished' });
+    await rows.first().waitFor();
+    assert.equal(await page.getByRole('cell', { name: 'claude-sonnet-4-5' }).count(), 0);
+    await rows.first().click();
+    await page.getByRole('complementary', { name: 'Call' }).waitFor();
+    assert.match(page.url(), /[?&]call=req_/);
+    const shared = page.url();
+    await page.goBack();
+    await page.getByRole('complementary', { name: 'Call' }).waitFor({ state: 'detached' });
+    await page.goto(shared);
+    await page.getByText('recomputed here: the same').waitFor();
+    pages.assertQuiet();
+  });
+
+  test('what a group used is the sum of its calls', async () => {
+    const { page } = pages;
+    await page.goto('/usage?r=24h&by=user');
+    await page.getByRole('link', { name: 'ann', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove the filter user: ann' }).waitFor();
+    assert.match(page.url(), /\/calls\?.*user=ann/);
+    pages.assertQuiet();
+  });
+
+  for (const path of ['/', '/usage?r=24h', '/calls?r=24h', '/calls?tab=refused', '/keys', '/no-such-page'])
+    for (const theme of ['light', 'dark'])
+      for (const view of views)
+        test(`${path} has no barrier at ${view.width} px in the ${theme} theme`, async () => {
+          const { page, context } = pages;
+          await context.addCookies([{ name: 'weir_theme', value: theme, url: weir.consoleUrl }]);
+          await page.setViewportSize(view);
+          await page.goto(path);
+          await page.getByRole('heading', { level: 1 }).waitFor();
+          await page.waitForLoadState('networkidle');
+          assert.equal(await page.evaluate(() => document.documentElement.dataset['theme']), theme, 'the server writes the theme');
+          assert.deepEqual(await findViolations(page), []);
+          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+          assert.ok(overflow <= 0, `the page is ${overflow} px too wide`);
+          pages.assertQuiet();
+        });
+});

@@ -1,0 +1,21 @@
+import type { Session } from '../api/sign-in.ts';
+import { paths } from '../paths.ts';
+import type { IconName } from '../ui/icon.tsx';
+
+type Entry = {
+  readonly text: string;
+  readonly to: string;
+  readonly icon: IconName;
+  readonly letter: string;
+  readonly permission: Session['permissions'][number];
+};
+
+/** The pages, in groups: what is used, who may use it, what serves it, and what holds it together. */
+export const entries: readonly (readonly Entry[])[] = [
+  [
+    { text: 'Overview', to: paths.overview, icon: 'overview', letter: 'o', permission: 'usage:read' },
+    { text: 'Usage', to: paths.usage, icon: 'usage', letter: 'u', permission: 'usage:read' },
+    { text: 'Calls', to: paths.calls, icon: 'calls', letter: 'c', permission: 'calls:read' },
+  ],
+  [{ text: 'Keys & users', to: paths.keys, icon: 'keys', letter: 'k', permission: 'keys:read' }],
+];

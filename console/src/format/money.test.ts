@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { columnDigits, exactMoney, fixedMoney, showChange, showMoney } from './money.ts';
+
+const plain = (text: string): string => text.replaceAll('\u202f', '').replace('\u2212', '-').replace('$', '');
+
+test('an amount of 18 digits is written exactly', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 27n), max: 10n ** 27n }), (nanos) => {
+      const [whole = '', fraction = ''] = plain(exactMoney(nanos)).replace('-', '').split('.');
+      const read = BigInt(whole) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'));
+      assert.equal(read * (nanos < 0n ? -1n : 1n), nanos);
+    }),
+  );
+});
+
+test('an amount is never shown as nothing unless it is nothing', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1n, max: 10n ** 20n }), (nanos) => {
+      assert.match(showMoney(nanos), /[1-9]/);
+    }),
+  );
+  assert.equal(showMoney(0n), '$0');
+});
+
+test('amounts have as many decimals as they need', () => {
+  assert.equal(plain(showMoney(1_224_000n)), '0.001224');
+  assert.equal(plain(showMoney(41_283_000_000n)), '41.2830');
+  assert.equal(plain(showMoney(1_106_000_000_000n)), '1106.00');
+  assert.equal(fixedMoney(-500_000_000n, 0), '\u2212$1');
+  assert.equal(fixedMoney(-1n, 2), '$0.00');
+  assert.equal(columnDigits([1_000_000_000n, 20_000_000n]), 4);
+});
+
+test('a change has a sign, and none can be told from nothing', () => {
+  assert.equal(showChange(150n, 100n), '+50.0\u00a0%');
+  assert.equal(showChange(50n, 100n), '\u221250.0\u00a0%');
+  assert.equal(showChange(1n, 0n), undefined);
+});
