@@ -34,7 +34,7 @@ export async function openPages(executablePath: string, consoleUrl: string): Pro
 
 /** Every violation that axe finds on the page as it is now. It is injected by the debugger, so that the policy stays. */
 export async function findViolations(page: Page): Promise<readonly string[]> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState === 'finished'));
+  await page.waitForFunction(`document.getAnimations().every(({ playState }) => playState === 'finished')`);
   const session = await page.context().newCDPSession(page);
   await session.send('Runtime.evaluate', { expression: await readFile(axePath, 'utf8') });
   const { result } = await session.send('Runtime.evaluate', {

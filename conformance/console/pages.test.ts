@@ -106,9 +106,9 @@ describe('the pages of the console', { skip: chromiumPath === undefined ? 'there
           await page.goto(path);
           await page.getByRole('heading', { level: 1 }).waitFor();
           await page.waitForLoadState('networkidle');
-          assert.equal(await page.evaluate(() => document.documentElement.dataset['theme']), theme, 'the server writes the theme');
+          assert.equal(await page.evaluate<string>('document.documentElement.dataset.theme'), theme, 'the server writes the theme');
           assert.deepEqual(await findViolations(page), []);
-          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+          const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
           assert.ok(overflow <= 0, `the page is ${overflow} px too wide`);
           pages.assertQuiet();
         });

@@ -22,7 +22,7 @@ const frame = createRoute({
   component: Frame,
   validateSearch: (search: Record<string, unknown>): Search => search as Search,
   beforeLoad: async ({ location }) => {
-    const signInFirst = (): never => redirect({ to: '/sign-in', search: { to: location.href }, replace: true, throw: true });
+    const signInFirst = (): unknown => redirect({ to: '/sign-in', search: { to: location.href }, replace: true, throw: true });
     if (document.documentElement.dataset['session'] === 'none') signInFirst();
     try {
       await queryClient.ensureQueryData(sessionQuestion);

@@ -73,7 +73,7 @@ function LiveAndExport() {
   const [search, change] = useAddress();
   const { from, to, isOpen } = useSpan('24h');
   const isLive = one(search, 'live') === '1';
-  const save = (format: 'csv' | 'jsonl'): void => {
+  const save = (format: 'csv' | 'jsonl' | 'xlsx'): void => {
     const query = encodeQuery({ ...readFilters(callFilters, search), from, to, format });
     location.assign(`${apiPath}/calls/export?${query}`);
   };
@@ -96,6 +96,7 @@ function LiveAndExport() {
         }
         entries={[
           { text: 'CSV', icon: 'download', onSelect: () => save('csv') },
+          { text: 'Workbook (XLSX)', icon: 'download', onSelect: () => save('xlsx') },
           { text: 'JSON Lines', icon: 'download', onSelect: () => save('jsonl') },
         ]}
       />

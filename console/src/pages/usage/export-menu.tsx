@@ -8,7 +8,7 @@ import { useKeys } from '../../ui/use-keys.ts';
 import { Menu } from '../../ui/menu.tsx';
 
 type Format = Body<'usage.export'>['format'];
-const texts: Readonly<Record<Format, string>> = { csv: 'CSV', jsonl: 'JSON Lines' };
+const texts: Readonly<Record<Format, string>> = { csv: 'CSV', xlsx: 'Workbook (XLSX)', jsonl: 'JSON Lines' };
 
 /** The rows of the question on the screen, as a file. */
 export function ExportMenu({ question }: { readonly question: Body<'usage.query'> }) {
