@@ -67,7 +67,7 @@ function writeOperation({ parameters, requestBody, responses }: DescribedOperati
 
 const memberName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
 
-/** A JSON Schema as a type. What has no narrower type here is `unknown`. */
+/** A JSON Schema as a type. A schema without a narrower type is `unknown`. */
 function writeType(node: SchemaNode): string {
   if (node.const !== undefined) return JSON.stringify(node.const);
   if (node.enum !== undefined) return node.enum.map((value) => JSON.stringify(value)).join(' | ');

@@ -32,7 +32,7 @@ export async function openPages(executablePath: string, consoleUrl: string): Pro
   };
 }
 
-/** Every violation that axe finds on the page as it is now. It is injected by the debugger, so that the policy stays. */
+/** Every violation that axe finds on the page as it is now. The debugger injects it, so that the policy stays. */
 export async function findViolations(page: Page): Promise<readonly string[]> {
   await page.waitForFunction(`document.getAnimations().every(({ playState }) => playState === 'finished')`);
   const session = await page.context().newCDPSession(page);

@@ -15,7 +15,7 @@ export type ConsoleFiles = {
   readonly read: (path: string, acceptEncoding: string) => Promise<ConsoleFile | undefined>;
 };
 
-/** The files of one build. What was read is kept: all files together have about a megabyte. */
+/** The files of one build. Their bytes are kept after the first reading: together they have about a megabyte. */
 type Build = { readonly builtMs: number; readonly entries: ReadonlyMap<string, Entry>; readonly kept: Map<string, Buffer> };
 
 /**

@@ -46,8 +46,8 @@ export type PageRoutes = {
 };
 
 /**
- * The console's files, and its pages: every address that a browser opens and that is nothing else shows the console, which
- * reads the address itself.
+ * The console's files, and its pages. Every address that a browser opens and that is nothing else shows the console,
+ * which reads the address itself.
  */
 export function addPageRoutes(app: FastifyInstance, files: ConsoleFiles): PageRoutes {
   app.setNotFoundHandler(async (request, reply) => {
@@ -63,7 +63,7 @@ export function addPageRoutes(app: FastifyInstance, files: ConsoleFiles): PageRo
   };
 }
 
-/** Pictures, scripts and styles: what pages ask for. */
+/** Images, scripts and styles: what pages ask for. */
 const isFilePath = (path: string): boolean => path.startsWith('/assets/') || /^\/[\w-]+\.svg$/.test(path);
 const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
 
@@ -83,8 +83,8 @@ async function sendFile(files: ConsoleFiles, path: string, request: FastifyReque
 }
 
 /**
- * The page. Its theme is written into it, so that it does not change colour after the first paint, and whether there may
- * be a session, so that the page need not ask.
+ * The page. Its theme is written into it, so that it does not change colour after the first paint. So is whether there
+ * may be a session, so that the page need not ask.
  */
 async function sendPage(files: ConsoleFiles, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const index = await files.read(indexPath, '');

@@ -18,7 +18,7 @@ import { versionMismatch } from './if-match.ts';
 
 const problemType = 'application/problem+json; charset=utf-8';
 
-/** Hook: 405 for a known path and 404 for any other that is no page, before the body is read. */
+/** Hook: 405 for a known path and 404 for any other that is not a page, before the body is read. */
 export function refuseUnknownRoute(
   operations: readonly Operation<never>[],
   isPage: (request: FastifyRequest) => boolean,

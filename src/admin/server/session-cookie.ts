@@ -18,7 +18,10 @@ export function readSessionCookie(request: FastifyRequest, origin: RequestOrigin
   return request.cookies[cookieName(origin)];
 }
 
-/** Whether a browser that opens a page has a session. A link on another site does not send the cookie, so then it may have. */
+/**
+ * Whether a browser that opens a page may have a session. After a link on another site it does not send the cookie, so
+ * then it may.
+ */
 export function mayHaveSession({ cookies, headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   const isSent = site === 'none' || site === 'same-origin';
