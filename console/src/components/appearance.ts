@@ -1,5 +1,4 @@
 export type Theme = 'system' | 'light' | 'dark';
-export type Density = 'normal' | 'comfortable' | 'compact';
 
 const yearSeconds = 31_536_000;
 
@@ -17,14 +16,4 @@ export function presentTheme(): Theme {
 export function chooseTheme(theme: Theme): void {
   document.documentElement.dataset['theme'] = theme;
   document.cookie = `weir_theme=${theme}; Path=/; Max-Age=${yearSeconds}; SameSite=Strict${location.protocol === 'https:' ? '; Secure' : ''}`;
-}
-
-export function presentDensity(): Density {
-  const density = document.documentElement.dataset['density'];
-  return density === 'comfortable' || density === 'compact' ? density : 'normal';
-}
-
-export function chooseDensity(density: Density): void {
-  document.documentElement.dataset['density'] = density;
-  localStorage.setItem('weir.density', density);
 }

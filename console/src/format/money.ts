@@ -7,13 +7,6 @@ const fractionDigits = 9;
 
 export const nanosOf = ({ nano_usd }: Money): bigint => BigInt(nano_usd);
 
-/** The sum of amounts. */
-export function sumOf(amounts: Iterable<Money>): bigint {
-  let sum = 0n;
-  for (const amount of amounts) sum += nanosOf(amount);
-  return sum;
-}
-
 const group = (digits: string): string => digits.replaceAll(/\B(?=(\d{3})+$)/g, '\u202f');
 
 /**
@@ -36,7 +29,7 @@ export function exactMoney(nanos: bigint): string {
 }
 
 /** The decimals with which an amount is shown alone: none for nothing, two to four, and four digits below a cent. */
-export function digitsFor(nanos: bigint): number {
+function digitsFor(nanos: bigint): number {
   const size = nanos < 0n ? -nanos : nanos;
   if (size === 0n) return 0;
   if (size >= 100n * nanosPerUsd) return 2;

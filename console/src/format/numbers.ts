@@ -33,19 +33,6 @@ export function showShare(share: number): string {
   return `${percent.toFixed(percent < 1 ? 2 : 1)}${space}%`;
 }
 
-/** Bytes: `1.4 MB`. */
-export function showBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes}${space}B`;
-  const units = ['kB', 'MB', 'GB', 'TB'];
-  let value = bytes / 1000;
-  let index = 0;
-  while (value >= 1000 && index < units.length - 1) {
-    value /= 1000;
-    index += 1;
-  }
-  return `${value.toFixed(value >= 100 ? 0 : 1)}${space}${units[index]}`;
-}
-
 /** A duration: `312 ms`, `4.31 s`, `2 min 05 s`, `3 h 20 min`. */
 export function showDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}${space}ms`;

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../platform/json/json-value.ts';
 /** A built file of the console: its type, and the sizes of its compressed forms in bytes. */
 type Entry = { readonly type: string; readonly br?: number; readonly gz?: number };
 
-export type ConsoleFile = { readonly body: Buffer; readonly type: string; readonly encoding: 'br' | 'gzip' | undefined };
+type ConsoleFile = { readonly body: Buffer; readonly type: string; readonly encoding: 'br' | 'gzip' | undefined };
 
 export type ConsoleFiles = {
   /**
