@@ -87,6 +87,21 @@ describe('the pages of the console', { skip: chromiumPath === undefined ? 'there
     pages.assertQuiet();
   });
 
+  test('every figure of the overview leads to the calls behind it', async () => {
+    const { page } = pages;
+    for (const [name, address] of [
+      [/^Spend today/, /\/usage\?r=today$/],
+      [/^Failed/, /\/calls\?r=24h&end=failed$/],
+      [/^ann$/, /\/calls\?user=ann&r=30d$/],
+      [/^simulated-anthropic$/, /\/calls\?upstream=simulated-anthropic&r=30d$/],
+    ] as const) {
+      await page.goto('/');
+      await page.getByRole('link', { name }).first().click();
+      await page.waitForURL(address);
+    }
+    pages.assertQuiet();
+  });
+
   test('what a group used is the sum of its calls', async () => {
     const { page } = pages;
     await page.goto('/usage?r=24h&by=user');

@@ -1,3 +1,6 @@
+/** A page, with the state that its address holds. */
+export type Place = { readonly to: string; readonly search?: Readonly<Record<string, string>> };
+
 const at = (...parts: readonly string[]): string => `/${parts.map(encodeURIComponent).join('/')}`;
 
 /** The addresses of all pages. */
@@ -6,47 +9,33 @@ export const paths = {
   usage: '/usage',
   calls: '/calls',
   call: (id: string) => at('calls', id),
-  playground: '/playground',
   keys: '/keys',
   key: (id: string) => at('keys', id),
-  users: '/users',
-  user: (name: string) => at('users', name),
-  teams: '/teams',
-  team: (name: string) => at('teams', name),
-  credits: '/credits',
-  prices: '/prices',
-  priceDraft: (id: string) => at('prices', 'drafts', id),
-  reconciliation: '/reconciliation',
-  upstreams: '/upstreams',
-  upstream: (name: string) => at('upstreams', name),
-  models: '/models',
-  model: (name: string) => at('models', name),
-  videos: '/videos',
-  audit: '/audit',
-  settings: '/settings',
-  signIn: '/sign-in',
 } as const;
 
-/** The page of a subject of the audit log or of an alert: `user:ann`, `upstream:openai/key-1`. */
-export function pathOfSubject(subject: string): string | undefined {
+const callsOf = (filter: Readonly<Record<string, string>>): Place => ({ to: paths.calls, search: { ...filter, r: '30d' } });
+
+/** Where an object is shown: its own page, or its calls. */
+export const placeOf = {
+  call: (id: string): Place => ({ to: paths.call(id) }),
+  key: (id: string): Place => ({ to: paths.key(id) }),
+  user: (name: string) => callsOf({ user: name }),
+  team: (name: string) => callsOf({ team: name }),
+  upstream: (name: string) => callsOf({ upstream: name }),
+  model: (name: string) => callsOf({ model: name }),
+} as const;
+
+const isKind = (kind: string): kind is keyof typeof placeOf => Object.hasOwn(placeOf, kind);
+
+/** Where an object that the search has found is shown. */
+export function placeOfObject(kind: string, id: string): Place | undefined {
+  return isKind(kind) ? placeOf[kind](id) : undefined;
+}
+
+/** Where a subject of the audit log or of an alert is shown: `user:ann`, `upstream:openai`, `target:openai/key-1/gpt-5`. */
+export function placeOfSubject(subject: string): Place | undefined {
   const [kind = '', ...rest] = subject.split(':');
   const name = rest.join(':');
   if (name === '') return undefined;
-  switch (kind) {
-    case 'user':
-      return paths.user(name);
-    case 'key':
-      return paths.key(name);
-    case 'team':
-      return paths.team(name);
-    case 'call':
-      return paths.call(name);
-    case 'upstream':
-    case 'target':
-      return paths.upstream(name.split('/')[0] ?? name);
-    case 'model':
-      return paths.model(name);
-    default:
-      return undefined;
-  }
+  return kind === 'target' ? placeOf.upstream(name.split('/')[0] ?? name) : placeOfObject(kind, name);
 }

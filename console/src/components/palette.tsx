@@ -4,22 +4,14 @@ import { useDeferredValue, useId, useState, type KeyboardEvent } from 'react';
 
 import { question } from '../api/query-client.ts';
 import { may } from '../api/sign-in.ts';
-import { paths } from '../paths.ts';
+import { paths, type Place, placeOfObject } from '../paths.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
 import { entries } from './entries.ts';
 import styles from './palette.module.css';
 import { useSession } from './use-page.ts';
 
-type Hit = { readonly key: string; readonly icon: IconName; readonly text: string; readonly kind: string; readonly to: string };
-
-/** The page of an object that the search has found. */
-function hitPath(kind: string, id: string): string {
-  if (kind === 'call') return paths.call(id);
-  if (kind === 'key') return paths.key(id);
-  if (kind === 'user') return paths.user(id);
-  return kind === 'model' ? paths.model(id) : paths.upstream(id);
-}
+type Hit = { readonly key: string; readonly icon: IconName; readonly text: string; readonly kind: string; readonly place: Place };
 
 const icons: Readonly<Record<string, IconName>> = { call: 'calls', key: 'keys', user: 'person', upstream: 'upstreams', model: 'models' };
 
@@ -40,13 +32,13 @@ function useHits(text: string): { readonly hits: readonly Hit[]; readonly isAski
   const pages = entries
     .flat()
     .filter(({ permission, text: name }) => may(session, permission) && name.toLowerCase().includes(wanted.toLowerCase()))
-    .map(({ to, icon, text: name }): Hit => ({ key: to, icon, text: name, kind: 'page', to }));
+    .map(({ to, icon, text: name }): Hit => ({ key: to, icon, text: name, kind: 'page', place: { to } }));
   const objects = (wanted === '' ? [] : (found.data?.items ?? [])).map(({ kind, id, label }): Hit => ({
     key: `${kind} ${id}`,
     icon: icons[kind] ?? 'search',
     text: label === id ? label : `${label} · ${id}`,
     kind,
-    to: hitPath(kind, id),
+    place: placeOfObject(kind, id) ?? { to: paths.overview },
   }));
   return { hits: [...objects, ...pages], isAsking: found.isFetching };
 }
@@ -60,7 +52,7 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
   const go = (hit: Hit | undefined): void => {
     if (hit === undefined) return;
     onClose();
-    void navigate({ to: hit.to });
+    void navigate(hit.place);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { Reply } from '../../api/client.ts';
 import { useMinute, useZone } from '../../components/use-page.ts';
 import { showAgo, showMinute } from '../../format/times.ts';
-import { pathOfSubject } from '../../paths.ts';
+import { placeOfSubject } from '../../paths.ts';
 import { State } from '../../ui/state.tsx';
 import styles from './attention-list.module.css';
 
@@ -21,11 +21,11 @@ export function AttentionList({ items }: { readonly items: Reply<'overview.get'>
   return (
     <ul className={styles['list']}>
       {items.map(({ code, subject, period, severity, since, summary, action }) => {
-        const path = pathOfSubject(subject);
+        const place = placeOfSubject(subject);
         return (
           <li key={`${code} ${subject} ${period}`} className={styles['item']}>
             <State {...signs[severity]} />
-            <p className={styles['summary']}>{path === undefined ? summary : <Link to={path}>{summary}</Link>}</p>
+            <p className={styles['summary']}>{place === undefined ? summary : <Link {...place}>{summary}</Link>}</p>
             <p className={styles['action']}>{action}</p>
             <p className={styles['since']} title={showMinute(since, zone)}>
               since {showAgo(since, nowMs)}

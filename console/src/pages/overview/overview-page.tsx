@@ -12,7 +12,7 @@ import { useZone } from '../../components/use-page.ts';
 import { exactMoney, nanosOf, shareOf, showChange, showChartMoney } from '../../format/money.ts';
 import { showCount, showDuration, showShare } from '../../format/numbers.ts';
 import { showClock, showMinute } from '../../format/times.ts';
-import { paths } from '../../paths.ts';
+import { paths, type Place, placeOf } from '../../paths.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Meter } from '../../ui/meter.tsx';
 import { Empty } from '../../ui/notice.tsx';
@@ -56,21 +56,26 @@ function Tiles({ data }: { readonly data: Overview }) {
     <ul className={styles['tiles']} aria-label="Figures">
       <Tile
         title="Spend today"
-        to={`${paths.usage}?r=today`}
+        place={{ to: paths.usage, search: { r: 'today' } }}
         value={<Amount money={today.amount} />}
         note={change === undefined ? 'nothing at this time yesterday' : `${change} to this time yesterday`}
       />
       <Tile
         title="Spend this month"
-        to={`${paths.usage}?r=month`}
+        place={{ to: paths.usage, search: { r: 'month' } }}
         value={<Amount money={month.amount} />}
         note={`${showCount(month.calls)} calls`}
       />
-      <Tile title="Calls, 24 h" to={`${paths.calls}?r=24h`} value={showCount(day.calls)} note={`${showCount(today.calls)} today`} />
+      <Tile
+        title="Calls, 24 h"
+        place={{ to: paths.calls, search: { r: '24h' } }}
+        value={showCount(day.calls)}
+        note={`${showCount(today.calls)} today`}
+      />
       {day.failed_share !== null && (
         <Tile
           title="Failed, 24 h"
-          to={`${paths.calls}?r=24h&end=failed`}
+          place={{ to: paths.calls, search: { r: '24h', end: 'failed' } }}
           value={showShare(day.failed_share)}
           note="of the calls that ended"
         />
@@ -78,30 +83,22 @@ function Tiles({ data }: { readonly data: Overview }) {
       {day.first_byte_p95_ms !== null && (
         <Tile
           title="First byte, p95"
-          to={`${paths.usage}?r=24h&metric=first_byte`}
+          place={{ to: paths.usage, search: { r: '24h', metric: 'first_byte' } }}
           value={showDuration(day.first_byte_p95_ms)}
           note="last 24 hours"
         />
       )}
-      {underWay !== null && <Tile title="Under way" to={paths.calls} value={showCount(underWay)} note="calls in all gateways" />}
+      {underWay !== null && <Tile title="Under way" place={{ to: paths.calls }} value={showCount(underWay)} note="calls in all gateways" />}
     </ul>
   );
 }
 
-function Tile({
-  title,
-  value,
-  note,
-  to,
-}: {
-  readonly title: string;
-  readonly value: ReactNode;
-  readonly note: string;
-  readonly to: string;
-}) {
+type TileProps = { readonly title: string; readonly value: ReactNode; readonly note: string; readonly place: Place };
+
+function Tile({ title, value, note, place }: TileProps) {
   return (
     <li>
-      <Link to={to} className={styles['tile']}>
+      <Link {...place} className={styles['tile']}>
         <span className={styles['name']}>{title}</span>
         <span className={styles['value']}>{value}</span>
         <span className={styles['note']}>{note}</span>
@@ -153,7 +150,7 @@ function UsersPanel({ data: { users, today } }: { readonly data: Overview }) {
           rows={users}
           keyOf={({ user }) => user}
           columns={[
-            { id: 'user', title: 'User', render: ({ user }) => <Link to={paths.user(user)}>{user}</Link> },
+            { id: 'user', title: 'User', render: ({ user }) => <Link {...placeOf.user(user)}>{user}</Link> },
             { id: 'calls', title: 'Calls', figures: true, priority: 2, render: ({ calls }) => showCount(calls) },
             { id: 'amount', title: 'Spend', figures: true, render: ({ amount }) => <Amount money={amount} /> },
             {
@@ -177,7 +174,7 @@ function UpstreamsPanel({ data: { upstreams } }: { readonly data: Overview }) {
         rows={upstreams}
         keyOf={({ upstream }) => upstream}
         columns={[
-          { id: 'upstream', title: 'Upstream', render: ({ upstream }) => <Link to={paths.upstream(upstream)}>{upstream}</Link> },
+          { id: 'upstream', title: 'Upstream', render: ({ upstream }) => <Link {...placeOf.upstream(upstream)}>{upstream}</Link> },
           { id: 'calls', title: 'Calls', figures: true, render: ({ calls }) => showCount(calls) },
           { id: 'failed', title: 'Failed', figures: true, render: ({ failed_share: share }) => (share === null ? '—' : showShare(share)) },
           {
