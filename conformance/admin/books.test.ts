@@ -133,6 +133,12 @@ describe('calls and usage of the admin API', () => {
       const [read, ...others] = await readXlsxFile(Buffer.from(await response.arrayBuffer()));
       assert.deepEqual([read?.sheet, read?.data.length, others.length], [sheet, lines + 1, 0]);
     }
+    const { items: audited } = (await operator.send('GET', '/api/v1/audit?limit=2')).body as { items: { action: string; after: object }[] };
+    assert.deepEqual(
+      audited.map(({ action }) => action),
+      ['calls.export', 'usage.export'],
+    );
+    assert.match(JSON.stringify(audited[0]), /project=web/);
     const run = (...words: readonly string[]) => runCommand(['usage', '--from', '2h', ...words], { WEIR_DATA_DIR: weir.dataDirectory });
     const table = await run('--group-by', 'tag:project,user');
     assert.match(table.stdout, /^PROJECT +USER +CALLS +TOKENS IN +TOKENS OUT +USD\n/, table.stderr);

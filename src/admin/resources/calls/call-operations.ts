@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import type { AuditStore } from '../../../audit/audit-entry.ts';
 import { callFlags, endCodes } from '../../../billing/calls/call-fact.ts';
 import type { CallFactsStore, CallSummary } from '../../../billing/calls/call-facts-store.ts';
 import { exportCalls, exportCallsWorkbook } from '../../../billing/calls/export-calls.ts';
@@ -27,6 +28,8 @@ import { callFilterQuery, readCallFilter } from './call-filter.ts';
 
 export type CallServices = ListServices & {
   readonly calls: CallFactsStore;
+  /** Exports are rows of the audit log. */
+  readonly audit: Pick<AuditStore, 'recordAction'>;
   readonly ledger: Pick<LedgerStore, 'listCallRows' | 'findReplyOwner'>;
 };
 type Context = AdminContext<CallServices>;
@@ -204,9 +207,10 @@ const exportAll = operation({
   access: 'calls:read',
   query: record({ ...callFilterQuery, format: Type.Enum(['csv', 'jsonl', 'xlsx']) }),
   streams: ['text/csv', 'application/jsonl', workbookType],
-  handle: async ({ query }, { services, principal, signal, nowMs }: Context) => {
+  handle: async ({ query }, { services, principal, signal, nowMs, change }: Context) => {
     const { format, ...fields } = query;
     const asked = { filter: readCallFilter(fields), scope: principal.users };
+    await services.audit.recordAction({ action: 'calls.export', subject: 'export:calls', after: JSON.stringify(query) }, change());
     if (format === 'xlsx') {
       const workbook = exportCallsWorkbook(services.calls, asked, { signal, nowMs: nowMs() });
       return { stream: workbook, contentType: workbookType, fileName: 'calls.xlsx' };

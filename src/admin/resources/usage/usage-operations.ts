@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import type { AuditStore } from '../../../audit/audit-entry.ts';
 import { percentileOf } from '../../../billing/calls/duration-histogram.ts';
 import { endCodes } from '../../../billing/calls/call-fact.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
@@ -18,6 +19,8 @@ import { AdminProblem } from '../../problem.ts';
 
 export type UsageServices = {
   readonly usage: UsageStore;
+  /** Exports are rows of the audit log. */
+  readonly audit: Pick<AuditStore, 'recordAction'>;
   /** The zone of statistics. */
   readonly about: { readonly timeZone: string };
 };
@@ -228,6 +231,8 @@ const exportAnswer = operation({
     const { compare: _compare, ...question } = readQuestion(body.question, context);
     const answer = await queryUsage(context.services.usage, question, context.nowMs()).catch(refuse);
     const { format } = body;
+    const asked = { action: 'usage.export', subject: 'export:usage', after: JSON.stringify(body) };
+    await context.services.audit.recordAction(asked, context.change());
     if (format === 'xlsx') {
       const workbook = exportUsageWorkbook(answer, question.groupBy, context.nowMs());
       return { stream: workbook, contentType: workbookType, fileName: 'usage.xlsx' };
