@@ -18,6 +18,7 @@ import { keySuite } from './key-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { imageSuite } from './image-suite.ts';
 import { peopleSuite } from './people-suite.ts';
+import { playgroundKeySuite } from './playground-key-suite.ts';
 import { priceBookSuite } from './price-book-suite.ts';
 import { operationSuite } from './operation-suite.ts';
 import { proofSuite } from './proof-suite.ts';
@@ -46,6 +47,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('refused requests', () => refusalSuite(open));
     describe('people', () => peopleSuite(open));
     describe('sign-ins of other machines', () => deviceSignInSuite(open));
+    describe('keys of the playground', () => playgroundKeySuite(open));
     describe('ledger', () => ledgerSuite(open));
     describe('facts about calls', () => callFactsSuite(open));
     describe('questions about usage', () => usageSuite(open));

@@ -1,3 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+
 import type { TObject, TSchema } from 'typebox';
 
 import type { Permission } from '../accounts/people/permissions.ts';
@@ -7,6 +10,16 @@ import type { Upload } from './upload.ts';
 
 /** The callers that may run an operation: all, all that are signed in, or those with a permission. */
 type Access = 'anybody' | 'signed-in' | Permission;
+
+/** A request that an operation passes on without reading its body. */
+export type PassedRequest = {
+  readonly method: string;
+  /** The path after that of the operation, and the query, as they were written: `/v1/messages?beta=true`. */
+  readonly target: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined if there is none. */
+  readonly body: Readable | undefined;
+};
 
 /** How a running operation sees its caller and the world. */
 export type AdminContext<Services> = {
@@ -25,6 +38,8 @@ export type AdminContext<Services> = {
   readonly range?: { readonly field: string; readonly ifRange?: string };
   /** The file of an operation that takes one. */
   readonly upload?: Upload;
+  /** Of an operation that `passes`: the request itself. */
+  readonly passed?: PassedRequest;
   /** Aborts when the caller leaves or the time for the operation is over. */
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
@@ -44,9 +59,10 @@ export type Answer<Body> = {
 /** An answer that is sent as it is made: an export, a file, a stream of events. */
 export type StreamAnswer = {
   readonly stream: AsyncIterable<string | Uint8Array>;
-  readonly contentType: string;
+  /** Undefined for a passed answer without one. */
+  readonly contentType: string | undefined;
   /** 200 unless given; 206 for a part of a file. */
-  readonly status?: 200 | 206;
+  readonly status?: number;
   /** The name under which a browser saves it; undefined for what is read in place. */
   readonly fileName?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -91,6 +107,11 @@ export type Shape = {
   readonly status?: 200 | 201 | 202 | 204;
   /** Media types of a streamed answer; then there is no `reply`. */
   readonly streams?: readonly string[];
+  /**
+   * The last parameter of the path is all that follows, and body and query of any kind are passed on (`passed`). The
+   * answer may take this long to begin, and between two of its parts.
+   */
+  readonly passes?: { readonly waitMsMax: number };
 };
 
 export type Schemas<Params extends TObject, Query extends TObject, Body extends TSchema, Reply extends TSchema> = {

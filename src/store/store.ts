@@ -19,6 +19,7 @@ import type { StatisticsDays, StatisticsStore } from '../billing/statistics/stat
 import type { ConfigLayerStore } from '../control/layers/config-layer.ts';
 import type { ControlStore } from '../control/nodes/node-state.ts';
 import type { OperationStore } from '../control/operations/long-operation.ts';
+import type { PlaygroundKeyStore } from '../accounts/people/playground-key-store.ts';
 import type { CaptureStore } from '../content/captures/capture.ts';
 import type { ContentStore } from '../content/content-store.ts';
 import type { ConversationStore } from '../conversations/conversation-store.ts';
@@ -67,6 +68,7 @@ export type Store = AccountsStore &
   ControlStore &
   ConfigLayerStore &
   CaptureStore &
+  PlaygroundKeyStore &
   IdempotencyStore & {
     /**
      * Sixteen hexadecimal digits that no other database has. They separate its files in shared storage from those of

@@ -30,6 +30,7 @@ import { nodeOperations } from './nodes/node-operations.ts';
 import { operationOperations, type OperationServices } from './operations/operation-resource.ts';
 import { overviewOperations } from './overview/overview-operations.ts';
 import { peopleOperations, type PeopleServices } from './people/people-operations.ts';
+import { playgroundOperations, type PlaygroundServices } from './playground/playground-operations.ts';
 import { priceDraftOperations, type PriceDraftServices } from './prices/draft-operations.ts';
 import { priceOperations, type PriceServices } from './prices/price-operations.ts';
 import { publicationOperations } from './prices/publish-operation.ts';
@@ -76,7 +77,8 @@ export type AdminServices = AttentionServices &
   VideoServices &
   StoredServices &
   SavedViewServices &
-  CreateReconciliationServices;
+  CreateReconciliationServices &
+  PlaygroundServices;
 
 /** All operations: one line for each resource. */
 export const operations: readonly Operation<AdminServices>[] = [
@@ -109,6 +111,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...conversationOperations,
   ...fileOperations,
   ...vectorStoreOperations,
+  ...playgroundOperations,
   ...auditOperations,
   ...overviewOperations,
   ...attentionOperations,

@@ -31,9 +31,9 @@ export function sendEncoded(reply: FastifyReply, { status, headers, body }: Enco
 /** Sends an answer that is made while it is sent, no faster than the client reads. */
 export function sendStream(reply: FastifyReply, { stream, contentType, status = 200, fileName, headers = {} }: StreamAnswer): FastifyReply {
   if (fileName !== undefined) void reply.header('content-disposition', `attachment; filename="${fileName}"`);
+  if (contentType !== undefined) void reply.type(contentType);
   return reply
     .code(status)
-    .type(contentType)
     .headers(headers)
     .send(Readable.from(stream, { objectMode: false }));
 }

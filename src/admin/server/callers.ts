@@ -7,7 +7,7 @@ import type { AdminLimits, AdminOptions, Credential } from '../admin-options.ts'
 import type { Operation } from '../operation.ts';
 import { AdminProblem } from '../problem.ts';
 import { assertMayRun } from '../run-operation.ts';
-import { readOrigin, refuseCrossOrigin, type RequestOrigin } from './origin.ts';
+import { readOrigin, refuseCrossOrigin, refuseForms, type RequestOrigin } from './origin.ts';
 import { assertMaySignIn, readSessionCookie, writeSessionCookie } from './session-cookie.ts';
 
 /** The caller of a request that may run its operation. */
@@ -49,7 +49,9 @@ export function createCallers<Services>(options: AdminOptions<Services>, limits:
     admit: (operation) => async (request, reply) => {
       const origin = readOrigin(request.headers, address);
       const credential = readCredential(request, origin);
-      refuseCrossOrigin(request.method, request.headers, origin, credential?.kind === 'session');
+      const hasCookie = credential?.kind === 'session';
+      refuseCrossOrigin(request.method, request.headers, origin, hasCookie);
+      if (operation.passes !== undefined && hasCookie) refuseForms(request.method, request.headers);
       if (operation.access === 'anybody') {
         if (operation.method !== 'GET') assertMaySignIn(origin);
         admitted.set(request, { principal: nobody(request), origin });

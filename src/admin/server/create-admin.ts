@@ -67,15 +67,21 @@ export async function createAdmin<Services>(options: AdminOptions<Services>): Pr
   closeConnectionsAtEnd(app);
 
   const callers = createCallers(options, limits);
-  for (const operation of options.operations) {
-    app.route({
+  const addRoute = (scope: FastifyInstance, operation: Operation<Services>): FastifyInstance =>
+    scope.route({
       method: operation.method,
-      url: `${apiPath}${operation.path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      url: routePath(operation),
       onRequest: callers.admit(operation),
       ...bodyLimitOf(operation),
       handler: createServe(operation, options, limits, callers),
     });
-  }
+  const passing = options.operations.filter(({ passes }) => passes !== undefined);
+  for (const operation of options.operations) if (operation.passes === undefined) addRoute(app, operation);
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
+    for (const operation of passing) addRoute(scope, operation);
+  });
   let description: string | undefined;
   app.get(`${apiPath}/openapi.json`, async (_request, reply) =>
     reply.type(jsonType).send((description ??= JSON.stringify(adminOpenApi(options.operations)))),
@@ -92,6 +98,12 @@ const formBytes = 256 * 1024;
 function bodyLimitOf({ takesFile, bodyBytesMax }: Operation<never>): { readonly bodyLimit?: number } {
   if (takesFile === true) return { bodyLimit: uploadBytesMax + formBytes };
   return bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax };
+}
+
+/** The path of an operation as the router writes it. */
+function routePath({ path, passes }: Operation<never>): string {
+  const pattern = `${apiPath}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+  return passes === undefined ? pattern : pattern.replace(/:\w+$/, '*');
 }
 
 /** A connection that stays open would keep the server from closing. */

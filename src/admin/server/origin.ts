@@ -62,3 +62,15 @@ export function refuseCrossOrigin(method: string, headers: IncomingHttpHeaders, 
   if (site === undefined ? origin === own.origin : site === 'same-origin') return;
   throw new AdminProblem('cross_origin', 'The request was made by a page of another site; open the console itself.');
 }
+
+/**
+ * Refuses a body that a form could send: JSON cannot be one, and every other type needs a header that only a script of
+ * our own pages can add.
+ * @throws AdminProblem `cross_origin`
+ */
+export function refuseForms(method: string, headers: IncomingHttpHeaders): void {
+  if (safeMethods.has(method) || headers['x-weir-console'] === '1') return;
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type === undefined || type === 'application/json') return;
+  throw new AdminProblem('cross_origin', 'A body that is not application/json needs the header x-weir-console: 1.');
+}

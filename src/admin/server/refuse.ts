@@ -23,9 +23,14 @@ export function refuseUnknownRoute(
   operations: readonly Operation<never>[],
   isPage: (request: FastifyRequest) => boolean,
 ): (request: FastifyRequest) => Promise<void> {
-  const paths = operations.map(({ path, method }) => ({
+  const paths = operations.map(({ path, method, passes }) => ({
     method,
-    pattern: new RegExp(`^${apiPath}${path.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`).replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    pattern: new RegExp(
+      `^${apiPath}${path
+        .replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
+        .replace(passes === undefined ? '' : /\{\w+\}$/, passes === undefined ? '' : '.+')
+        .replaceAll(/\{\w+\}/g, '[^/]+')}$`,
+    ),
   }));
   return async (request) => {
     if (!request.is404 || isPage(request)) return;

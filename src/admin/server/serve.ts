@@ -8,6 +8,7 @@ import { runOperation } from '../run-operation.ts';
 import { encodeAnswer, type EncodedAnswer, sendEncoded, sendStream } from './answer.ts';
 import type { Callers } from './callers.ts';
 import { readExpectedVersion } from './if-match.ts';
+import { passOn } from './pass-on.ts';
 import { JsonBody } from './json-body.ts';
 import { receiveUpload, type ReceivedForm } from './receive-upload.ts';
 import { repeatOnce } from './repeat-once.ts';
@@ -26,7 +27,8 @@ export function createServe<Services>(
     const { principal, origin } = callers.of(request);
     const left = leaving(reply);
     const body = request.body instanceof JsonBody ? request.body : undefined;
-    const input: RawInput = { params: readParams(request), query: readQuery(request), body: form?.fields ?? body?.value };
+    const query = operation.passes === undefined ? readQuery(request) : {};
+    const input: RawInput = { params: readParams(request), query, body: form?.fields ?? body?.value };
     const expected = await readExpectedVersion(operation, request, input, principal, options);
     const { range, 'if-range': ifRange } = request.headers;
     const lastEventId = request.headers['last-event-id'];
@@ -37,6 +39,7 @@ export function createServe<Services>(
       nowMs: clock.nowMs,
       expected,
       ...(form !== undefined && { upload: form.upload }),
+      ...(operation.passes !== undefined && { passed: passOn(operation.path, operation.passes, request, reply, limits) }),
       ...(typeof lastEventId === 'string' && { lastEventId }),
       ...(range !== undefined && { range: { field: range, ...(typeof ifRange === 'string' && { ifRange }) } }),
       change: () => ({
@@ -46,7 +49,7 @@ export function createServe<Services>(
       }),
     };
     const run = async (): Promise<Answer<unknown> | StreamAnswer> => {
-      const answer = await waitFor(runOperation(operation, input, context), limits.operationMsMax, left);
+      const answer = await waitFor(runOperation(operation, input, context), operation.passes?.waitMsMax ?? limits.operationMsMax, left);
       if (!isStream(answer) && answer.session !== undefined) writeSessionCookie(reply, origin, answer.session);
       return answer;
     };
@@ -67,7 +70,7 @@ export function createServe<Services>(
   }
 
   return async (request, reply) => {
-    const form = await readForm(operation, request, callers, options);
+    const form = operation.passes === undefined ? await readForm(operation, request, callers, options) : undefined;
     try {
       return await serveOne(request, reply, form);
     } finally {
@@ -112,7 +115,8 @@ function leaving(reply: FastifyReply): AbortSignal {
 }
 
 function readParams(request: FastifyRequest): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(request.params as Record<string, unknown>).map(([name, value]) => [name, String(value)]));
+  const params = Object.entries(request.params as Record<string, unknown>);
+  return Object.fromEntries(params.map(([name, value]) => [name === '*' ? 'path' : name, String(value)]));
 }
 
 /** Query parameters by name, each as the list of its values. */

@@ -27,6 +27,7 @@ import type { Environment } from '../environment.ts';
 import { formatUrl, listenError } from '../programs/listen.ts';
 import { startConsoleOperations } from './console-operations.ts';
 import { loadStoreKey } from './load-store-key.ts';
+import { sweepPlayground } from './open-playground.ts';
 import { openQuestionStore } from './open-question-store.ts';
 import { openAdminServices, type ServingParts } from './open-admin-services.ts';
 
@@ -35,6 +36,8 @@ export type ConsoleParts = {
   readonly logger: Logger;
   readonly store: Store;
   readonly clock: Clock;
+  /** The address of the gateway of this process, if it has one. */
+  readonly gatewayUrl?: string | undefined;
   readonly opened: AsyncDisposableStack;
   /** Whether layers may be published if the file does not say so. */
   readonly editsConfig: boolean;
@@ -63,10 +66,16 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const localUrl = (): string => formatUrl(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, boundPort);
   const ending = new AbortController();
   const questions = openQuestionStore(environment, opened);
-  const serving: ServingParts = { ending: ending.signal, questions, runner: startConsoleOperations(parts) };
+  const serving: ServingParts = {
+    ending: ending.signal,
+    questions,
+    runner: startConsoleOperations(parts),
+    gatewayUrl: parts.gatewayUrl,
+  };
   const { services, roles, config, close } = openAdminServices(parts, () => settings.publicUrl ?? localUrl(), serving);
   const settings = config.console ?? {};
   opened.defer(close);
+  opened.defer(sweepPlayground(services.playgroundKeys, logger));
   const principals = createPrincipals({ ...services, store, clock, logger, settings: () => roles });
   const idempotency = createIdempotency({
     store,

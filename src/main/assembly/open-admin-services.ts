@@ -35,6 +35,7 @@ import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
 import { openMediaLater } from './open-media-storage.ts';
 import { openWireSealer } from './content/open-captures.ts';
 import { createLayerDesk } from './create-layer-desk.ts';
+import { openPlaygroundKeys, openPlaygroundRelay } from './open-playground.ts';
 import { createPriceDesk } from './create-price-desk.ts';
 import { loadStoreKey } from './load-store-key.ts';
 import type { QuestionStore } from './open-question-store.ts';
@@ -55,6 +56,8 @@ export type AdminServiceParts = {
 export type ServingParts = {
   readonly ending: AbortSignal;
   readonly runner?: OperationRunner;
+  /** The address of the gateway of this process; absent if it has none. */
+  readonly gatewayUrl?: string | undefined;
   /** Answers long questions. Absent: the store does. */
   readonly questions?: QuestionStore;
 };
@@ -133,6 +136,8 @@ export function openAdminServices(
     contentCeiling: () => readConfigNaming('content', environment)?.content?.ceiling ?? 'off',
     captures: store,
     wireSealer: () => openWireSealer(environment),
+    playgroundKeys: openPlaygroundKeys({ environment, store, clock }),
+    playgroundRelay: openPlaygroundRelay(config.console?.gatewayUrl ?? serving.gatewayUrl),
     usage: serving.questions ?? store,
     credits: store,
     ledger: store,

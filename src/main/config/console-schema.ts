@@ -59,6 +59,13 @@ export const consoleSchema = Type.Object(
           'The address under which people reach the console: that of the proxy with TLS in front of it. Requests for any other host are refused.',
       }),
     ),
+    gatewayUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://[^/?#\\s]+$',
+        description:
+          'The address of a gateway, to which the console passes the calls of the playground. Absent: that of `weir start`, if the gateway is its own.',
+      }),
+    ),
     requestsPerMinute: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_000_000, default: 600, description: 'Requests that each session or admin token may make.' }),
     ),

@@ -40,6 +40,7 @@ import { usagePacks } from './0038-usage-packs.ts';
 import { reconciliations } from './0039-reconciliations.ts';
 import { configLayers } from './0040-config-layers.ts';
 import { keySessions } from './0041-key-sessions.ts';
+import { playgroundKeys } from './0042-playground-keys.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -84,6 +85,7 @@ export const migrations: readonly Migration[] = [
   reconciliations,
   configLayers,
   keySessions,
+  playgroundKeys,
 ];
 
 /** The schema version that this program needs. */

@@ -6,6 +6,7 @@ import { deleteTokensOfMaker } from './admin-token-operations.ts';
 import { appendDifference } from './audit-operations.ts';
 import type { Database } from './database.ts';
 import { decodePerson, findPerson, personColumns } from './find-person.ts';
+import { endKeysWithoutSession } from './playground-key-operations.ts';
 import { readOptionalText, readText } from './read-column.ts';
 import { deletePrivateViews } from './saved-view-operations.ts';
 
@@ -26,7 +27,7 @@ export function createPeopleOperations(database: Database): PeopleStore {
         const before = await findPerson(transaction, { id: personId });
         if (before === undefined) return false;
         await transaction.run('update people set password_hash = ?, revision = revision + 1 where id = ?', hash ?? null, personId);
-        await endSignIns(transaction, personId, keepSessionId);
+        await endSignIns(transaction, personId, change, keepSessionId);
         const action = hash === undefined ? 'people.remove_password' : 'people.set_password';
         await appendPerson(transaction, { change, action }, before, await findPerson(transaction, { id: personId }));
         return true;
@@ -83,7 +84,7 @@ async function changePerson(database: Database, expected: Expected, edit: Person
     const sql = 'update people set name = ?, name_key = ?, role = ?, disabled_at_ms = ?, email = ? where id = ?';
     await transaction.run(sql, name, personNameKey(name), role, disabledAtMs ?? null, email ?? null, before.id);
     if (edit.users !== undefined) await writeUsers(transaction, before.id, edit.users);
-    if (disabledAtMs !== undefined || role !== before.role) await endSignIns(transaction, before.id);
+    if (disabledAtMs !== undefined || role !== before.role) await endSignIns(transaction, before.id, change);
     const unnumbered = await findPerson(transaction, { id: before.id });
     if (JSON.stringify(unnumbered) === JSON.stringify(before)) return before;
     await transaction.run('update people set revision = revision + 1 where id = ?', before.id);
@@ -104,7 +105,7 @@ async function deletePerson(database: Database, expected: Expected, change: Chan
     const before = await findExpected(transaction, expected);
     if (typeof before === 'string') return before;
     if (await isLastOperator(transaction, before)) return 'last_operator';
-    await endSignIns(transaction, before.id);
+    await endSignIns(transaction, before.id, change);
     await deleteTokensOfMaker(transaction, before.id, change);
     await deletePrivateViews(transaction, before.id);
     await transaction.run('delete from person_users where person_id = ?', before.id);
@@ -133,9 +134,10 @@ async function writeUsers(transaction: Database, personId: string, users: readon
 }
 
 /** Ends the sessions of a person, except one, and what could open others. */
-async function endSignIns(transaction: Database, personId: string, keepSessionId = ''): Promise<void> {
+async function endSignIns(transaction: Database, personId: string, change: Change, keepSessionId = ''): Promise<void> {
   await transaction.run('delete from console_sessions where person_id = ? and id <> ?', personId, keepSessionId);
   await transaction.run('delete from sign_in_codes where person_id = ?', personId);
+  await endKeysWithoutSession(transaction, change);
 }
 
 async function appendPerson(

@@ -6,6 +6,7 @@ import { StoreError } from '../store-error.ts';
 import { appendAudit } from './audit-operations.ts';
 import type { Database } from './database.ts';
 import { findPerson } from './find-person.ts';
+import { endKeysWithoutSession } from './playground-key-operations.ts';
 import { readInteger, readOptionalText, readText } from './read-column.ts';
 import type { SqlRow } from './sql-values.ts';
 
@@ -72,6 +73,8 @@ async function openSession(database: Database, opening: SessionOpening, change: 
     const after = JSON.stringify({ id, way, expiresAtMs, userAgent });
     const author = { ...change, actor: `person:${person.name}` };
     await appendAudit(transaction, author, { action: 'sessions.create', subject: `person:${person.id}`, after });
+    // Sessions that were over are gone.
+    await endKeysWithoutSession(transaction, author);
     return person;
   });
 }
@@ -107,6 +110,7 @@ async function endSessions(
     const ended = await transaction.run(sql, personId, sessionId ?? null, exceptSessionId ?? '');
     const after = JSON.stringify({ ended, ...(sessionId === undefined ? {} : { sessionId }) });
     if (ended > 0) await appendAudit(transaction, change, { action: 'sessions.end', subject: `person:${personId}`, after });
+    if (ended > 0) await endKeysWithoutSession(transaction, change);
     return ended;
   });
 }

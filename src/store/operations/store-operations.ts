@@ -9,6 +9,7 @@ import { createCallFactsOperations } from './facts/call-facts-operations.ts';
 import { createBilledCallOperations } from './billed-call-operations.ts';
 import { createCallbackOperations } from './callback-operations.ts';
 import { createCaptureOperations } from './capture-operations.ts';
+import { createPlaygroundKeyOperations } from './playground-key-operations.ts';
 import { createContentOperations } from './content-operations.ts';
 import { createConversationOperations } from './conversation-operations.ts';
 import type { Database } from './database.ts';
@@ -70,6 +71,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createControlOperations(database),
     ...createConfigLayerOperations(database),
     ...createCaptureOperations(database),
+    ...createPlaygroundKeyOperations(database),
     ...createIdempotencyOperations(database),
     ...createPriceBookOperations(database),
     ...createPriceDraftOperations(database),

@@ -92,6 +92,8 @@ const rights: Readonly<Record<string, Rights>> = {
   people: consoleOnly,
   person_users: consoleOnly,
   console_sessions: consoleOnly,
+  // Sealed secrets of keys: a gateway knows keys by their hashes.
+  playground_keys: consoleOnly,
   sign_in_codes: consoleOnly,
   admin_tokens: consoleOnly,
   admin_token_uses: consoleOnly,

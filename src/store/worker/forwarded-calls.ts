@@ -268,6 +268,10 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   keepWires: 1,
   findWires: 1,
   sweepCaptures: 1,
+  insertPlaygroundKey: 2,
+  listPlaygroundKeys: 2,
+  endPlaygroundKey: 2,
+  sweepPlaygroundKeys: 2,
 };
 
 export const forwardedNames = Object.keys(forwardedCalls) as readonly ForwardedName[];

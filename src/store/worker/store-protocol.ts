@@ -16,6 +16,7 @@ import type { StatisticsStore } from '../../billing/statistics/statistics-store.
 import type { ConfigLayerStore } from '../../control/layers/config-layer.ts';
 import type { ControlStore } from '../../control/nodes/node-state.ts';
 import type { OperationStore } from '../../control/operations/long-operation.ts';
+import type { PlaygroundKeyStore } from '../../accounts/people/playground-key-store.ts';
 import type { CaptureStore } from '../../content/captures/capture.ts';
 import type { ContentStore } from '../../content/content-store.ts';
 import type { ConversationStore } from '../../conversations/conversation-store.ts';
@@ -88,6 +89,7 @@ export type StoreOperations = AccountsStoreOperations &
   ControlStore &
   ConfigLayerStore &
   CaptureStore &
+  PlaygroundKeyStore &
   IdempotencyStore & {
     readonly databaseId: () => Promise<string>;
   };

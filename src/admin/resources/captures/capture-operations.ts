@@ -21,7 +21,7 @@ export type CaptureServices = {
 };
 type Context = AdminContext<CaptureServices>;
 
-const captureSchema = record(
+export const captureSchema = record(
   {
     id: Type.String(),
     key_id: Type.String(),
@@ -40,7 +40,7 @@ const captureSchema = record(
   'An order to keep the next calls of one key as they are on the wire, for a day.',
 );
 
-const encode = (capture: Capture, kept: readonly CapturedCall[], nowMs: number): Static<typeof captureSchema> => ({
+export const encodeCapture = (capture: Capture, kept: readonly CapturedCall[], nowMs: number): Static<typeof captureSchema> => ({
   id: capture.id,
   key_id: capture.keyId,
   key: capture.keyName,
@@ -64,7 +64,7 @@ export const listCaptures = operation({
   handle: async (_input, { services, principal, nowMs }: Context) => {
     const atMs = nowMs();
     const captures = await services.captures.listCaptures({ users: principal.users, nowMs: atMs });
-    return { body: { items: captures.map((each) => encode(each, each.kept, atMs)), next_cursor: null, as_of: instant(atMs) } };
+    return { body: { items: captures.map((each) => encodeCapture(each, each.kept, atMs)), next_cursor: null, as_of: instant(atMs) } };
   },
 });
 
@@ -88,7 +88,7 @@ export const createCapture = operation({
     const order = { id: services.newId('cap'), key, calls: body.calls, durationMs: body.minutes * 60_000 };
     const capture = await orderCapture(services.captures, order, change());
     if (capture === undefined) throw new AdminProblem('conflict', 'The key has an open capture; delete it first.');
-    return { body: encode(capture, [], nowMs()), location: `/captures/${capture.id}` };
+    return { body: encodeCapture(capture, [], nowMs()), location: `/captures/${capture.id}` };
   },
 });
 
@@ -119,6 +119,10 @@ const wireSchema = record(
   'One direction of a call, without credentials.',
 );
 
+export const wiresSchema = Type.Object(Object.fromEntries(wireNames.map((name) => [name, Type.Optional(wireSchema)])), {
+  additionalProperties: false,
+});
+
 export const getWires = operation({
   id: 'calls.wires',
   method: 'GET',
@@ -127,7 +131,7 @@ export const getWires = operation({
   access: 'content:read',
   recentSignIn: true,
   params: record({ id: Type.String({ maxLength: 200 }) }),
-  reply: Type.Object(Object.fromEntries(wireNames.map((name) => [name, Type.Optional(wireSchema)])), { additionalProperties: false }),
+  reply: wiresSchema,
   handle: async ({ params }, { services, principal, change }: Context) => {
     const parts = { store: services.captures, sealer: services.wireSealer() };
     const wires = await readWires(parts, { callId: params.id, users: principal.users }, change());
