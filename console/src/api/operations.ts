@@ -248,6 +248,24 @@ export type Operations = {
   'vector_stores.get': { params: { id: string }; query: {}; body: undefined; reply: { id: string; user: string; name: string | null; bytes: number; files: { in_progress: number; completed: number; failed: number; cancelled: number }; created_at: string; last_used_at: string; expires_at: string | null } };
   /** Deletes a vector store with its index; its files stay. If-Match fails if it was used meanwhile */
   'vector_stores.delete': { params: { id: string }; query: {}; body: undefined; reply: undefined };
+  /** The playground keys of this session, newest first */
+  'playground.keys': { params: {}; query: {}; body: undefined; reply: { items: readonly ({ id: string; user: string; name: string; created_at: string; expires_at: string })[]; next_cursor: string | null; as_of: string } };
+  /** Makes a key for the calls of this session. Its secret stays on the server, and its wires are kept for an hour */
+  'playground.create_key': { params: {}; query: {}; body: { user: string; limits_of?: string; spend_total_usd: string }; reply: { id: string; user: string; name: string; created_at: string; expires_at: string } };
+  /** Ends a playground key of this session; its calls stay in the books */
+  'playground.end_key': { params: { id: string }; query: {}; body: undefined; reply: undefined };
+  /** Keeps the wires of the next calls of a playground key, when those of its first hour are over */
+  'playground.capture': { params: { id: string }; query: {}; body: undefined; reply: { id: string; key_id: string; key: string; user: string; calls: number; taken: number; state: "open" | "over"; created_at: string; until: string; created_by: string; kept: readonly ({ call_id: string; at: string; bytes: number })[] } };
+  /** The four wires of a call that this session made in the playground; each reading is a row of the audit log */
+  'playground.wires': { params: { id: string }; query: {}; body: undefined; reply: { client_request?: { start: string; headers: { readonly [name: string]: string }; body: string; encoding: "text" | "base64"; body_bytes: number; is_cut: boolean }; upstream_request?: { start: string; headers: { readonly [name: string]: string }; body: string; encoding: "text" | "base64"; body_bytes: number; is_cut: boolean }; upstream_reply?: { start: string; headers: { readonly [name: string]: string }; body: string; encoding: "text" | "base64"; body_bytes: number; is_cut: boolean }; client_reply?: { start: string; headers: { readonly [name: string]: string }; body: string; encoding: "text" | "base64"; body_bytes: number; is_cut: boolean } } };
+  /** Passes a GET to the gateway with the playground key that the header X-Weir-Playground-Key names */
+  'playground.relay_get': { params: { path: string }; query: {}; body: undefined; reply: string };
+  /** Passes a POST to the gateway with the playground key that the header X-Weir-Playground-Key names */
+  'playground.relay_post': { params: { path: string }; query: {}; body: undefined; reply: string };
+  /** Passes a DELETE to the gateway with the playground key that the header X-Weir-Playground-Key names */
+  'playground.relay_delete': { params: { path: string }; query: {}; body: undefined; reply: string };
+  /** A request as lines for curl, Python and TypeScript, with the key as the variable WEIR_API_KEY */
+  'playground.snippet': { params: {}; query: {}; body: { method?: "GET" | "POST" | "DELETE"; path: string; body?: { readonly [name: string]: unknown } }; reply: { curl: string; python: string | null; typescript: string | null } };
   /** The changes by operators, newest first */
   'audit.list': { params: {}; query: { actor?: string; via?: "cli" | "api" | "gateway" | "configuration"; action?: string; subject?: string; from?: string; to?: string; limit?: number; cursor?: string }; body: undefined; reply: { items: readonly ({ sequence: number; at: string; actor: string; via: "cli" | "api" | "gateway" | "configuration"; action: string; subject: string; before: unknown | null; after: unknown | null; note: string | null; address: string | null; request_id: string | null; hash: string })[]; next_cursor: string | null; as_of: string } };
   /** The whole log as JSON Lines, oldest first */
@@ -439,6 +457,15 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'vector_stores.list': 'GET /api/v1/vector_stores',
   'vector_stores.get': 'GET /api/v1/vector_stores/{id}',
   'vector_stores.delete': 'DELETE /api/v1/vector_stores/{id}',
+  'playground.keys': 'GET /api/v1/playground/keys',
+  'playground.create_key': 'POST /api/v1/playground/keys',
+  'playground.end_key': 'DELETE /api/v1/playground/keys/{id}',
+  'playground.capture': 'POST /api/v1/playground/keys/{id}/captures',
+  'playground.wires': 'GET /api/v1/playground/calls/{id}/wires',
+  'playground.relay_get': 'GET /api/v1/playground/relay/{path}',
+  'playground.relay_post': 'POST /api/v1/playground/relay/{path}',
+  'playground.relay_delete': 'DELETE /api/v1/playground/relay/{path}',
+  'playground.snippet': 'POST /api/v1/playground/snippet',
   'audit.list': 'GET /api/v1/audit',
   'audit.export': 'GET /api/v1/audit/export',
   'audit.verify': 'POST /api/v1/audit/verifications',

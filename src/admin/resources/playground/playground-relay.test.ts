@@ -69,6 +69,7 @@ describe('the relay of the playground', () => {
       services,
       authenticate: async ({ kind, secret: given }) => (kind === 'session' && given === 'ann' ? { principal } : undefined),
       idempotency: { begin: async () => assert.fail('a relayed request is not repeated by the console') },
+      pages: { read: async () => undefined },
       versionOf: async () => 0,
       address: { host: '127.0.0.1', port: () => 8082 },
       health: async () => [],
