@@ -96,6 +96,11 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
     const posted = await store.postTransaction({ ...posting, postedAtMs: 3, actor: 'person:ann' }, changeAt(3));
     assert.equal(posted.status, 'posted');
     assert.equal(await store.releaseCreditNode({ nodeId: 'nobody' }), 0);
+    const repeated = { keyId: 'person:ann', key: 'one', requestId: 'adm_1' };
+    const claim = { ...repeated, bodyHash: 'h', owner: 'console', createdAtMs: 1, expiresAtMs: 9, leaseUntilMs: 9 };
+    assert.equal(await store.claimIdempotencyKey(claim), undefined, 'a request with an Idempotency-Key');
+    const last = [{ sequence: 0, sealed: new Uint8Array([1]) }];
+    assert.ok(await store.closeIdempotencyKey({ ...repeated, kept: { head: new Uint8Array([1]), chunks: 1 }, last }));
     await store.deleteFile({ userName: user.name, fileId: 'file_none' });
     assert.equal((await store.listEntries({ limit: 1 })).length, 1);
     await store.close();

@@ -84,8 +84,9 @@ const rights: Readonly<Record<string, Rights>> = {
   video_tasks: stored,
   video_requests: stored,
   video_idempotency: stored,
-  idempotency_keys: gatewayOnly,
-  idempotency_chunks: gatewayOnly,
+  // The console answers repeated requests of its own too.
+  idempotency_keys: { gateway: 'everything', monitor: 'nothing', console: 'everything' },
+  idempotency_chunks: { gateway: 'everything', monitor: 'nothing', console: 'everything' },
   pictures: stored,
   callback_deliveries: stored,
   callback_secrets: { gateway: 'everything', monitor: 'nothing', console: 'add and change' },

@@ -118,7 +118,10 @@ const createKey = operation({
 /** The session itself, which says how long it lasts. @throws AdminProblem */
 async function findSession({ services, principal }: Context) {
   const id = sessionOf(principal);
-  const session = (await services.sessions.list(principal.personId ?? '')).find((each) => each.id === id);
+  const { personId } = principal;
+  if (personId === undefined)
+    throw new AdminProblem('conflict', 'The playground is for people: a session of an API key has its key already.');
+  const session = (await services.sessions.list(personId)).find((each) => each.id === id);
   if (session === undefined) throw new AdminProblem('unauthenticated', 'The session has ended: sign in again.');
   return session;
 }
