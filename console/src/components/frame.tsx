@@ -1,5 +1,5 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 
 import { may, type Session, signOut } from '../api/sign-in.ts';
 import { paths } from '../paths.ts';
@@ -11,9 +11,11 @@ import { entries } from './entries.ts';
 import { chooseTheme, presentTheme } from './appearance.ts';
 import { Freshness } from './freshness.tsx';
 import styles from './frame.module.css';
-import { KeyHelp } from './key-help.tsx';
-import { Palette } from './palette.tsx';
 import { useSession } from './use-page.ts';
+
+// What opens on demand is not in the first load.
+const Palette = lazy(() => import('./palette.tsx').then(({ Palette: component }) => ({ default: component })));
+const KeyHelp = lazy(() => import('./key-help.tsx').then(({ KeyHelp: component }) => ({ default: component })));
 
 export function Frame() {
   const session = useSession();
@@ -73,8 +75,10 @@ export function Frame() {
       <main className={styles['page']} id="page" tabIndex={-1}>
         <Outlet />
       </main>
-      <Palette open={isPaletteOpen} onClose={() => setIsPaletteOpen(false)} />
-      <KeyHelp open={isHelpOpen} onClose={() => setIsHelpOpen(false)} />
+      <Suspense>
+        {isPaletteOpen && <Palette open onClose={() => setIsPaletteOpen(false)} />}
+        {isHelpOpen && <KeyHelp open onClose={() => setIsHelpOpen(false)} />}
+      </Suspense>
     </div>
   );
 }
