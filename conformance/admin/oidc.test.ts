@@ -77,7 +77,13 @@ describe('signing in at a provider of OpenID Connect', () => {
   test('the ways to sign in name the provider, and passwords are off', async () => {
     const browser = openBrowser(weir.consoleUrl);
     const { body } = await browser.get('/api/v1/session/ways');
-    assert.deepEqual(body, { link: true, password: false, oidc: { issuer: provider.issuer, start: '/oidc/start' } });
+    assert.deepEqual(body, {
+      link: true,
+      password: false,
+      api_key: false,
+      billing_token: false,
+      oidc: { issuer: provider.issuer, start: '/oidc/start' },
+    });
     const operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
     for (const [method, path, sent] of [
       ['POST', '/api/v1/session', { name: 'ann', password: 'a long enough passphrase' }],

@@ -23,6 +23,7 @@ const message = (text: string, more: object = {}) => ({
 });
 const version = { 'anthropic-version': '2023-06-01' };
 
+// The requests of docs/guide/admin-api.md are made here too, with other values.
 describe('the playground', () => {
   let weir: ServedWeir;
   let store: Store;

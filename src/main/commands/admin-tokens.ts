@@ -35,7 +35,11 @@ export function addAdminTokenCommands(program: Command, environment: Environment
         ...(user !== undefined && { users: [...user] }),
         lasts_s: readLifetime(expires),
       };
-      return withService(environment, place, async (service) => console.log((await service.call(createToken, { body })).body.secret));
+      // A permission can be given by somebody who has it.
+      const readsContent = body.permissions?.includes('content:read') === true;
+      return withService(environment, { ...place, readsContent }, async (service) =>
+        console.log((await service.call(createToken, { body })).body.secret),
+      );
     });
   addRemoteOption(tokens.command('list'))
     .description('lists tokens')
