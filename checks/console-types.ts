@@ -25,24 +25,21 @@ type Document = { readonly paths: Readonly<Record<string, Readonly<Record<string
 
 const note = '// Written by `npm run docs` from the operations of the admin API. Do not edit.';
 
-/**
- * The operations of the admin API as TypeScript: the types of their parts, and the table of routes that the console's
- * client reads.
- * @param document the OpenAPI document of the admin API
- */
+/** The types of the parts of each operation of the admin API, from its OpenAPI document. */
 export function writeConsoleTypes(document: object): string {
-  const listed = Object.entries((document as Document).paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  const types = listOperations(document).map(
+    ({ operation }) => `  /** ${operation.summary} */\n  '${operation.operationId}': ${writeOperation(operation)};`,
   );
-  const types = listed.map(({ operation }) => `  /** ${operation.summary} */\n  '${operation.operationId}': ${writeOperation(operation)};`);
-  const routes = listed.map(({ path, method, operation }) => `  '${operation.operationId}': '${method} ${path}',`);
+  return [note, '', '/** The parts of each operation, by its id. */', 'export type Operations = {', ...types, '};', ''].join('\n');
+}
+
+/** The table of routes that the console's client reads. */
+export function writeConsoleRoutes(document: object): string {
+  const routes = listOperations(document).map(({ path, method, operation }) => `  '${operation.operationId}': '${method} ${path}',`);
   return [
     note,
     '',
-    '/** The parts of each operation, by its id. */',
-    'export type Operations = {',
-    ...types,
-    '};',
+    "import type { Operations } from './operations.ts';",
     '',
     '/** Method and path of each operation. */',
     'export const routes: Readonly<Record<keyof Operations, string>> = {',
@@ -52,10 +49,15 @@ export function writeConsoleTypes(document: object): string {
   ].join('\n');
 }
 
+function listOperations(document: object) {
+  return Object.entries((document as Document).paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+}
+
 function writeOperation({ parameters, requestBody, responses }: DescribedOperation): string {
   const partOf = (place: string): string => {
     const members = parameters.filter((parameter) => parameter.in === place);
-    // Text of a query may stand for any value, so numbers and texts are both given.
     return members.length === 0
       ? '{}'
       : `{ ${members.map(({ name, required, schema }) => `${memberName(name)}${required ? '' : '?'}: ${writeType(schema)}`).join('; ')} }`;

@@ -13,7 +13,7 @@ import { addAlertMetrics } from '../src/main/assembly/alerts/open-alerts.ts';
 import { addRefusalMetrics } from '../src/main/assembly/telemetry/open-refusals.ts';
 import { addSpanMetrics } from '../src/main/assembly/telemetry/assemble-telemetry.ts';
 import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';
-import { writeConsoleTypes } from './console-types.ts';
+import { writeConsoleRoutes, writeConsoleTypes } from './console-types.ts';
 import { errorMeanings, errorSections } from './error-meanings.ts';
 import { writeLogsPage } from './logs-page.ts';
 import { writeTimeoutsPage } from './timeouts-page.ts';
@@ -187,6 +187,7 @@ export function generatedDocs(): Readonly<Record<string, string>> {
   const admin = adminOpenApi(operations);
   return {
     'console/src/api/operations.ts': writeConsoleTypes(admin),
+    'console/src/api/routes.ts': writeConsoleRoutes(admin),
     'docs/reference/config.md': configPage(),
     'docs/reference/errors.md': errorsPage(),
     'docs/guide/timeouts.md': writeTimeoutsPage(note),

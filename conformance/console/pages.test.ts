@@ -33,7 +33,7 @@ describe('the pages of the console', { skip: chromiumPath === undefined ? 'there
     return { status: answer.status, id: answer.headers.get('x-weir-request-id') ?? '' };
   }
 
-  test('somebody who is not signed in gets the sign-in page, and a link signs in once', async () => {
+  test('a browser without a session gets the sign-in page, and a link signs in once', async () => {
     const { page } = pages;
     await page.goto('/calls');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();

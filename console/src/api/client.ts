@@ -1,5 +1,6 @@
-import { type Operations, routes } from './operations.ts';
+import type { Operations } from './operations.ts';
 import { ApiProblem, type ProblemBody } from './problem.ts';
+import { routes } from './routes.ts';
 
 export type OperationId = keyof Operations;
 export type Reply<Id extends OperationId> = Operations[Id]['reply'];

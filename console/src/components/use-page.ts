@@ -6,7 +6,7 @@ import { type Session, sessionQuestion } from '../api/sign-in.ts';
 import { one, type Search } from './search-params.ts';
 import { readSpan, type Span, type SpanName } from './span.ts';
 
-/** Who is signed in. Pages inside the frame are shown only to somebody who is. */
+/** The session of this browser. Pages inside the frame are shown only with a session. */
 export function useSession(): Session {
   return useSuspenseQuery(sessionQuestion).data;
 }
