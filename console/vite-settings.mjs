@@ -15,6 +15,12 @@ const orderLayers = () => ({
     id.includes('/console/src/') && id.split('?', 1)[0]?.endsWith('.css') ? { code: `${layers}\n${code}`, map: null } : undefined,
 });
 
+/** What the first page needs, in two files: small files cost a round trip each. What opens on demand stays apart. */
+const groups = [
+  { name: 'libraries', tags: ['$initial'], test: /\/node_modules\// },
+  { name: 'parts', tags: ['$initial'], test: /\/console\/src\// },
+];
+
 /** The settings of Vite for the build and for development. */
 export const settings = {
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -30,5 +36,8 @@ export const settings = {
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1000,
     emptyOutDir: true,
+    // Which file loads which: read by the test of the budgets.
+    manifest: 'chunks.json',
+    rolldownOptions: { output: { codeSplitting: { groups } } },
   },
 };

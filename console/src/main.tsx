@@ -1,7 +1,6 @@
 import './base.css';
 
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { Tooltip } from '@base-ui/react/tooltip';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -11,7 +10,6 @@ import { queryClient } from './api/query-client.ts';
 import { useLink } from './api/sign-in.ts';
 import { readAppearance } from './components/appearance.ts';
 import { createConsoleRouter } from './routes.tsx';
-import { Toasts } from './ui/toasts.tsx';
 
 const container = document.querySelector('#root');
 if (container === null) throw new Error('The page has no element with the id root.');
@@ -25,11 +23,7 @@ createRoot(container).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queryClient}>
-        <Tooltip.Provider>
-          <Toasts>
-            <RouterProvider router={router} />
-          </Toasts>
-        </Tooltip.Provider>
+        <RouterProvider router={router} />
       </QueryClientProvider>
     </CSPProvider>
   </StrictMode>,

@@ -8,12 +8,15 @@ import { parseSearch, type Search, writeSearch } from './components/search-param
 import { Failure } from './components/failure.tsx';
 import { NotFound } from './pages/not-found.tsx';
 import { OverviewPage } from './pages/overview/overview-page.tsx';
-import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
 import { Skeleton } from './ui/notice.tsx';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 
-const signIn = createRoute({ getParentRoute: () => root, path: '/sign-in', component: SignInPage });
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+});
 
 /** All pages but the sign-in: somebody must be signed in. */
 const frame = createRoute({

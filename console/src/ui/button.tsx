@@ -17,6 +17,9 @@ type Props = {
   readonly disabledBecause?: string | undefined;
   readonly pressed?: boolean;
   readonly shortcut?: string;
+  /** Given by a menu to its button. */
+  readonly 'aria-haspopup'?: 'menu';
+  readonly 'aria-expanded'?: boolean;
   readonly onClick?: () => void;
 };
 
@@ -32,6 +35,7 @@ export function Button({
   pressed,
   shortcut,
   onClick,
+  ...ofMenu
 }: Props) {
   const isOff = busy || disabledBecause !== undefined;
   const button = (
@@ -45,6 +49,7 @@ export function Button({
       aria-busy={busy || undefined}
       aria-disabled={isOff || undefined}
       aria-keyshortcuts={shortcut}
+      {...ofMenu}
       onClick={(event) => {
         if (isOff) return event.preventDefault();
         onClick?.();

@@ -1,7 +1,6 @@
-import { Menu as Base } from '@base-ui/react/menu';
-import type { ReactElement } from 'react';
+import { cloneElement, lazy, type ReactElement, Suspense, useRef, useState } from 'react';
 
-import { Icon, type IconName } from './icon.tsx';
+import type { IconName } from './icon.tsx';
 import styles from './menu.module.css';
 
 export type MenuEntry =
@@ -15,42 +14,28 @@ export type MenuEntry =
     }
   | { readonly kind: 'line' };
 
-/** A menu that opens at a button. */
-export function Menu({
-  trigger,
-  entries,
-}: {
+const load = () => import('./menu-popup.tsx');
+const MenuPopup = lazy(() => load().then(({ MenuPopup: component }) => ({ default: component })));
+
+type Props = {
+  /** A button. It gets what it needs to open the menu. */
   readonly trigger: ReactElement<Record<string, unknown>>;
   readonly entries: readonly MenuEntry[];
-}) {
+};
+
+/** A menu that opens at a button. What it opens is loaded when a pointer or the focus comes near. */
+export function Menu({ trigger, entries }: Props) {
+  const place = useRef<HTMLSpanElement>(null);
+  const [anchor, setAnchor] = useState<Element>();
+  const open = (): void => setAnchor(place.current?.firstElementChild ?? undefined);
   return (
-    <Base.Root>
-      <Base.Trigger render={trigger} />
-      <Base.Portal>
-        <Base.Positioner sideOffset={4} align="end" className={styles['place']}>
-          <Base.Popup className={styles['menu']}>
-            {entries.map((entry, index) =>
-              entry.kind === 'line' ? (
-                <Base.Separator key={index} className={styles['line']} />
-              ) : (
-                <Base.Item
-                  key={entry.text}
-                  className={styles['item']}
-                  data-danger={entry.danger}
-                  disabled={entry.disabledBecause !== undefined}
-                  onClick={entry.onSelect}
-                >
-                  {entry.icon !== undefined && <Icon name={entry.icon} />}
-                  <span>
-                    {entry.text}
-                    {entry.disabledBecause !== undefined && <small className={styles['reason']}>{entry.disabledBecause}</small>}
-                  </span>
-                </Base.Item>
-              ),
-            )}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+    <span ref={place} className={styles['trigger']} onPointerEnter={() => void load()} onFocus={() => void load()}>
+      {cloneElement(trigger, { 'aria-haspopup': 'menu', 'aria-expanded': anchor !== undefined, onClick: open })}
+      {anchor !== undefined && (
+        <Suspense>
+          <MenuPopup anchor={anchor} entries={entries} onClose={() => setAnchor(undefined)} />
+        </Suspense>
+      )}
+    </span>
   );
 }
