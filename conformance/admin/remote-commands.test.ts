@@ -152,7 +152,7 @@ describe('commands on another machine', () => {
     await both('credits leases');
     await change('keys create --user admin --name standing --rpm 60 --spend-per-day 5');
     const standing = await reads('credits standing admin --key standing --model gpt-5');
-    assert.match(standing, /key +USD, day +5 [^]*key +requests a minute +60 [^]*gpt-5 may be called/);
+    assert.match(standing, /key +USD, day +5 [^]*key +requests a minute +60 +0 +- +60 +-\n[^]*gpt-5 may be called/);
     assert.match(await reads('credits standing admin --json'), /"user": "admin"/);
     assert.match((await both('credits standing nobody', 1)).stderr, /there is no user "nobody"/);
     assert.match((await both('credits standing admin --key none', 1)).stderr, /admin has no key named "none"/);

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { eventually } from '../support/http.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
-import { type ConsoleClient, signInByLink } from './console-client.ts';
+import { type ApiAnswer, type ConsoleClient, signInByLink } from './console-client.ts';
 
 type Item = Readonly<Record<string, unknown>> & { readonly id: string; readonly user: string };
 
@@ -20,6 +20,7 @@ describe('videos, callbacks and standing of the admin API', () => {
     request.resume().on('end', () => response.writeHead(204).end());
   });
   const videos: Record<string, string> = {};
+  const secrets: Record<string, string> = {};
   before(async () => {
     await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
     const config = 'console: { readContent: true, ownersMakeKeys: true }\ncallbacks: { privateAddresses: true }\n';
@@ -29,6 +30,7 @@ describe('videos, callbacks and standing of the admin API', () => {
     for (const user of ['vera', 'walt']) {
       const limits = { spend_per_day_usd: '100', requests_per_minute: 60 };
       const { secret } = (await operator.send('POST', '/api/v1/keys', { user, name: 'film', limits })).body;
+      secrets[user] = String(secret);
       const callback_url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook?token=zebra`;
       const response = await fetch(`${weir.gatewayUrl}/v1/video/generations`, {
         method: 'POST',
@@ -156,7 +158,24 @@ describe('videos, callbacks and standing of the admin API', () => {
     assert.deepEqual([day?.level, day?.of], ['key', 'day']);
     assert.ok(BigInt(day?.spent.nano_usd ?? '0') > 0n && BigInt(day?.left.nano_usd ?? '0') > 0n);
     assert.ok(Date.parse(day?.resets_at ?? '') > Date.now());
-    assert.deepEqual(standing.body['rates'], [{ level: 'key', of: 'requests', limit: 60 }]);
+    const rate = (body: ApiAnswer['body']) => body['rates'] as { used: number | null; free_at: string | null }[];
+    assert.deepEqual(
+      rate(standing.body).map((each) => ({ ...each, used: 0, free_at: null })),
+      [{ level: 'key', of: 'requests', limit: 60, used: 0, free_at: null }],
+    );
+    const call = await fetch(`${weir.gatewayUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secrets['vera'] ?? ''}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    assert.equal(call.status, 200, await call.text());
+    const { body: counted } = await owner.send('GET', `/api/v1/standing?user=vera&key_id=${key?.id ?? ''}`);
+    assert.deepEqual(counted['gateways'], { answered: 1, silent: 0 });
+    const [used] = rate(counted);
+    assert.ok(used?.used === 1 || used?.used === 2, 'the video of the start counts for a minute');
+    assert.ok(Date.parse(used.free_at ?? '') > Date.now());
+    const unasked = await owner.send('GET', `/api/v1/standing?user=vera&key_id=${key?.id ?? ''}&wait_ms=0`);
+    assert.deepEqual([unasked.body['gateways'], rate(unasked.body)[0]?.used], [{ answered: 0, silent: 0 }, null]);
     assert.deepEqual(standing.body['model'], { name: 'gpt-5-mini', refused_by: null });
     assert.equal((await owner.send('GET', '/api/v1/standing?user=walt')).status, 404);
     assert.equal((await operator.send('GET', `/api/v1/standing?user=walt&key_id=${key?.id ?? ''}`)).status, 404);

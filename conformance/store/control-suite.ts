@@ -20,6 +20,7 @@ export function controlSuite(open: () => Promise<StoreUnderTest>): void {
     await store.putNodeState({ nodeId: 'a/0', atMs: 20, report });
     await store.putNodeState({ nodeId: 'b/0', atMs: 15, report, description });
     assert.deepEqual(await store.listNodeStates(16), [{ nodeId: 'a/0', atMs: 20, report, description }]);
+    assert.deepEqual(await store.listControlReports(16), [{ nodeId: 'a/0', atMs: 20, report }]);
     await store.removeNodeState('a/0', 0);
     assert.deepEqual(
       (await store.listNodeStates(0)).map(({ nodeId }) => nodeId),
@@ -61,6 +62,27 @@ export function controlSuite(open: () => Promise<StoreUnderTest>): void {
     await another.watchNodes(400);
     const { reloads, watchedUntilMs } = await store.readControl(0);
     assert.deepEqual([reloads, watchedUntilMs], [4, 500]);
+  });
+
+  test('questions about limits are numbered, also if many come at once, and listed for half a minute', async () => {
+    const store = engine().store();
+    const another = await engine().openAnother();
+    assert.deepEqual([await store.listLimitQuestions(), (await store.readControl(0)).limitQuestions], [[], 0]);
+    const organization = { scope: 'organization', id: '' } as const;
+    const user = { scope: 'user', id: 'u' } as const;
+    const asked = [store, another, store, another].map((each, index) =>
+      each.askLimitUse([{ scope: 'key', id: `k${index}` }, user, organization], 1000),
+    );
+    assert.deepEqual(
+      (await Promise.all(asked)).toSorted((a, b) => a - b),
+      [1, 2, 3, 4],
+    );
+    assert.equal((await another.readControl(0)).limitQuestions, 4);
+    assert.equal((await another.listLimitQuestions()).length, 6);
+    assert.equal(await store.askLimitUse([user], 31_000), 5);
+    assert.equal((await store.listLimitQuestions()).length, 6);
+    assert.equal(await store.askLimitUse([{ scope: 'model', id: 'a\0b' }], 31_001), 6);
+    assert.deepEqual(await another.listLimitQuestions(), [{ scope: 'model', id: 'a\ufffdb' }, user]);
   });
 
   test('an order is for a model of a credential, all models of it, or all credentials of an upstream', () => {

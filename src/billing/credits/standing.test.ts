@@ -83,8 +83,8 @@ test('every amount of every level is shown with what is spent, reserved and left
 test('rates and the first expiry of all levels are shown, the nearest level first', async () => {
   const standing = await ask({ keyId: 'k' });
   assert.deepEqual(standing?.rates, [
-    { level: 'user', of: 'requests', limit: 60 },
-    { level: 'team', of: 'concurrency', limit: 4 },
+    { level: 'user', id: 'u', of: 'requests', limit: 60 },
+    { level: 'team', id: 't', of: 'concurrency', limit: 4 },
   ]);
   assert.deepEqual(standing.expires, { level: 'key', atMs: nowMs + 5000 });
   assert.deepEqual((await ask({}))?.expires, { level: 'team', atMs: nowMs + 9000 });

@@ -30,6 +30,8 @@ export type MoneyStanding = {
  */
 type RateStanding = {
   readonly level: AccountLevel;
+  /** The id of the key, the user or the team; empty for the organization. */
+  readonly id: string;
   readonly of: 'requests' | 'tokens' | 'concurrency';
   readonly limit: number;
 };
@@ -39,6 +41,8 @@ export type Standing = {
   readonly userName: string;
   readonly team?: string;
   readonly key?: { readonly id: string; readonly name: string };
+  /** The levels and their ids, the nearest first. */
+  readonly levels: readonly { readonly level: AccountLevel; readonly id: string }[];
   /** The money that is nearest to its end first: by the share that is left. */
   readonly money: readonly MoneyStanding[];
   readonly rates: readonly RateStanding[];
@@ -79,6 +83,7 @@ export async function standingOf(
     ...(team !== undefined && { team }),
     ...(organizationLimits !== undefined && { organizationLimits }),
   };
+  const ids = { key: key?.id, user: user.id, team: team?.id, organization: '' };
   const levels = levelsOf(payer);
   const refusedBy = model === undefined ? undefined : levels.find(({ limits }) => !isListed(limits.models, model))?.level;
   const expires = findExpiry(levels);
@@ -86,29 +91,35 @@ export async function standingOf(
     userName,
     ...(team !== undefined && { team: team.name }),
     ...(key !== undefined && { key: { id: key.id, name: key.name } }),
+    levels: levelNames.flatMap((level) => (ids[level] === undefined ? [] : [{ level, id: ids[level] }])),
     money: await readMoney(store, payer, nowMs),
-    rates: levels.flatMap(({ level, limits }) => ratesOf(level, limits)),
+    rates: levels.flatMap(({ level, limits }) => ratesOf({ level, id: ids[level] ?? '' }, limits)),
     ...(expires !== undefined && { expires }),
     ...(model !== undefined && { model: { name: model, ...(refusedBy !== undefined && { refusedBy }) } }),
   };
 }
+
+const levelNames = ['key', 'user', 'team', 'organization'] as const;
 
 type Level = { readonly level: AccountLevel; readonly limits: AccessLimits };
 
 /** The levels with limits, the nearest first. */
 function levelsOf({ limits, userLimits, team, organizationLimits }: Payer): readonly Level[] {
   const all = { key: limits, user: userLimits, team: team?.limits, organization: organizationLimits };
-  return (['key', 'user', 'team', 'organization'] as const).flatMap((level) => {
+  return levelNames.flatMap((level) => {
     const own = all[level];
     return own === undefined ? [] : [{ level, limits: own }];
   });
 }
 
-function ratesOf(level: AccountLevel, { requestsPerMinute, tokensPerMinute, concurrency }: AccessLimits): readonly RateStanding[] {
+function ratesOf(
+  owner: Pick<RateStanding, 'level' | 'id'>,
+  { requestsPerMinute, tokensPerMinute, concurrency }: AccessLimits,
+): readonly RateStanding[] {
   const rates = { requests: requestsPerMinute, tokens: tokensPerMinute, concurrency };
   return (['requests', 'tokens', 'concurrency'] as const).flatMap((of) => {
     const limit = rates[of];
-    return limit === undefined ? [] : [{ level, of, limit }];
+    return limit === undefined ? [] : [{ ...owner, of, limit }];
   });
 }
 

@@ -12,7 +12,7 @@ const override = { targetId: 'openai/*', reason: 'slow', actor: 'person:ann', se
 function open() {
   const state = {
     nowMs: 1_000_000,
-    signals: { overrides: [], reloads: 0, newestLayer: 0, watchedUntilMs: 0 } as ControlSignals,
+    signals: { overrides: [], reloads: 0, newestLayer: 0, limitQuestions: 0, watchedUntilMs: 0 } as ControlSignals,
     description: { upstreams: [], models: [], config: [] } as NodeDescription,
     isDown: false,
     puts: [] as Put[],

@@ -47,7 +47,7 @@ export function createControlFollower(options: ControlFollowerOptions): ControlF
     const everyMs = nowMs < signals.watchedUntilMs ? watchedReportMs : usualReportMs;
     const description = describe();
     // A report after a change of the orders says that they are followed.
-    const ordered = JSON.stringify([signals.overrides, signals.reloads, signals.newestLayer]);
+    const ordered = JSON.stringify([signals.overrides, signals.reloads, signals.newestLayer, signals.limitQuestions]);
     if (nowMs - reportedAtMs < everyMs && description === described && ordered === orders) return;
     const changed = description === described ? {} : { description };
     await ask(store.putNodeState({ nodeId, atMs: nowMs, report: report(), ...changed }));

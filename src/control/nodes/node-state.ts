@@ -1,5 +1,6 @@
 import type { RateLimits } from '../../accounts/access-limits.ts';
 import type { Change } from '../../audit/change-author.ts';
+import type { LimitAnswer, LimitOwner } from './limit-use.ts';
 
 /** The health of one target in one gateway. */
 export type TargetState = {
@@ -61,6 +62,8 @@ export type NodeReport = {
   /** The ids of the targets that it leaves out by an operator's order. */
   readonly targetsOut: readonly string[];
   readonly targets: readonly TargetState[];
+  /** Absent until the first question, and from gateways of versions that know no questions. */
+  readonly limits?: LimitAnswer;
 };
 
 /** Where a value of the configuration comes from. */
@@ -149,6 +152,8 @@ export type ControlSignals = {
   readonly reloads: number;
   /** The number of the newest layer of the configuration; 0 if none is published. */
   readonly newestLayer: number;
+  /** The number of the newest question about the use of limits; 0 before the first. */
+  readonly limitQuestions: number;
   /** Until when somebody looks at the state of gateways, so that they report it often. */
   readonly watchedUntilMs: number;
 };
@@ -159,6 +164,8 @@ export type ControlStore = {
   readonly putNodeState: (state: Omit<NodeState, 'description'> & { readonly description?: NodeDescription }) => Promise<void>;
   /** The state of gateways that have reported since a time, by their id. */
   readonly listNodeStates: (sinceMs: number) => Promise<readonly NodeState[]>;
+  /** The same without what they describe. */
+  readonly listControlReports: (sinceMs: number) => Promise<readonly Omit<NodeState, 'description'>[]>;
   /** Removes the state of a gateway that ends, and of others that were silent since a time. */
   readonly removeNodeState: (nodeId: string, silentSinceMs: number) => Promise<void>;
   readonly readControl: (nowMs: number) => Promise<ControlSignals>;
@@ -172,6 +179,10 @@ export type ControlStore = {
   readonly orderReload: (change: Change) => Promise<number>;
   /** Asks gateways to report often until a time. */
   readonly watchNodes: (untilMs: number) => Promise<void>;
+  /** Asks gateways what counts against the limits of owners. Resolves with the number of the question. */
+  readonly askLimitUse: (owners: readonly LimitOwner[], nowMs: number) => Promise<number>;
+  /** The owners that were asked for lately: the newest first, at most 500. */
+  readonly listLimitQuestions: () => Promise<readonly LimitOwner[]>;
 };
 
 /** A gateway that has been silent for longer is not counted any more. */

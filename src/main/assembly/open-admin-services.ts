@@ -22,6 +22,7 @@ import type { AdminServices } from '../../admin/resources/registry.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createOperations } from '../../control/operations/create-operations.ts';
 import type { OperationRunner } from '../../control/operations/operation-runner.ts';
+import { askLimitUse } from '../../control/nodes/ask-limit-use.ts';
 import { createLayerSealer } from '../../control/layers/layer-seal.ts';
 import { createIds } from '../../platform/ids.ts';
 import { deriveKey } from '../../platform/seal/sealer.ts';
@@ -115,6 +116,7 @@ export function openAdminServices(
     audit: store,
     refusals: store,
     standing: store,
+    limitUse: (owners, wait) => askLimitUse(store, owners, { ...wait, clock }),
     callbacks: store,
     callbackVault: createCallbackVault({ store, key: loadStoreKey(environment), randomBytes, clock }),
     tasks: store,

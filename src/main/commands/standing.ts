@@ -22,17 +22,19 @@ export function addStandingCommand(credits: Command, environment: Environment): 
       const standing = await read(environment, user, options);
       if (options.json === true) return printItems(standing);
       printTable(['LEVEL', 'LIMIT', 'MOST', 'USED', 'RESERVED', 'LEFT', 'FREE AT'], rowsOf(standing));
+      if (standing.rates.length > 0 && standing.gateways.silent > 0)
+        console.log(`${standing.gateways.silent} of the gateways did not say what is used of the limits of rates`);
       if (standing.model !== null) console.log(describeModel(standing.model));
     });
 }
 
 async function read(environment: Environment, user: string, { key, model, ...place }: Options): Promise<Standing> {
-  return await withService(environment, { ...place, reads: true }, async (service) => {
+  return await withService(environment, place, async (service) => {
     const unknown = (): StartError =>
       new StartError(`there is no user "${user}"; weir users list shows them, and weir keys create makes them`);
     // The user is asked for first, so that a wrong name is not taken for a missing key.
     const { body } = await wordRefusal(
-      service.call(getStanding, { query: { user, ...(model !== undefined && { model }) } }),
+      service.call(getStanding, { query: { user, ...(model !== undefined && { model }), ...(key !== undefined && { wait_ms: 0 }) } }),
       'not_found',
       unknown,
     );
@@ -46,7 +48,7 @@ async function read(environment: Environment, user: string, { key, model, ...pla
   });
 }
 
-/** A dash where nothing is known: gateways count rates for themselves. */
+/** A dash where nothing is known. */
 function rowsOf({ money, rates, expires }: Standing): readonly (readonly string[])[] {
   return [
     ...money.map(({ level, of, limit, spent, reserved, left, resets_at }) => [
@@ -55,7 +57,18 @@ function rowsOf({ money, rates, expires }: Standing): readonly (readonly string[
       ...[limit, spent, reserved, left].map((amount) => amount?.usd ?? '-'),
       resets_at ?? '-',
     ]),
-    ...rates.map(({ level, of, limit }) => [level, of === 'concurrency' ? of : `${of} a minute`, String(limit), '-', '-', '-', '-']),
+    ...rates.map(({ level, of, limit, used, free_at }) => {
+      const left = used === null ? '-' : String(Math.max(0, limit - used));
+      return [
+        level,
+        of === 'concurrency' ? 'calls at a time' : `${of} a minute`,
+        String(limit),
+        String(used ?? '-'),
+        '-',
+        left,
+        free_at ?? '-',
+      ];
+    }),
     ...(expires === null ? [] : [[expires.level, 'expires', expires.at, '-', '-', '-', '-']]),
   ];
 }

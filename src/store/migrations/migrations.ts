@@ -41,6 +41,7 @@ import { reconciliations } from './0039-reconciliations.ts';
 import { configLayers } from './0040-config-layers.ts';
 import { keySessions } from './0041-key-sessions.ts';
 import { playgroundKeys } from './0042-playground-keys.ts';
+import { limitQuestions } from './0043-limit-questions.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -86,6 +87,7 @@ export const migrations: readonly Migration[] = [
   configLayers,
   keySessions,
   playgroundKeys,
+  limitQuestions,
 ];
 
 /** The schema version that this program needs. */

@@ -116,6 +116,7 @@ const rights: Readonly<Record<string, Rights>> = {
   node_reports: { gateway: 'everything', monitor: 'nothing', console: 'read' },
   target_overrides: { gateway: 'read', monitor: 'nothing', console: 'everything' },
   control_signals: { gateway: 'read', monitor: 'nothing', console: 'add and change' },
+  limit_questions: { gateway: 'read', monitor: 'nothing', console: 'everything' },
   // A gateway, which faces clients, cannot change where calls go.
   config_layers: { gateway: 'read', monitor: 'nothing', console: 'read' },
   operations: { gateway: 'everything', monitor: 'nothing', console: 'everything' },

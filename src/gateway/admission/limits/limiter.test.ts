@@ -169,6 +169,24 @@ describe('several limits may apply', () => {
   });
 });
 
+test('the use of owners is what counts now, and asking for it changes nothing', () => {
+  const { limiter, advance } = setUp();
+  const limited = subject({ requestsPerMinute: 9, tokensPerMinute: 900, concurrency: 9 });
+  const owner = { scope: 'key', id: 'a' } as const;
+  take(limiter, [limited], 100).settle(30);
+  advance(20_000);
+  take(limiter, [limited], 50);
+  assert.deepEqual(limiter.use([owner, { scope: 'user', id: 'a' }]), [
+    { requests: 2, tokens: 80, concurrency: 1, requestsFreeInMs: windowMs, tokensFreeInMs: windowMs },
+    { requests: 0, tokens: 0, concurrency: 0 },
+  ]);
+  advance(windowMs - 5000);
+  assert.deepEqual(limiter.use([owner]), [{ requests: 1, tokens: 50, concurrency: 1, requestsFreeInMs: 5000, tokensFreeInMs: 5000 }]);
+  advance(5000);
+  assert.deepEqual(limiter.use([owner]), [{ requests: 0, tokens: 0, concurrency: 1 }]);
+  assert.equal(limiter.size(), 1);
+});
+
 test('a subject without use for a minute is forgotten as others call; a running call is not', () => {
   const { limiter, advance } = setUp();
   const running = take(limiter, [subject({ concurrency: 1 }, 'running')]);

@@ -9,8 +9,11 @@ import { UsageWindow } from './usage-window.ts';
  */
 type LimitScope = AccountLevel | 'model';
 
+/** The owner of limits, whatever they are. */
+export type LimitOwner = { readonly scope: LimitScope; readonly id: string };
+
 /** One set of limits that a call must respect. */
-export type LimitedSubject = { readonly scope: LimitScope; readonly id: string; readonly limits: RateLimits };
+export type LimitedSubject = LimitOwner & { readonly limits: RateLimits };
 
 /** The limit that refuses a call. */
 export type LimitRefusal = {
@@ -41,6 +44,18 @@ export type Reservation = {
   readonly finish: () => void;
 };
 
+/** What counts against the limits of an owner at one moment. */
+export type LimitUse = {
+  /** Calls and tokens of the last minute. */
+  readonly requests: number;
+  readonly tokens: number;
+  /** Calls under way. */
+  readonly concurrency: number;
+  /** Whole milliseconds until none of them count, without further calls. Absent if none count now. */
+  readonly requestsFreeInMs?: number;
+  readonly tokensFreeInMs?: number;
+};
+
 /**
  * Limits of calls and tokens in any minute, and of calls at a time, in this process. All limits of a call are taken
  * together or not at all. Pure except for the clock: no timers, and a subject without use for a minute is forgotten as
@@ -51,6 +66,8 @@ export type Reservation = {
  */
 export type Limiter = {
   readonly reserve: (subjects: readonly LimitedSubject[], estimatedTokens: number) => Reservation | LimitRefusal;
+  /** What counts now, in the order of the owners. It changes nothing. Calls without limits are not counted. */
+  readonly use: (owners: readonly LimitOwner[]) => readonly LimitUse[];
   readonly size: () => number;
 };
 
@@ -63,6 +80,7 @@ export type SharedLimiter = {
     subjects: readonly LimitedSubject[],
     estimatedTokens: number,
   ) => Reservation | LimitRefusal | Promise<Reservation | LimitRefusal>;
+  readonly use: (owners: readonly LimitOwner[]) => readonly LimitUse[] | Promise<readonly LimitUse[]>;
 };
 
 type Subject = { readonly window: UsageWindow; running: number };
@@ -105,7 +123,26 @@ export function createLimiter({ clock }: { readonly clock: Pick<Clock, 'monotoni
       }
       return createReservation({ clock, found, entries, estimatedTokens, state: stateOf(limited, found, nowMs) });
     },
+    use: (owners) => {
+      const nowMs = clock.monotonicMs();
+      return owners.map(({ scope, id }) => useOf(subjects[scope].get(id), nowMs));
+    },
     size: () => Object.values(subjects).reduce((sum, { size }) => sum + size, 0),
+  };
+}
+
+function useOf(subject: Subject | undefined, nowMs: number): LimitUse {
+  if (subject === undefined) return { requests: 0, tokens: 0, concurrency: 0 };
+  const { window, running } = subject;
+  window.expire(nowMs);
+  const requestsFreeAtMs = window.emptyAtMs('requests');
+  const tokensFreeAtMs = window.emptyAtMs('tokens');
+  return {
+    requests: window.requests,
+    tokens: window.tokens,
+    concurrency: running,
+    ...(requestsFreeAtMs !== undefined && { requestsFreeInMs: roundUpMs(requestsFreeAtMs - nowMs) }),
+    ...(tokensFreeAtMs !== undefined && { tokensFreeInMs: roundUpMs(tokensFreeAtMs - nowMs) }),
   };
 }
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { hostname } from 'node:os';
 
 import manifest from '../../../../package.json' with { type: 'json' };
+import { createLimitAnswers } from '../../../control/nodes/answer-limit-questions.ts';
 import { createControlFollower } from '../../../control/nodes/control-follower.ts';
 import {
   credentialNameOf,
@@ -23,6 +24,7 @@ import type { Store } from '../../../store/store.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
 import type { Environment } from '../../environment.ts';
 import type { OpenedLayers } from '../open-layers.ts';
+import { countLimitUse } from './count-limit-use.ts';
 import { describeNode } from './describe-node.ts';
 import { gatewayOperations } from './gateway-operations.ts';
 
@@ -56,7 +58,7 @@ export type ControlParts = {
   readonly store: Store;
   readonly live: ControlledSettings;
   readonly layers: Pick<OpenedLayers, 'follow'>;
-  readonly gateway: Pick<Gateway, 'health' | 'journal' | 'gatekeeper' | 'settings'>;
+  readonly gateway: Pick<Gateway, 'health' | 'journal' | 'gatekeeper' | 'settings' | 'limiter'>;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -71,6 +73,7 @@ export async function openControl(parts: ControlParts, opened: AsyncDisposableSt
   let reloads: number | undefined;
   let overrides: readonly TargetOverride[] = [];
   const describe = keepDescription(live, clock);
+  const limitAnswers = createLimitAnswers({ store, logger, count: (owners) => countLimitUse(parts.gateway, owners) });
   const follower = createControlFollower({
     nodeId,
     store,
@@ -82,9 +85,10 @@ export async function openControl(parts: ControlParts, opened: AsyncDisposableSt
       // An order from before the start was followed by the start.
       if (reloads !== undefined && signals.reloads !== reloads) live.reload();
       ({ reloads } = signals);
+      await limitAnswers.follow(signals);
       if (await layers.follow(signals.newestLayer)) live.look();
     },
-    report: () => reportNode(parts, { startedAtMs, reloads: reloads ?? 0, overrides }),
+    report: () => reportNode(parts, { startedAtMs, reloads: reloads ?? 0, overrides, limits: limitAnswers.latest() }),
     describe,
   });
   const runner = createOperationRunner({ store, clock, logger, handlers: gatewayOperations(parts) });
@@ -100,7 +104,11 @@ function reportNode(
     startedAtMs,
     reloads,
     overrides,
-  }: { readonly startedAtMs: number; readonly reloads: number; readonly overrides: readonly TargetOverride[] },
+    limits,
+  }: Pick<NodeReport, 'startedAtMs' | 'reloads'> & {
+    readonly overrides: readonly TargetOverride[];
+    readonly limits: NodeReport['limits'] | undefined;
+  },
 ): NodeReport {
   const gate = gateway.gatekeeper.state();
   const problem = live.problem();
@@ -124,6 +132,7 @@ function reportNode(
     reloads,
     targetsOut: overrides.filter(({ untilMs }) => untilMs > clock.nowMs()).map(({ targetId }) => targetId),
     targets: reportTargets(gateway),
+    ...(limits !== undefined && { limits }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { LimitedSubject, LimitRefusal } from '../../../gateway/admission/limits/limiter.ts';
+import type { LimitedSubject, LimitOwner, LimitRefusal, LimitUse } from '../../../gateway/admission/limits/limiter.ts';
 import type { RateLimitState } from '../../../inference/rate-limit-state.ts';
 import type { MetricsSnapshot } from '../../../platform/metrics/metrics-snapshot.ts';
 import type { ConfigFiles } from '../../config/load-config.ts';
@@ -59,6 +59,8 @@ export type PrimaryTopics = {
     readonly ask: { readonly id: number; readonly subjects: readonly LimitedSubject[]; readonly tokens: number };
     readonly answer: ReserveAnswer;
   };
+  /** What counts against the limits of owners, in their order. */
+  readonly 'limit-use': { readonly ask: readonly LimitOwner[]; readonly answer: readonly LimitUse[] };
   /** A reservation has ended: with its used tokens, with an unknown number, or (`given-back`) without a call. */
   readonly 'end-reservation': {
     readonly ask: { readonly id: number; readonly used: number | 'unknown' | 'given-back' };

@@ -12,7 +12,7 @@ import { createSharedLimiter } from './shared-limiter.ts';
 import { createWorkerReservations } from './worker-reservations.ts';
 
 type Nothing = Record<never, never>;
-type Limited = Pick<PrimaryTopics, 'reserve' | 'end-reservation'>;
+type Limited = Pick<PrimaryTopics, 'reserve' | 'end-reservation' | 'limit-use'>;
 
 /** A limiter and its workers, each with its own channel. */
 function setUp(workers: number, clock = { monotonicMs: () => 0 }) {
@@ -25,7 +25,7 @@ function setUp(workers: number, clock = { monotonicMs: () => 0 }) {
       createIpc<Nothing, Limited>({
         channel: ends[1],
         onFailure: (topic, error) => assert.fail(`${topic}: ${String(error)}`),
-        handlers: { reserve: reservations.reserve, 'end-reservation': reservations.end },
+        handlers: { reserve: reservations.reserve, 'end-reservation': reservations.end, 'limit-use': limiter.use },
       });
       const primary = createIpc<PrimaryTopics, Nothing>({ channel: ends[0], onFailure: () => {}, handlers: {} });
       const die = (): void => {
@@ -134,6 +134,7 @@ describe('limits across workers', () => {
           return new Promise((resolve) => held.push(() => resolve(answer)));
         },
         'end-reservation': reservations.end,
+        'limit-use': limiter.use,
       },
     });
     const shared = createSharedLimiter({
@@ -149,6 +150,20 @@ describe('limits across workers', () => {
     await settle();
     const free = limiter.reserve([subject], 1);
     assert.ok(free.admitted, 'nothing is left taken');
+  });
+
+  test('every worker sees what all together use', async () => {
+    const { workers } = setUp(2);
+    const subject = key({ requestsPerMinute: 9 });
+    await workers[0]?.limiter.reserve([subject], 50);
+    const seen = await workers[1]?.limiter.use([
+      { scope: 'key', id: 'k' },
+      { scope: 'user', id: 'k' },
+    ]);
+    assert.deepEqual(seen, [
+      { requests: 1, tokens: 50, concurrency: 1, requestsFreeInMs: 60_000, tokensFreeInMs: 60_000 },
+      { requests: 0, tokens: 0, concurrency: 0 },
+    ]);
   });
 
   test('a reservation ends once', async () => {

@@ -14,6 +14,7 @@ const answerMsMax = 1000;
 export function createSharedLimiter({ primary }: { readonly primary: Pick<Ipc<PrimaryTopics>, 'ask' | 'tell'> }): SharedLimiter {
   let lastId = 0;
   return {
+    use: (owners) => primary.ask('limit-use', owners, answerMsMax),
     reserve: async (subjects, tokens) => {
       const id = (lastId += 1);
       let ended = false;

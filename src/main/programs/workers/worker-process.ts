@@ -84,6 +84,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
       'open-connections': (open) => place?.counted(open),
       'config-in-force': options.onConfigInForce,
       reserve: reservations.reserve,
+      'limit-use': limiter.use,
       'end-reservation': reservations.end,
       gather: ({ topic }) => options.gather(topic, self),
     },
