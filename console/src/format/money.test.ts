@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 import { columnDigits, exactMoney, fixedMoney, showChange, showMoney } from './money.ts';
 
-const plain = (text: string): string => text.replaceAll('\u202f', '').replace('\u2212', '-').replace('$', '');
+const plain = (text: string): string => text.replaceAll(/\s/gu, '').replace('\u2212', '-').replace('$', '');
 
 test('an amount of 18 digits is written exactly', () => {
   fc.assert(

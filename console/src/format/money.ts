@@ -7,7 +7,7 @@ const fractionDigits = 9;
 
 export const nanosOf = ({ nano_usd }: Money): bigint => BigInt(nano_usd);
 
-const group = (digits: string): string => digits.replaceAll(/\B(?=(\d{3})+$)/g, '\u202f');
+const group = (digits: string): string => digits.replaceAll(/\B(?=(\d{3})+$)/g, '\u00a0');
 
 /**
  * An amount with exactly `digits` decimals, rounded half up on its size.

@@ -1,10 +1,13 @@
+/** Between a number and its unit. */
 const space = '\u202f';
+/** Between groups of digits. A narrow one is hardly seen in tables. */
+const groupSpace = '\u00a0';
 
-/** A whole number with thin spaces between groups of three digits: `88 102`. */
+/** A whole number with spaces between groups of three digits: `88 102`. */
 export function showCount(count: number): string {
   return Math.trunc(count)
     .toString()
-    .replaceAll(/\B(?=(\d{3})+$)/g, space)
+    .replaceAll(/\B(?=(\d{3})+$)/g, groupSpace)
     .replace('-', '\u2212');
 }
 
