@@ -9,8 +9,11 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 export type Pages = AsyncDisposable & {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Fails if a page has written an error, was refused something by the policy, or threw. */
-  readonly assertQuiet: () => void;
+  /**
+   * Fails if a page has written an error, was refused something by the policy, or threw.
+   * @param provoked what the browser writes about a refusal that the test provokes
+   */
+  readonly assertQuiet: (provoked?: RegExp) => void;
 };
 
 /** A browser at the console. Everything that goes wrong in a page is kept. */
@@ -27,7 +30,14 @@ export async function openPages(executablePath: string, consoleUrl: string): Pro
   return {
     page,
     context,
-    assertQuiet: () => assert.deepEqual(problems, []),
+    assertQuiet: (provoked) => {
+      const expected = provoked === undefined ? [] : problems.filter((problem) => provoked.test(problem));
+      assert.deepEqual(
+        problems.filter((problem) => !expected.includes(problem)),
+        [],
+      );
+      problems.length = 0;
+    },
     [Symbol.asyncDispose]: () => browser.close(),
   };
 }
@@ -45,4 +55,27 @@ export async function findViolations(page: Page): Promise<readonly string[]> {
   });
   await session.detach();
   return JSON.parse(String(result.value)) as readonly string[];
+}
+
+const views = [
+  { width: 1440, height: 900 },
+  { width: 360, height: 740 },
+];
+
+/** Fails if a page has a violation or is too wide, in a theme or at a width. */
+export async function assertNoBarrier({ page, context, assertQuiet }: Pages, consoleUrl: string, path: string): Promise<void> {
+  for (const theme of ['light', 'dark'])
+    for (const view of views) {
+      await context.addCookies([{ name: 'weir_theme', value: theme, url: consoleUrl }]);
+      await page.setViewportSize(view);
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      const where = `${path} at ${view.width} px in the ${theme} theme`;
+      assert.deepEqual(await findViolations(page), [], where);
+      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+      assert.ok(overflow <= 0, `${where} is ${overflow} px too wide`);
+      assertQuiet();
+    }
+  await page.setViewportSize({ width: 1440, height: 900 });
 }

@@ -11,6 +11,8 @@ export const paths = {
   call: (id: string) => at('calls', id),
   keys: '/keys',
   key: (id: string) => at('keys', id),
+  upstreams: '/upstreams',
+  upstream: (name: string) => at('upstreams', name),
 } as const;
 
 const callsOf = (filter: Readonly<Record<string, string>>): Place => ({ to: paths.calls, search: { ...filter, r: '30d' } });
@@ -21,7 +23,7 @@ export const placeOf = {
   key: (id: string): Place => ({ to: paths.key(id) }),
   user: (name: string) => callsOf({ user: name }),
   team: (name: string) => callsOf({ team: name }),
-  upstream: (name: string) => callsOf({ upstream: name }),
+  upstream: (name: string): Place => ({ to: paths.upstream(name) }),
   model: (name: string) => callsOf({ model: name }),
 } as const;
 

@@ -46,6 +46,16 @@ const pages = [
   createRoute({ ...under, path: '/calls/$id', component: lazyRouteComponent(() => import('./pages/calls/call-page.tsx'), 'CallPage') }),
   createRoute({ ...under, path: '/keys', component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage') }),
   createRoute({ ...under, path: '/keys/$id', component: lazyRouteComponent(() => import('./pages/keys/key-page.tsx'), 'KeyPage') }),
+  createRoute({
+    ...under,
+    path: '/upstreams',
+    component: lazyRouteComponent(() => import('./pages/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
+  }),
+  createRoute({
+    ...under,
+    path: '/upstreams/$name',
+    component: lazyRouteComponent(() => import('./pages/upstreams/upstream-page.tsx'), 'UpstreamPage'),
+  }),
 ];
 
 const routeTree = root.addChildren([signIn, frame.addChildren(pages)]);

@@ -18,4 +18,5 @@ export const entries: readonly (readonly Entry[])[] = [
     { text: 'Calls', to: paths.calls, icon: 'calls', letter: 'c', permission: 'calls:read' },
   ],
   [{ text: 'Keys & users', to: paths.keys, icon: 'keys', letter: 'k', permission: 'keys:read' }],
+  [{ text: 'Upstreams', to: paths.upstreams, icon: 'upstreams', letter: 'h', permission: 'upstreams:read' }],
 ];

@@ -1,8 +1,13 @@
+import { lazy, Suspense } from 'react';
+
 import { toProblem } from '../api/problem.ts';
 import { Button } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Notice } from '../ui/notice.tsx';
 import styles from './failure.module.css';
+
+// Needed rarely, so it is not in the first load.
+const ConfirmSignIn = lazy(() => import('./confirm-sign-in.tsx').then(({ ConfirmSignIn: component }) => ({ default: component })));
 
 /** What went wrong, in the server's words, with what can be done. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
@@ -13,6 +18,11 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
       <p className={styles['title']}>{title}</p>
       <p>{detail}</p>
       {permission !== undefined && <p>The permission is {permission}. An operator can give you a role that has it.</p>}
+      {code === 'recent_sign_in_required' && (
+        <Suspense>
+          <ConfirmSignIn />
+        </Suspense>
+      )}
       {errors.map((each) => (
         <p key={`${each.pointer}${each.parameter}${each.detail}`}>{each.detail}</p>
       ))}

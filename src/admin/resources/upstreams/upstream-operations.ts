@@ -19,6 +19,7 @@ const listedMembers = {
   address: Type.String(),
   dialects: Type.Array(Type.String(), { description: 'The interfaces that it speaks.' }),
   credentials: Type.Array(Type.String(), { description: 'The names of its credentials in the ids of targets.' }),
+  is_simulated: Type.Boolean({ description: 'Whether it is a vendor that Weir simulates, because no upstream is configured.' }),
   nodes: Type.Array(Type.String(), { description: 'The running gateways that use it with these settings.' }),
 };
 const listedSchema = record(listedMembers, 'An upstream of running gateways.');
@@ -36,8 +37,9 @@ function listVariants(states: readonly NodeState[]): readonly Variant[] {
 }
 
 function encodeListed({ described, nodes }: Variant) {
-  const { name, vendor, title, address, dialects, credentials } = described;
-  return { name, vendor, title, address, dialects: [...dialects], credentials: [...credentials], nodes };
+  const { name, vendor, title, address, dialects, credentials, settings } = described;
+  const is_simulated = settings.some(({ from }) => from === 'simulated');
+  return { name, vendor, title, address, dialects: [...dialects], credentials: [...credentials], is_simulated, nodes };
 }
 
 export const listUpstreams = operation({

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { eventually } from '../support/http.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
+import { askApi, signInAs } from './ask-api.ts';
+import { findChromium } from './find-chromium.ts';
+import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+
+const chromiumPath = findChromium();
+const model = 'claude-sonnet-4-5';
+const target = `simulated-anthropic/${model}`;
+
+describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
+  let weir: ServedWeir;
+  let pages: Pages;
+  const opened = new AsyncDisposableStack();
+
+  before(async () => {
+    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
+    await pages.page.goto(weir.consoleLink);
+    await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    assert.equal(await callModel(), 200);
+  });
+  after(() => opened.disposeAsync());
+
+  async function callModel(): Promise<number> {
+    const answer = await fetch(`${weir.gatewayUrl}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': weir.apiKey, 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+      body: JSON.stringify({ model, max_tokens: 50, messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+  const answers = (status: number) => eventually(callModel, (found) => found === status);
+  const row = () => pages.page.getByRole('row').filter({ hasText: model });
+
+  test('a target that is taken out says until when, and its calls are refused until it is put back', async () => {
+    const { page } = pages;
+    await page.goto('/upstreams');
+    await page.getByText('Vendors are simulated').waitFor();
+    await row().getByText('healthy').waitFor();
+    await row().getByRole('button', { name: 'Take out' }).click();
+    const dialog = page.getByRole('dialog', { name: `Take ${target} out of use` });
+    await dialog.getByText(`no other target, and calls are refused with 503 until then: ${model}`).waitFor();
+    await dialog.getByLabel('Reason').fill('maintenance');
+    await dialog.getByText('The same without this page').click();
+    assert.match(
+      (await dialog.getByLabel('Command', { exact: true }).textContent()) ?? '',
+      /^weir targets out simulated-anthropic\/\S+ --until 20\S+ --reason maintenance$/,
+    );
+    await dialog.getByRole('button', { name: 'Take it out' }).click();
+    await row().getByText('taken out').waitFor();
+    await answers(503);
+    await page.goto('/upstreams?state=out');
+    await row().getByRole('button', { name: 'Put back' }).click();
+    const back = page.getByRole('dialog', { name: `Put ${target} back into use` });
+    await back.getByText('maintenance').waitFor();
+    await back.getByRole('button', { name: 'Put it back' }).click();
+    await page.getByText('No target fits.').waitFor();
+    await answers(200);
+    pages.assertQuiet();
+  });
+
+  test('an operator who is late sees the order of the other one', async () => {
+    const { page, context } = pages;
+    await page.goto('/upstreams');
+    await row().getByRole('button', { name: 'Take out' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('no other target').waitFor();
+    await dialog.getByLabel('Reason').fill('mine');
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const path = `/targets/${encodeURIComponent(target)}/override`;
+    await askApi(context, 'PUT', path, { state: 'out', until, reason: 'of the other one' }, { 'if-match': '*' });
+    await dialog.getByRole('button', { name: 'Take it out' }).click();
+    await dialog.getByText('The object has changed.').waitFor();
+    await dialog.getByText('of the other one').waitFor();
+    await dialog.getByRole('button', { name: 'Take it out' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await askApi(context, 'DELETE', path, undefined, { 'if-match': '*' });
+    // The browser itself writes the refusal that this test provokes.
+    pages.assertQuiet(/status of 412/);
+  });
+
+  test('the doctor checks an upstream live, and its result is kept at its address', async () => {
+    const { page } = pages;
+    await page.goto('/upstreams');
+    await page.getByRole('link', { name: 'simulated-anthropic' }).first().click();
+    await page.getByRole('heading', { name: 'simulated-anthropic', level: 1 }).waitFor();
+    await page.getByRole('cell', { name: 'simulated vendors' }).first().waitFor();
+    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByText('✓ Healthy').waitFor();
+    const cells = page.getByRole('row').filter({ hasText: 'Messages' }).getByRole('cell');
+    assert.equal(await cells.filter({ hasText: 'good' }).count(), 14);
+    await page.getByText('TCP').waitFor();
+    const shared = page.url();
+    assert.match(shared, /check=op_/);
+    await page.goto(shared);
+    await page.getByText('✓ Healthy').waitFor();
+    pages.assertQuiet();
+  });
+
+  test('no page has a barrier', async () => {
+    for (const path of [
+      '/upstreams',
+      '/upstreams?state=failing',
+      `${new URL(pages.page.url()).pathname}${new URL(pages.page.url()).search}`,
+    ])
+      await assertNoBarrier(pages, weir.consoleUrl, path);
+  });
+
+  test('a viewer sees health and settings, and no action', async () => {
+    const { page } = pages;
+    await signInAs(pages, weir.consoleUrl, { name: 'Vic', role: 'viewer' });
+    await page.goto('/upstreams');
+    await row().getByText('healthy').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Take out' }).count(), 0);
+    await page.goto('/upstreams/simulated-anthropic');
+    await page.getByText('Your role does not have the permission upstreams:write.').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Check now' }).count(), 0);
+    await page.goto('/upstreams/nobody');
+    await page.getByText('There is no such object.').waitFor();
+    pages.assertQuiet(/status of 404|no upstream of this name/);
+  });
+});
