@@ -100,6 +100,8 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'price_drafts.delete': 'DELETE /api/v1/price_drafts/{id}',
   'price_drafts.diff': 'POST /api/v1/price_drafts/{id}/diff',
   'price_drafts.publish': 'POST /api/v1/price_drafts/{id}/publish',
+  'prices.quote': 'POST /api/v1/prices/quote',
+  'price_drafts.quote': 'POST /api/v1/price_drafts/{id}/quote',
   'price_drafts.stage': 'POST /api/v1/price_drafts/{id}/stage',
   'standing.get': 'GET /api/v1/standing',
   'callbacks.list': 'GET /api/v1/callbacks',

@@ -34,6 +34,7 @@ import { playgroundOperations, type PlaygroundServices } from './playground/play
 import { priceDraftOperations, type PriceDraftServices } from './prices/draft-operations.ts';
 import { priceOperations, type PriceServices } from './prices/price-operations.ts';
 import { publicationOperations } from './prices/publish-operation.ts';
+import { quoteOperations } from './prices/quote-operation.ts';
 import { stageOperations, type StageServices } from './prices/stage-operation.ts';
 import { receiptOperations, type ReceiptServices } from './receipts/receipt-operations.ts';
 import { targetOperations, type TargetServices } from './targets/target-operations.ts';
@@ -103,6 +104,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...priceOperations,
   ...publicationOperations,
   ...priceDraftOperations,
+  ...quoteOperations,
   ...stageOperations,
   ...standingOperations,
   ...callbackOperations,

@@ -51,6 +51,8 @@ const withoutCommand: Readonly<Record<string, string>> = {
   'price_drafts.diff': 'prices diff compares a file instead of a draft',
   'price_drafts.publish': 'prices publish takes a file instead of a draft',
   'price_drafts.update': 'prices publish takes a file instead of a draft',
+  'price_drafts.quote': 'prices stage prices real calls',
+  'prices.quote': 'a page of the console asks; a key has POST /v1/quote for whole requests',
   'receipts.verify': 'receipt verify recomputes a receipt where it is read',
   'usage.query': 'usage answers from the local database',
   'session.create': 'a browser signs in',
