@@ -190,4 +190,40 @@ describe('prices of the admin API', () => {
     assert.deepEqual([kept.status, kept.headers.get('etag')], [200, '"1"']);
     assert.equal((await operator.send('GET', '/api/v1/price_books/2')).status, 404);
   });
+
+  test('a quote rates counts with the code that charges, in force and by a draft', async () => {
+    const call = { vendor: 'anthropic', model: 'claude-haiku-4-5', usage: { input_tokens: 1000, output_tokens: 3 } };
+    const quoted = await operator.send('POST', '/api/v1/prices/quote', call);
+    assert.equal(quoted.status, 200, quoted.text);
+    const {
+      lines,
+      amount,
+      price_id: priceId,
+    } = quoted.body as unknown as {
+      readonly lines: { readonly meter: string; readonly unit_price_usd: string; readonly amount_usd: string }[];
+      readonly amount: { readonly nano_usd: string };
+      readonly price_id: string;
+    };
+    assert.match(priceId, /claude-haiku-4-5/);
+    assert.deepEqual(
+      lines.map((line) => [line.meter, line.unit_price_usd, line.amount_usd]),
+      [
+        ['input', '1000', '1'],
+        ['output', '10', '0.00003'],
+      ],
+    );
+    assert.equal(amount.nano_usd, '1000030000');
+    const earlier = await operator.send('POST', '/api/v1/prices/quote', { ...call, day: '2026-06-01' });
+    assert.ok(BigInt((earlier.body['amount'] as { nano_usd: string }).nano_usd) < 1_000_000_000n, 'an earlier day has its own price');
+    const made = await makeDraft({ book: book('2') });
+    const both = await operator.send('POST', `/api/v1/price_drafts/${String(made.body['id'])}/quote`, call);
+    const amountOf = (name: string): string => (both.body[name] as { amount: { nano_usd: string } }).amount.nano_usd;
+    assert.deepEqual([amountOf('in_force'), amountOf('draft')], ['1000030000', '2030000'], both.text);
+    const unknown = await operator.send('POST', '/api/v1/prices/quote', { ...call, usage: { tokens: 1 } });
+    assert.deepEqual([unknown.status, errorsOf(unknown)[0]?.pointer], [400, '/usage/tokens']);
+    const unpriced = await operator.send('POST', '/api/v1/prices/quote', { ...call, model: 'no-such-model' });
+    assert.deepEqual([unpriced.status, unpriced.body['price_id']], [200, null]);
+    assert.equal((await operator.send('POST', '/api/v1/prices/quote', { ...call, day: '2026-02-30' })).status, 400);
+    assert.equal((await operator.send('POST', '/api/v1/price_drafts/pd_none/quote', call)).status, 404);
+  });
 });

@@ -13,6 +13,10 @@ export const paths = {
   key: (id: string) => at('keys', id),
   upstreams: '/upstreams',
   upstream: (name: string) => at('upstreams', name),
+  prices: '/prices',
+  priceDraft: (id: string) => at('prices', 'drafts', id),
+  priceBook: (number: string) => at('prices', 'books', number),
+  priceVersion: (version: string) => at('prices', 'versions', version),
 } as const;
 
 const callsOf = (filter: Readonly<Record<string, string>>): Place => ({ to: paths.calls, search: { ...filter, r: '30d' } });
@@ -25,6 +29,8 @@ export const placeOf = {
   team: (name: string) => callsOf({ team: name }),
   upstream: (name: string): Place => ({ to: paths.upstream(name) }),
   model: (name: string) => callsOf({ model: name }),
+  price_draft: (id: string): Place => ({ to: paths.priceDraft(id) }),
+  price_book: (number: string): Place => ({ to: paths.priceBook(number) }),
 } as const;
 
 const isKind = (kind: string): kind is keyof typeof placeOf => Object.hasOwn(placeOf, kind);
@@ -32,6 +38,12 @@ const isKind = (kind: string): kind is keyof typeof placeOf => Object.hasOwn(pla
 /** Where an object that the search has found is shown. */
 export function placeOfObject(kind: string, id: string): Place | undefined {
   return isKind(kind) ? placeOf[kind](id) : undefined;
+}
+
+/** The published book behind a layer of prices such as `store-4`; undefined for other layers. */
+export function placeOfLayer(layer: string): Place | undefined {
+  const number = /^store-([1-9]\d*)$/.exec(layer)?.[1];
+  return number === undefined ? undefined : placeOf.price_book(number);
 }
 
 /** Where a subject of the audit log or of an alert is shown: `user:ann`, `upstream:openai`, `target:openai/key-1/gpt-5`. */

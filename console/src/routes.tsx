@@ -56,6 +56,22 @@ const pages = [
     path: '/upstreams/$name',
     component: lazyRouteComponent(() => import('./pages/upstreams/upstream-page.tsx'), 'UpstreamPage'),
   }),
+  createRoute({ ...under, path: '/prices', component: lazyRouteComponent(() => import('./pages/prices/prices-page.tsx'), 'PricesPage') }),
+  createRoute({
+    ...under,
+    path: '/prices/drafts/$id',
+    component: lazyRouteComponent(() => import('./pages/prices/draft-page.tsx'), 'PriceDraftPage'),
+  }),
+  createRoute({
+    ...under,
+    path: '/prices/books/$number',
+    component: lazyRouteComponent(() => import('./pages/prices/book-page.tsx'), 'PriceBookPage'),
+  }),
+  createRoute({
+    ...under,
+    path: '/prices/versions/$version',
+    component: lazyRouteComponent(() => import('./pages/prices/book-page.tsx'), 'PriceVersionPage'),
+  }),
 ];
 
 const routeTree = root.addChildren([signIn, frame.addChildren(pages)]);

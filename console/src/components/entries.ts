@@ -17,6 +17,9 @@ export const entries: readonly (readonly Entry[])[] = [
     { text: 'Usage', to: paths.usage, icon: 'usage', letter: 'u', permission: 'usage:read' },
     { text: 'Calls', to: paths.calls, icon: 'calls', letter: 'c', permission: 'calls:read' },
   ],
-  [{ text: 'Keys & users', to: paths.keys, icon: 'keys', letter: 'k', permission: 'keys:read' }],
+  [
+    { text: 'Keys & users', to: paths.keys, icon: 'keys', letter: 'k', permission: 'keys:read' },
+    { text: 'Prices', to: paths.prices, icon: 'prices', letter: 'i', permission: 'prices:read' },
+  ],
   [{ text: 'Upstreams', to: paths.upstreams, icon: 'upstreams', letter: 'h', permission: 'upstreams:read' }],
 ];

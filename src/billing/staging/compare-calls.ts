@@ -21,6 +21,8 @@ export type CallComparison = {
   /** Told the number of rows that were priced, often. */
   readonly report?: (rows: number) => void;
   readonly signal?: AbortSignal;
+  /** Ends it early, with the sums of what was priced until then. */
+  readonly stop?: AbortSignal;
 };
 
 /**
@@ -28,7 +30,7 @@ export type CallComparison = {
  * reason of the signal.
  */
 export async function compareCalls(options: CallComparison): Promise<ComparisonResult> {
-  const { store, staged, current, from, grouping, startMs, endMs, report, signal } = options;
+  const { store, staged, current, from, grouping, startMs, endMs, report, signal, stop } = options;
   const earlier = new Map<string, PriceBook | undefined>();
   const atMs = Date.parse(`${from}T00:00:00Z`);
   const comparison = new PriceComparison(grouping, { staged, current, atMs, pricedBy: (version) => earlier.get(version) });
@@ -41,6 +43,7 @@ export async function compareCalls(options: CallComparison): Promise<ComparisonR
     if (rows % rowsPerTurn > 0) continue;
     signal?.throwIfAborted();
     report?.(rows);
+    if (stop?.aborted === true) break;
     // A gateway may run in the same process: its calls take turns with this.
     await new Promise(setImmediate);
   }

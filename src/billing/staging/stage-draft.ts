@@ -34,7 +34,8 @@ const dayMs = 86_400_000;
 
 /**
  * Prices the calls of the last days with a draft on top of the prices in force.
- * @returns undefined if there is no such draft; else the sums and the version of the staged book, as JSON data
+ * @returns undefined if there is no such draft; else the sums and the version of the staged book, as JSON data. After
+ * the signal they are the sums of what was priced until then
  * @throws PriceBookError if the draft cannot apply from that day
  */
 export async function stageDraft({ draft_id, days, by, from }: StagingInput, parts: Parts): Promise<object | undefined> {
@@ -45,7 +46,7 @@ export async function stageDraft({ draft_id, days, by, from }: StagingInput, par
   const stagedBook = stagePriceBook(book, parsePriceBook(JSON.parse(draft.book)), from);
   const staged = desk.price(stagedBook);
   const span = { startMs: nowMs - days * dayMs, endMs: nowMs + 1 };
-  const result = await compareCalls({ store, staged, current: prices, from, grouping: by, ...span, signal, report });
+  const result = await compareCalls({ store, staged, current: prices, from, grouping: by, ...span, stop: signal, report });
   return { ...describeComparison(result), book: stagedBook.version };
 }
 

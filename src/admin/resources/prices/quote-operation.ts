@@ -86,7 +86,7 @@ function rate(prices: PriceBook, body: Static<typeof quoteSchema>, nowMs: number
   };
 }
 
-export const quotePrices = operation({
+const quotePrices = operation({
   id: 'prices.quote',
   method: 'POST',
   path: '/prices/quote',
@@ -100,7 +100,7 @@ export const quotePrices = operation({
   },
 });
 
-export const quoteDraft = operation({
+const quoteDraft = operation({
   id: 'price_drafts.quote',
   method: 'POST',
   path: '/price_drafts/{id}/quote',
