@@ -92,7 +92,7 @@ describe('the pages of the console', { skip: chromiumPath === undefined ? 'there
     for (const [name, address] of [
       [/^Spend today/, /\/usage\?r=today$/],
       [/^Failed/, /\/calls\?r=24h&end=failed$/],
-      [/^ann$/, /\/calls\?user=ann&r=30d$/],
+      [/^ann$/, /\/users\/ann$/],
       [/^simulated-anthropic$/, /\/calls\?upstream=simulated-anthropic&r=30d$/],
     ] as const) {
       await page.goto('/');

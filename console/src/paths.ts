@@ -17,6 +17,10 @@ export const paths = {
   priceDraft: (id: string) => at('prices', 'drafts', id),
   priceBook: (number: string) => at('prices', 'books', number),
   priceVersion: (version: string) => at('prices', 'versions', version),
+  users: '/users',
+  user: (name: string) => at('users', name),
+  teams: '/teams',
+  team: (name: string) => at('teams', name),
 } as const;
 
 const callsOf = (filter: Readonly<Record<string, string>>): Place => ({ to: paths.calls, search: { ...filter, r: '30d' } });
@@ -25,9 +29,9 @@ const callsOf = (filter: Readonly<Record<string, string>>): Place => ({ to: path
 export const placeOf = {
   call: (id: string): Place => ({ to: paths.call(id) }),
   key: (id: string): Place => ({ to: paths.key(id) }),
-  user: (name: string) => callsOf({ user: name }),
-  team: (name: string) => callsOf({ team: name }),
   upstream: (name: string): Place => ({ to: paths.upstream(name) }),
+  user: (name: string): Place => ({ to: paths.user(name) }),
+  team: (name: string): Place => ({ to: paths.team(name) }),
   model: (name: string) => callsOf({ model: name }),
   price_draft: (id: string): Place => ({ to: paths.priceDraft(id) }),
   price_book: (number: string): Place => ({ to: paths.priceBook(number) }),

@@ -72,6 +72,10 @@ const pages = [
     path: '/prices/versions/$version',
     component: lazyRouteComponent(() => import('./pages/prices/book-page.tsx'), 'PriceVersionPage'),
   }),
+  createRoute({ ...under, path: '/users', component: lazyRouteComponent(() => import('./pages/users/users-page.tsx'), 'UsersPage') }),
+  createRoute({ ...under, path: '/users/$name', component: lazyRouteComponent(() => import('./pages/users/user-page.tsx'), 'UserPage') }),
+  createRoute({ ...under, path: '/teams', component: lazyRouteComponent(() => import('./pages/teams/teams-page.tsx'), 'TeamsPage') }),
+  createRoute({ ...under, path: '/teams/$name', component: lazyRouteComponent(() => import('./pages/teams/team-page.tsx'), 'TeamPage') }),
 ];
 
 const routeTree = root.addChildren([signIn, frame.addChildren(pages)]);

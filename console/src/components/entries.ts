@@ -5,6 +5,8 @@ import type { IconName } from '../ui/icon.tsx';
 type Entry = {
   readonly text: string;
   readonly to: string;
+  /** Further pages that belong to the entry. */
+  readonly also?: readonly string[];
   readonly icon: IconName;
   readonly letter: string;
   readonly permission: Session['permissions'][number];
@@ -18,7 +20,7 @@ export const entries: readonly (readonly Entry[])[] = [
     { text: 'Calls', to: paths.calls, icon: 'calls', letter: 'c', permission: 'calls:read' },
   ],
   [
-    { text: 'Keys & users', to: paths.keys, icon: 'keys', letter: 'k', permission: 'keys:read' },
+    { text: 'Keys & users', to: paths.keys, also: [paths.users, paths.teams], icon: 'keys', letter: 'k', permission: 'keys:read' },
     { text: 'Prices', to: paths.prices, icon: 'prices', letter: 'i', permission: 'prices:read' },
   ],
   [{ text: 'Upstreams', to: paths.upstreams, icon: 'upstreams', letter: 'h', permission: 'upstreams:read' }],

@@ -57,20 +57,7 @@ export function Frame() {
           <img src="/icon.svg" width="24" height="24" alt="" />
           <span>Weir</span>
         </Link>
-        {entries.map((group) => (
-          <ul key={group[0]?.to}>
-            {group
-              .filter(({ permission }) => may(session, permission))
-              .map(({ text, to, icon }) => (
-                <li key={to}>
-                  <Link to={to} className={styles['entry']} activeOptions={{ exact: to === '/', includeSearch: false }} aria-label={text}>
-                    <Icon name={icon} />
-                    <span>{text}</span>
-                  </Link>
-                </li>
-              ))}
-          </ul>
-        ))}
+        <Entries session={session} path={path} />
       </nav>
       <main className={styles['page']} id="page" tabIndex={-1}>
         <Outlet />
@@ -81,6 +68,30 @@ export function Frame() {
       </Suspense>
     </div>
   );
+}
+
+/** The pages that the session may read. */
+function Entries({ session, path }: { readonly session: Session; readonly path: string }) {
+  return entries.map((group) => (
+    <ul key={group[0]?.to}>
+      {group
+        .filter(({ permission }) => may(session, permission))
+        .map(({ text, to, also, icon }) => (
+          <li key={to}>
+            <Link
+              to={to}
+              className={styles['entry']}
+              activeOptions={{ exact: to === '/', includeSearch: false }}
+              aria-current={also?.some((other) => path.startsWith(other)) === true ? 'page' : undefined}
+              aria-label={text}
+            >
+              <Icon name={icon} />
+              <span>{text}</span>
+            </Link>
+          </li>
+        ))}
+    </ul>
+  ));
 }
 
 /** `g`, then the letter of a page. */

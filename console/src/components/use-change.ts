@@ -31,7 +31,10 @@ export function useChange<Id extends OperationId>(id: Id, kinds: readonly string
         await forget(...kinds);
         return { body };
       } catch (error) {
-        setProblem(toProblem(error));
+        const refusal = toProblem(error);
+        // Somebody else has changed the object: the page shows its present state, and the next try is about that.
+        if (refusal.code === 'version_mismatch') await forget(...kinds);
+        setProblem(refusal);
         return undefined;
       } finally {
         setBusy(false);

@@ -6,12 +6,19 @@ import { useKeys } from './use-keys.ts';
 
 export type Column<Row> = {
   readonly id: string;
-  readonly title: string;
+  readonly title: ReactNode;
   /** Figures stand at the right. */
   readonly figures?: boolean;
   /** 1 is shown at any width, 2 from 560 px, 3 from 900 px of the table's own width. */
   readonly priority?: 1 | 2 | 3;
   readonly render: (row: Row) => ReactNode;
+};
+
+type Selection<Row> = {
+  readonly keys: ReadonlySet<string>;
+  readonly onChange: (keys: ReadonlySet<string>) => void;
+  /** The name of a row, for readers of the screen. */
+  readonly nameOf: (row: Row) => string;
 };
 
 type Props<Row> = {
@@ -26,6 +33,8 @@ type Props<Row> = {
   readonly openKey?: string | undefined;
   /** A row of sums at the end. */
   readonly totals?: Row;
+  /** The keys of chosen rows, and what changes them: a box in each row, and `x` for the row of `j` and `k`. */
+  readonly selection?: Selection<Row>;
   /** Number of all rows, if more will follow. */
   readonly rowCount?: number;
 };
@@ -34,13 +43,19 @@ type Props<Row> = {
 const virtualFrom = 200;
 const rowHeights = { comfortable: 40, compact: 26, normal: 32 };
 
-/** Rows of like things as a real table. `j` and `k` walk, Enter opens. */
-export function DataTable<Row>({ caption, columns, rows, keyOf, onOpen, openKey, totals, rowCount }: Props<Row>) {
+/** The height of a row in px, by the density that the person has chosen. */
+function presentRowHeight(): number {
+  const density = document.documentElement.dataset['density'];
+  return rowHeights[density === 'comfortable' || density === 'compact' ? density : 'normal'];
+}
+
+/** Rows of like things as a real table. `j` and `k` walk, Enter opens, `x` chooses. */
+export function DataTable<Row>({ caption, columns: given, rows, keyOf, onOpen, openKey, totals, selection, rowCount }: Props<Row>) {
+  const columns = selection === undefined ? given : [boxColumn(selection, rows, keyOf), ...given];
   const body = useRef<HTMLTableSectionElement>(null);
   const [active, setActive] = useState(-1);
   const isVirtual = rows.length > virtualFrom;
-  const density = document.documentElement.dataset['density'];
-  const rowHeight = rowHeights[density === 'comfortable' || density === 'compact' ? density : 'normal'];
+  const rowHeight = presentRowHeight();
   const virtualizer = useWindowVirtualizer({
     count: isVirtual ? rows.length : 0,
     estimateSize: () => rowHeight,
@@ -50,7 +65,14 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, onOpen, openKey,
   const visible = isVirtual ? virtualizer.getVirtualItems().map(({ index }) => index) : rows.map((_row, index) => index);
   const first = visible[0] ?? 0;
   const last = visible.at(-1) ?? -1;
-  useWalk({ rows, active, setActive, open: onOpen, scrollTo: (index) => isVirtual && virtualizer.scrollToIndex(index) });
+  useWalk({
+    rows,
+    active,
+    setActive,
+    open: onOpen,
+    choose: choiceOf(selection, keyOf),
+    scrollTo: (index) => isVirtual && virtualizer.scrollToIndex(index),
+  });
   useEffect(() => {
     if (openKey === undefined) return;
     const index = rows.findIndex((row) => keyOf(row) === openKey);
@@ -102,6 +124,43 @@ export function DataTable<Row>({ caption, columns, rows, keyOf, onOpen, openKey,
   );
 }
 
+/** Takes a row into the selection, or out of it. */
+function choiceOf<Row>(selection: Selection<Row> | undefined, keyOf: (row: Row) => string): ((row: Row) => void) | undefined {
+  if (selection === undefined) return undefined;
+  return (row) => {
+    const keys = new Set(selection.keys);
+    if (!keys.delete(keyOf(row))) keys.add(keyOf(row));
+    selection.onChange(keys);
+  };
+}
+
+/** The column of boxes. Its title chooses all rows, or none. */
+function boxColumn<Row>(selection: Selection<Row>, rows: readonly Row[], keyOf: (row: Row) => string): Column<Row> {
+  const areAll = rows.length > 0 && rows.every((row) => selection.keys.has(keyOf(row)));
+  const choose = choiceOf(selection, keyOf);
+  return {
+    id: 'selected',
+    title: (
+      <input
+        type="checkbox"
+        aria-label="Choose all rows"
+        checked={areAll}
+        onChange={() => selection.onChange(new Set(areAll ? [] : rows.map(keyOf)))}
+      />
+    ),
+    render: (row) => (
+      <label className={styles['box']}>
+        <input
+          type="checkbox"
+          aria-label={`Choose ${selection.nameOf(row)}`}
+          checked={selection.keys.has(keyOf(row))}
+          onChange={() => choose?.(row)}
+        />
+      </label>
+    ),
+  };
+}
+
 function Titles<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
   return (
     <thead>
@@ -138,27 +197,25 @@ type Walk<Row> = {
   readonly active: number;
   readonly setActive: (index: number) => void;
   readonly open: ((row: Row) => void) | undefined;
+  readonly choose: ((row: Row) => void) | undefined;
   readonly scrollTo: (index: number) => unknown;
 };
 
-/** `j` and `k` choose a row, Enter opens it. */
-function useWalk<Row>({ rows, active, setActive, open, scrollTo }: Walk<Row>): void {
+/** `j` and `k` walk to a row, Enter opens it, `x` chooses it. */
+function useWalk<Row>({ rows, active, setActive, open, choose, scrollTo }: Walk<Row>): void {
   const walk = (step: number): void => {
     const next = Math.min(rows.length - 1, Math.max(0, active + step));
     setActive(next);
     scrollTo(next);
     requestAnimationFrame(() => document.querySelector('tr[data-active="true"]')?.scrollIntoView({ block: 'nearest' }));
   };
-  useKeys(
-    open === undefined
-      ? {}
-      : {
-          j: () => walk(1),
-          k: () => walk(-1),
-          Enter: () => {
-            const row = rows[active];
-            if (row !== undefined) open(row);
-          },
-        },
-  );
+  const withRow = (act: ((row: Row) => void) | undefined) => () => {
+    const row = rows[active];
+    if (row !== undefined) act?.(row);
+  };
+  useKeys({
+    ...((open !== undefined || choose !== undefined) && { j: () => walk(1), k: () => walk(-1) }),
+    ...(open !== undefined && { Enter: withRow(open) }),
+    ...(choose !== undefined && { x: withRow(choose) }),
+  });
 }

@@ -1,36 +1,55 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { ask, type Reply } from '../../api/client.ts';
-import { lacks } from '../../api/sign-in.ts';
+import { ask, type Query, type Reply } from '../../api/client.ts';
+import { may } from '../../api/sign-in.ts';
 import { Failure } from '../../components/failure.tsx';
 import { type FilterField, FilterBar, readFilters } from '../../components/filter-bar.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { useAddress, useMinute, useSession, useZone } from '../../components/use-page.ts';
-import { showAgo, showDay, showMinute } from '../../format/times.ts';
+import { PeopleTabs } from '../../components/people-tabs.tsx';
+import { one } from '../../components/search-params.ts';
+import { useAddress, useMinute, useSession } from '../../components/use-page.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
-import { State } from '../../ui/state.tsx';
 import { useKeys } from '../../ui/use-keys.ts';
-import { describeLimits, type Key, keyStates } from './key-words.ts';
+import { BulkBar } from './bulk-bar.tsx';
+import { KeysTable } from './keys-table.tsx';
+import styles from './keys-page.module.css';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 
 const filters: readonly FilterField[] = [
   { name: 'user', text: 'user' },
   { name: 'state', text: 'state', values: ['enabled', 'disabled'] },
 ];
+const dayMs = 86_400_000;
+
+/** Keys that nobody uses, and keys that end soon: filters that the address names by a number of days. */
+const savedFilters = [
+  { name: 'unused', text: 'Unused for 90 days', days: '90' },
+  { name: 'expires', text: 'Expire within 7 days', days: '7' },
+] as const;
+
+/** The times of the saved filters, as the API has them. */
+function readTimes(search: Parameters<typeof one>[0], nowMs: number): Query<'keys.list'> {
+  const at = (name: string, sign: 1 | -1): string | undefined => {
+    const days = Number(one(search, name) ?? Number.NaN);
+    return Number.isInteger(days) && days > 0 ? new Date(nowMs + sign * days * dayMs).toISOString() : undefined;
+  };
+  const [unused, expires] = [at('unused', -1), at('expires', 1)];
+  return { ...(unused !== undefined && { unused_since: unused }), ...(expires !== undefined && { expires_before: expires }) };
+}
 
 /** Who may call what, until when. */
 export function KeysPage() {
   const session = useSession();
-  const navigate = useNavigate();
+  const nowMs = useMinute();
   const [search] = useAddress();
   const [isMaking, setIsMaking] = useState(false);
-  const refused = lacks(session, 'keys:write');
-  const query = readFilters(filters, search);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const mayWrite = may(session, 'keys:write');
+  const query = { ...readFilters(filters, search), ...readTimes(search, Math.floor(nowMs / dayMs) * dayMs) };
   const pages = useInfiniteQuery({
     queryKey: ['keys.list', query],
     queryFn: ({ pageParam, signal }) =>
@@ -39,16 +58,24 @@ export function KeysPage() {
     getNextPageParam: ({ next_cursor: cursor }: Reply<'keys.list'>) => cursor ?? undefined,
     placeholderData: keepPreviousData,
   });
-  useKeys({ n: () => refused === undefined && setIsMaking(true) });
+  useKeys({ n: () => mayWrite && setIsMaking(true) });
   const rows = pages.data?.pages.flatMap(({ items }) => items);
+  const chosenRows = rows?.filter(({ id }) => chosen.has(id)) ?? [];
   return (
     <>
       <PageHead title="Keys">
-        <Button kind="main" icon="plus" disabledBecause={refused} onClick={() => setIsMaking(true)}>
-          New key
-        </Button>
+        {mayWrite && (
+          <Button kind="main" icon="plus" onClick={() => setIsMaking(true)}>
+            New key
+          </Button>
+        )}
       </PageHead>
-      <FilterBar fields={filters} />
+      <PeopleTabs />
+      <div className={styles['filters']}>
+        <FilterBar fields={filters} />
+        <SavedFilters />
+      </div>
+      {chosenRows.length > 0 && <BulkBar keys={chosenRows} onDone={() => setChosen(new Set())} />}
       {pages.isError && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
       {rows === undefined && !pages.isError && <Skeleton rows={12} />}
       {rows?.length === 0 && (
@@ -56,61 +83,36 @@ export function KeysPage() {
           A key lets a program call, in the name of the user who pays. Make the first one.
         </Empty>
       )}
-      {rows !== undefined && rows.length > 0 && <KeysTable rows={rows} onOpen={({ id }) => void navigate({ to: paths.key(id) })} />}
+      {rows !== undefined && rows.length > 0 && (
+        <KeysTable rows={rows} {...(mayWrite && { selection: { keys: chosen, onChange: setChosen } })} />
+      )}
       {pages.hasNextPage && (
-        <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-          More
-        </Button>
+        <div>
+          <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+            More
+          </Button>
+        </div>
       )}
       <NewKeyDialog open={isMaking} onClose={() => setIsMaking(false)} />
     </>
   );
 }
 
-const soonMs = 7 * 86_400_000;
-
-function KeysTable({ rows, onOpen }: { readonly rows: readonly Key[]; readonly onOpen: (key: Key) => void }) {
-  const zone = useZone();
-  const nowMs = useMinute();
-  const columns: readonly Column<Key>[] = [
-    { id: 'key', title: 'Key', render: ({ id, user, name }) => <Link to={paths.key(id)}>{`${user}/${name}`}</Link> },
-    {
-      id: 'ends',
-      title: 'Ends in',
-      priority: 2,
-      render: ({ ends_in: end, issuer }) => (issuer === null ? <code>…{end}</code> : `tokens of ${issuer}`),
-    },
-    { id: 'state', title: 'State', render: ({ state }) => <State {...keyStates[state]} /> },
-    { id: 'team', title: 'Team', priority: 3, render: ({ team }) => team ?? '—' },
-    {
-      id: 'limits',
-      title: 'Limits',
-      priority: 2,
-      render: ({ limits }) => <span title={describeLimits(limits)}>{describeLimits(limits)}</span>,
-    },
-    {
-      id: 'used',
-      title: 'Last used',
-      priority: 3,
-      render: ({ last_used_at: at }) =>
-        at === null ? (
-          'never'
-        ) : (
-          <time dateTime={at} title={showMinute(at, zone)}>
-            {showAgo(at, nowMs)}
-          </time>
-        ),
-    },
-    {
-      id: 'expires',
-      title: 'Expires',
-      priority: 3,
-      render: ({ limits: { expires_at: at } }) => {
-        if (at === null) return '—';
-        const isSoon = Date.parse(at) - nowMs < soonMs;
-        return isSoon ? <State sign="▲" word={showMinute(at, zone)} tone="warning" /> : showDay(at, zone);
-      },
-    },
-  ];
-  return <DataTable caption="API keys" columns={columns} rows={rows} keyOf={({ id }) => id} onOpen={onOpen} />;
+function SavedFilters() {
+  const [search] = useAddress();
+  return savedFilters.map(({ name, text, days }) => {
+    const isOn = one(search, name) === days;
+    return (
+      <Link
+        key={name}
+        to={paths.keys}
+        search={{ ...search, [name]: isOn ? undefined : days }}
+        className={styles['saved']}
+        activeProps={{ 'aria-current': undefined }}
+        aria-current={isOn ? 'true' : undefined}
+      >
+        {text}
+      </Link>
+    );
+  });
 }

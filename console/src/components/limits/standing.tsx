@@ -1,0 +1,116 @@
+import { useQuery } from '@tanstack/react-query';
+
+import { question } from '../../api/query-client.ts';
+import { exactMoney, nanosOf, showMoney } from '../../format/money.ts';
+import { showAgo, showMinute } from '../../format/times.ts';
+import { showCount } from '../../format/numbers.ts';
+import { Meter } from '../../ui/meter.tsx';
+import { Skeleton } from '../../ui/notice.tsx';
+import { State } from '../../ui/state.tsx';
+import { Failure } from '../failure.tsx';
+import { useMinute, useZone } from '../use-page.ts';
+import styles from './limits.module.css';
+import { levelNames, type MoneyLine, moneyNames, type RateLine, rateNames, toneOf, usedShare } from './standing-lines.ts';
+
+type Level = MoneyLine['level'];
+type Props = {
+  readonly user: string;
+  readonly keyId?: string;
+  /** Only these levels. */
+  readonly levels?: readonly Level[];
+};
+
+const askedEveryMs = 15_000;
+
+/** Every limit of every level of a user or a key, nearest to its end first: the first one is the one that binds. */
+export function Standing({ user, keyId, levels }: Props) {
+  const zone = useZone();
+  const { data, error, refetch } = useQuery({
+    ...question('standing.get', { query: { user, ...(keyId !== undefined && { key_id: keyId }) } }),
+    refetchInterval: askedEveryMs,
+  });
+  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton rows={4} />;
+  const isShown = ({ level }: { readonly level: Level }): boolean => levels === undefined || levels.includes(level);
+  const [money, rates] = [data.money.filter(isShown), data.rates.filter(isShown)];
+  const expires = data.expires !== null && isShown(data.expires) ? data.expires : undefined;
+  if (money.length + rates.length === 0 && expires === undefined)
+    return <p>No limit holds here: calls are never refused for their cost or rate.</p>;
+  return (
+    <ul className={styles['standing']} aria-label="Standing of limits">
+      {money.map((line) => (
+        <MoneyStanding key={`${line.level} ${line.of}`} line={line} subject={levelNames[line.level]} />
+      ))}
+      {rates.map((line) => (
+        <RateStanding key={`${line.level} ${line.of}`} line={line} />
+      ))}
+      {expires !== undefined && (
+        <li>
+          <span className={styles['what']}>{levelNames[expires.level]} · end</span>
+          <span />
+          <span className={styles['words']}>{showMinute(expires.at, zone)}</span>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** One limit of money as a bar. @param subject whose it is: a level, or the name of a user, team or key */
+export function MoneyStanding({ line, subject }: { readonly line: MoneyLine; readonly subject: React.ReactNode }) {
+  const zone = useZone();
+  const nowMs = useMinute();
+  const share = usedShare(line);
+  const { of, limit, spent, reserved, left, is_used_up: isUsedUp, resets_at: resetsAt } = line;
+  const name = of === 'balance' ? 'balance' : `spend ${moneyNames[of]}`;
+  return (
+    <li>
+      <span className={styles['what']}>
+        {subject} · {name}
+        {resetsAt !== null && <small title={showMinute(resetsAt, zone)}>free again {showAgo(resetsAt, nowMs)}</small>}
+      </span>
+      {share === undefined ? (
+        <span className={styles['unknown']} />
+      ) : (
+        <Meter label={`Used of ${name}`} share={share} tone={toneOf(share, isUsedUp)} />
+      )}
+      <span className={styles['words']}>
+        {limit === null || left === null ? (
+          isUsedUp ? (
+            <State sign="✗" word="used up" tone="bad" />
+          ) : (
+            'not used up; the amounts concern others too'
+          )
+        ) : (
+          <>
+            {isUsedUp ? (
+              <State sign="✗" word="used up" tone="bad" />
+            ) : (
+              <b title={exactMoney(nanosOf(left))}>{showMoney(nanosOf(left))} left</b>
+            )}{' '}
+            of <span title={exactMoney(nanosOf(limit))}>{showMoney(nanosOf(limit))}</span>
+            <small>
+              {spent !== null && `${showMoney(nanosOf(spent))} spent`}
+              {spent !== null && reserved !== null && ', '}
+              {reserved !== null && `${showMoney(nanosOf(reserved))} set aside`}
+            </small>
+          </>
+        )}
+      </span>
+    </li>
+  );
+}
+
+function RateStanding({ line: { level, of, limit } }: { readonly line: RateLine }) {
+  return (
+    <li>
+      <span className={styles['what']}>
+        {levelNames[level]} · {rateNames[of]}
+      </span>
+      <span className={styles['unknown']} />
+      <span className={styles['words']}>
+        at most {showCount(limit)}
+        <small>each gateway counts it; how much is used is not known here</small>
+      </span>
+    </li>
+  );
+}

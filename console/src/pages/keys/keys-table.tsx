@@ -1,0 +1,78 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+
+import { useMinute, useSession, useZone } from '../../components/use-page.ts';
+import { showAgo, showDay, showMinute } from '../../format/times.ts';
+import { paths } from '../../paths.ts';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { State } from '../../ui/state.tsx';
+import { describeLimits, type Key, keyStates } from './key-words.ts';
+
+const soonMs = 7 * 86_400_000;
+
+type Props = {
+  readonly rows: readonly Key[];
+  readonly selection?: { readonly keys: ReadonlySet<string>; readonly onChange: (keys: ReadonlySet<string>) => void };
+};
+
+/** API keys, one in each row. */
+export function KeysTable({ rows, selection }: Props) {
+  const navigate = useNavigate();
+  const seesAll = useSession().users === null;
+  const zone = useZone();
+  const nowMs = useMinute();
+  const columns: readonly Column<Key>[] = [
+    { id: 'key', title: 'Key', render: ({ id, user, name }) => <Link to={paths.key(id)}>{`${user}/${name}`}</Link> },
+    {
+      id: 'ends',
+      title: 'Ends in',
+      priority: 2,
+      render: ({ ends_in: end, issuer }) => (issuer === null ? <code>…{end}</code> : `tokens of ${issuer}`),
+    },
+    { id: 'state', title: 'State', render: ({ state }) => <State {...keyStates[state]} /> },
+    {
+      id: 'team',
+      title: 'Team',
+      priority: 3,
+      render: ({ team }) => (team !== null && seesAll ? <Link to={paths.team(team)}>{team}</Link> : (team ?? '—')),
+    },
+    {
+      id: 'limits',
+      title: 'Limits',
+      priority: 2,
+      render: ({ limits }) => <span title={describeLimits(limits)}>{describeLimits(limits)}</span>,
+    },
+    {
+      id: 'used',
+      title: 'Last used',
+      priority: 3,
+      render: ({ last_used_at: at }) =>
+        at === null ? (
+          'never'
+        ) : (
+          <time dateTime={at} title={showMinute(at, zone)}>
+            {showAgo(at, Math.max(nowMs, Date.parse(at)))}
+          </time>
+        ),
+    },
+    {
+      id: 'expires',
+      title: 'Expires',
+      priority: 3,
+      render: ({ limits: { expires_at: at } }) => {
+        if (at === null) return '—';
+        const isSoon = Date.parse(at) - nowMs < soonMs;
+        return isSoon ? <State sign="▲" word={showMinute(at, zone)} tone="warning" /> : showDay(at, zone);
+      },
+    },
+  ];
+  return (
+    <DataTable
+      caption="API keys"
+      columns={columns}
+      rows={rows}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => void navigate({ to: paths.key(id) })}
+      {...(selection !== undefined && { selection: { ...selection, nameOf: ({ user, name }: Key) => `${user}/${name}` } })}
+    />
+  );
+}

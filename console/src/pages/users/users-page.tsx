@@ -1,0 +1,140 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import type { Reply } from '../../api/client.ts';
+import { question } from '../../api/query-client.ts';
+import { may } from '../../api/sign-in.ts';
+import { Amount } from '../../components/amount.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { NameFilter } from '../../components/name-filter.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { PeopleTabs } from '../../components/people-tabs.tsx';
+import { one } from '../../components/search-params.ts';
+import { useAddress, useSession, useSpan, useZone } from '../../components/use-page.ts';
+import { columnDigits, nanosOf } from '../../format/money.ts';
+import { paths } from '../../paths.ts';
+import { Button } from '../../ui/button.tsx';
+import { type Column, DataTable } from '../../ui/data-table.tsx';
+import { Empty, Skeleton } from '../../ui/notice.tsx';
+import { State } from '../../ui/state.tsx';
+import { useKeys } from '../../ui/use-keys.ts';
+import { describeLimits } from '../keys/key-words.ts';
+import { NewUserDialog } from './new-user-dialog.tsx';
+
+type User = Reply<'users.list'>['items'][number];
+/** A user with what the books say. Undefined is unknown. */
+type Row = User & { readonly spent: bigint | undefined; readonly account: bigint | undefined };
+
+/** Who pays: the users, their teams, limits and balances. */
+export function UsersPage() {
+  const session = useSession();
+  const navigate = useNavigate();
+  const [search] = useAddress();
+  const [isMaking, setIsMaking] = useState(false);
+  const users = useQuery(question('users.list', {}));
+  const rows = useRows(users.data?.items);
+  const wanted = (one(search, 'q') ?? '').toLowerCase();
+  const team = one(search, 'team');
+  const shown = rows?.filter((row) => row.name.toLowerCase().includes(wanted) && (team === undefined || row.team === team));
+  const mayMake = may(session, 'limits:write');
+  useKeys({ n: () => mayMake && setIsMaking(true) });
+  return (
+    <>
+      <PageHead title="Users">
+        {mayMake && (
+          <Button kind="main" icon="plus" shortcut="n" onClick={() => setIsMaking(true)}>
+            New user
+          </Button>
+        )}
+      </PageHead>
+      <PeopleTabs />
+      <NameFilter label="Name of the user" />
+      {users.isError && <Failure error={users.error} onRetry={() => void users.refetch()} />}
+      {shown === undefined && !users.isError && <Skeleton rows={10} />}
+      {shown?.length === 0 &&
+        (rows?.length === 0 ? (
+          <Empty title="There is no user yet." line="weir users create ann">
+            A user owns keys and pays for their calls. The first key of a name makes its user too.
+          </Empty>
+        ) : (
+          <Empty title="No user fits.">Search for a shorter part of the name.</Empty>
+        ))}
+      {shown !== undefined && shown.length > 0 && (
+        <UsersTable rows={shown} onOpen={({ name }) => void navigate({ to: paths.user(name) })} />
+      )}
+      <NewUserDialog open={isMaking} onClose={() => setIsMaking(false)} />
+    </>
+  );
+}
+
+const groupsMax = 50;
+
+/** The users with their spending of 30 days and their balances, the largest spending first. */
+function useRows(users: readonly User[] | undefined): readonly Row[] | undefined {
+  const zone = useZone();
+  const { from, to } = useSpan('30d');
+  const body = { from, to, time_zone: zone, granularity: 'none', group_by: ['user'], limit: groupsMax, rank_by: 'amount' } as const;
+  const usage = useQuery(question('usage.query', { body }));
+  const balances = useQuery(question('credits.balances', { query: {} }));
+  if (users === undefined) return undefined;
+  const spent = new Map(usage.data?.series.map(({ names, total }) => [names[0], nanosOf(total.amount)]));
+  const isWhole = usage.data?.other === null || usage.data?.other.total.calls === 0;
+  const accounts = new Map(balances.data?.items.flatMap(({ user, balance }) => (user === null ? [] : [[user, nanosOf(balance)] as const])));
+  const rows = users.map((user) => ({
+    ...user,
+    spent: spent.get(user.name) ?? (isWhole ? 0n : undefined),
+    account: accounts.get(user.name) ?? (balances.data === undefined ? undefined : 0n),
+  }));
+  const order = ({ spent: amount = 0n }: Row): bigint => amount;
+  return rows.toSorted((first, second) =>
+    order(first) === order(second) ? first.name.localeCompare(second.name) : order(first) < order(second) ? 1 : -1,
+  );
+}
+
+function UsersTable({ rows, onOpen }: { readonly rows: readonly Row[]; readonly onOpen: (row: Row) => void }) {
+  const [spentDigits, accountDigits] = [
+    columnDigits(rows.flatMap(({ spent }) => (spent === undefined ? [] : [spent]))),
+    columnDigits(rows.flatMap(({ account }) => (account === undefined ? [] : [account]))),
+  ];
+  const columns: readonly Column<Row>[] = [
+    { id: 'name', title: 'User', render: ({ name }) => <Link to={paths.user(name)}>{name}</Link> },
+    {
+      id: 'team',
+      title: 'Team',
+      priority: 2,
+      render: ({ team }) => (team === null ? '—' : <Link to={paths.team(team)}>{team}</Link>),
+    },
+    {
+      id: 'limits',
+      title: 'Limits',
+      priority: 3,
+      render: ({ limits }) => <span title={describeLimits(limits)}>{describeLimits(limits)}</span>,
+    },
+    { id: 'prepaid', title: 'Payment', priority: 3, render: ({ prepaid }) => (prepaid ? 'prepaid' : 'postpaid') },
+    {
+      id: 'spent',
+      title: 'Spend, 30 days',
+      figures: true,
+      priority: 2,
+      render: ({ spent }) => (spent === undefined ? '—' : <Amount money={spent} digits={spentDigits} />),
+    },
+    {
+      id: 'account',
+      title: 'Balance',
+      figures: true,
+      render: ({ account, prepaid }) => {
+        if (account === undefined) return '—';
+        const amount = <Amount money={account} digits={accountDigits} />;
+        return prepaid && account <= 0n ? (
+          <>
+            <State sign="✗" word="used up" tone="bad" /> {amount}
+          </>
+        ) : (
+          amount
+        );
+      },
+    },
+  ];
+  return <DataTable caption="Users, the largest spending first" columns={columns} rows={rows} keyOf={({ name }) => name} onOpen={onOpen} />;
+}
