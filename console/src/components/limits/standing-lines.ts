@@ -25,4 +25,4 @@ export function toneOf(share: number, isUsedUp: boolean): 'plain' | 'warning' | 
 
 export const moneyNames = { day: 'a day', month: 'a month', total: 'in all', balance: 'balance' } as const;
 export const rateNames = { requests: 'requests a minute', tokens: 'tokens a minute', concurrency: 'calls at a time' } as const;
-export const levelNames = { key: 'Key', user: 'User', team: 'Team', organization: 'Organization' } as const;
+export const levelNames = { key: 'Key', user: 'User', team: 'Team', organization: 'Organization', model: 'Model' } as const;
