@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
@@ -41,64 +40,6 @@ export async function openPages(executablePath: string, consoleUrl: string): Pro
     },
     [Symbol.asyncDispose]: () => browser.close(),
   };
-}
-
-/**
- * Sends a request with the session of a browser, as another client of the same person does.
- * @returns the body of the answer, which must not be a refusal
- */
-export async function sendAs(
-  { context }: Pages,
-  method: string,
-  path: string,
-  data?: unknown,
-  headers: Readonly<Record<string, string>> = {},
-) {
-  const answer = await context.request.fetch(`/api/v1${path}`, {
-    method,
-    headers: { 'sec-fetch-site': 'same-origin', ...(method === 'POST' && { 'idempotency-key': randomUUID() }), ...headers },
-    ...(data !== undefined && { data }),
-  });
-  assert.ok(answer.ok(), `${method} ${path}: ${answer.status()} ${await answer.text()}`);
-  const text = await answer.text();
-  const body: unknown = text === '' ? {} : JSON.parse(text);
-  assert.ok(typeof body === 'object' && body !== null);
-  return { ...body } as Readonly<Record<string, unknown>>;
-}
-
-/** A browser of another person, whom an operator makes and lets in by a link. */
-export async function openPagesAs(
-  operator: Pages,
-  person: { readonly name: string; readonly role: string; readonly users?: readonly string[] },
-  { executablePath, consoleUrl }: { readonly executablePath: string; readonly consoleUrl: string },
-): Promise<Pages> {
-  const { id } = await sendAs(operator, 'POST', '/people', person);
-  const { url } = await sendAs(operator, 'POST', `/people/${String(id)}/link`);
-  const pages = await openPages(executablePath, consoleUrl);
-  await pages.page.goto(`${consoleUrl}/${new URL(String(url)).hash}`);
-  await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();
-  return pages;
-}
-
-/** No page has a barrier, in both themes, wide and narrow, and none is wider than its window. */
-export async function assertNoBarrier(pages: Pages, path: string): Promise<void> {
-  const { page, context } = pages;
-  for (const theme of ['light', 'dark'])
-    for (const view of [
-      { width: 1440, height: 900 },
-      { width: 360, height: 740 },
-    ]) {
-      await context.addCookies([{ name: 'weir_theme', value: theme, url: new URL(page.url()).origin }]);
-      await page.setViewportSize(view);
-      await page.goto(path);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
-      const where = `${path} at ${view.width} px, ${theme}`;
-      assert.deepEqual(await findViolations(page), [], where);
-      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-      assert.ok(overflow <= 0, `${where} is ${overflow} px too wide`);
-    }
-  await page.setViewportSize({ width: 1440, height: 900 });
 }
 
 /** Every violation that axe finds on the page as it is now. The debugger injects it, so that the policy stays. */
