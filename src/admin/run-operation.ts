@@ -1,6 +1,5 @@
-import { Clean, Clone } from 'typebox/value';
-
 import type { Principal } from '../accounts/people/principal.ts';
+import { pickDeclared } from './declared-members.ts';
 import { type AdminContext, type Answer, isStream, type Operation, type RawInput, type StreamAnswer } from './operation.ts';
 import { AdminProblem } from './problem.ts';
 
@@ -35,5 +34,5 @@ export async function runOperation<Services, Params, Query, Body, Reply>(
   const answer = await operation.run(input, context);
   const { reply } = operation.schemas;
   if (isStream(answer) || reply === undefined) return answer;
-  return { ...answer, body: Clean(reply, Clone(answer.body)) };
+  return { ...answer, body: pickDeclared(reply, answer.body) };
 }
