@@ -9,6 +9,7 @@ export const paths = {
   usage: '/usage',
   calls: '/calls',
   call: (id: string) => at('calls', id),
+  playground: '/playground',
   keys: '/keys',
   key: (id: string) => at('keys', id),
   upstreams: '/upstreams',

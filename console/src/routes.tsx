@@ -44,6 +44,11 @@ const pages = [
   createRoute({ ...under, path: '/usage', component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage') }),
   createRoute({ ...under, path: '/calls', component: lazyRouteComponent(() => import('./pages/calls/calls-page.tsx'), 'CallsPage') }),
   createRoute({ ...under, path: '/calls/$id', component: lazyRouteComponent(() => import('./pages/calls/call-page.tsx'), 'CallPage') }),
+  createRoute({
+    ...under,
+    path: '/playground',
+    component: lazyRouteComponent(() => import('./pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+  }),
   createRoute({ ...under, path: '/keys', component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage') }),
   createRoute({ ...under, path: '/keys/$id', component: lazyRouteComponent(() => import('./pages/keys/key-page.tsx'), 'KeyPage') }),
   createRoute({

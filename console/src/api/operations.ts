@@ -262,14 +262,16 @@ export type Operations = {
   'playground.capture': { params: { id: string }; query: {}; body: undefined; reply: { id: string; key_id: string; key: string; user: string; calls: number; taken: number; state: "open" | "over"; created_at: string; until: string; created_by: string; kept: readonly ({ call_id: string; at: string; bytes: number })[] } };
   /** The four wires of a call that this session made in the playground; each reading is a row of the audit log */
   'playground.wires': { params: { id: string }; query: {}; body: undefined; reply: { client_request?: { start: string; headers: { readonly [name: string]: string }; body: string; encoding: "text" | "base64"; body_bytes: number; is_cut: boolean }; upstream_request?: { start: string; headers: { readonly [name: string]: string }; body: string; encoding: "text" | "base64"; body_bytes: number; is_cut: boolean }; upstream_reply?: { start: string; headers: { readonly [name: string]: string }; body: string; encoding: "text" | "base64"; body_bytes: number; is_cut: boolean }; client_reply?: { start: string; headers: { readonly [name: string]: string }; body: string; encoding: "text" | "base64"; body_bytes: number; is_cut: boolean } } };
+  /** The models that calls of a user may name in the playground, by their names, with what they do */
+  'playground.models': { params: {}; query: { user: string }; body: undefined; reply: { items: readonly ({ name: string; kinds: readonly (string)[]; passes: readonly (string)[] })[]; next_cursor: string | null; as_of: string } };
   /** Passes a GET to the gateway with the playground key that the header X-Weir-Playground-Key names */
   'playground.relay_get': { params: { path: string }; query: {}; body: undefined; reply: string };
   /** Passes a POST to the gateway with the playground key that the header X-Weir-Playground-Key names */
   'playground.relay_post': { params: { path: string }; query: {}; body: undefined; reply: string };
   /** Passes a DELETE to the gateway with the playground key that the header X-Weir-Playground-Key names */
   'playground.relay_delete': { params: { path: string }; query: {}; body: undefined; reply: string };
-  /** A request as lines for curl, Python and TypeScript, with the key as the variable WEIR_API_KEY */
-  'playground.snippet': { params: {}; query: {}; body: { method?: "GET" | "POST" | "DELETE"; path: string; body?: { readonly [name: string]: unknown } }; reply: { curl: string; python: string | null; typescript: string | null } };
+  /** A request as lines for curl, Go, Python and TypeScript, with the key as the variable WEIR_API_KEY */
+  'playground.snippet': { params: {}; query: {}; body: { method?: "GET" | "POST" | "DELETE"; path: string; body?: { readonly [name: string]: unknown } }; reply: { curl: string; go: string | null; python: string | null; typescript: string | null } };
   /** The changes by operators, newest first */
   'audit.list': { params: {}; query: { actor?: string; via?: "cli" | "api" | "gateway" | "configuration"; action?: string; subject?: string; from?: string; to?: string; limit?: number; cursor?: string }; body: undefined; reply: { items: readonly ({ sequence: number; at: string; actor: string; via: "cli" | "api" | "gateway" | "configuration"; action: string; subject: string; before: unknown | null; after: unknown | null; note: string | null; address: string | null; request_id: string | null; hash: string })[]; next_cursor: string | null; as_of: string } };
   /** The whole log as JSON Lines, oldest first */

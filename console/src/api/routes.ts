@@ -134,6 +134,7 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'playground.end_key': 'DELETE /api/v1/playground/keys/{id}',
   'playground.capture': 'POST /api/v1/playground/keys/{id}/captures',
   'playground.wires': 'GET /api/v1/playground/calls/{id}/wires',
+  'playground.models': 'GET /api/v1/playground/models',
   'playground.relay_get': 'GET /api/v1/playground/relay/{path}',
   'playground.relay_post': 'POST /api/v1/playground/relay/{path}',
   'playground.relay_delete': 'DELETE /api/v1/playground/relay/{path}',

@@ -18,6 +18,7 @@ export const entries: readonly (readonly Entry[])[] = [
     { text: 'Overview', to: paths.overview, icon: 'overview', letter: 'o', permission: 'usage:read' },
     { text: 'Usage', to: paths.usage, icon: 'usage', letter: 'u', permission: 'usage:read' },
     { text: 'Calls', to: paths.calls, icon: 'calls', letter: 'c', permission: 'calls:read' },
+    { text: 'Playground', to: paths.playground, icon: 'playground', letter: 'p', permission: 'playground:use' },
   ],
   [
     { text: 'Keys & users', to: paths.keys, also: [paths.users, paths.teams], icon: 'keys', letter: 'k', permission: 'keys:read' },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { queryUsage } from '../../../billing/usage/query-usage.ts';
-import type { DescribedModel, NodeState } from '../../../control/nodes/node-state.ts';
+import type { DescribedModel } from '../../../control/nodes/node-state.ts';
 import { instant, moneySchema, nullable, pageQuery, pageRowsDefault, pageSchema, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
@@ -10,6 +10,7 @@ import { notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
 import { readPosition } from '../read-position.ts';
+import { listNamed } from './list-named.ts';
 import type { UsageServices } from '../usage/usage-operations.ts';
 
 type ModelServices = ControlServices & ListServices & UsageServices;
@@ -74,13 +75,6 @@ function encodeModel({
     balance,
     targets: targets.map(({ id, upstream, model, tier, share, only }) => ({ id, upstream, model, tier, share, only: only ?? null })),
   };
-}
-
-/** The models of running gateways by their names. Of gateways that differ, the first one counts. */
-function listNamed(nodes: readonly NodeState[]): readonly DescribedModel[] {
-  const models = new Map<string, DescribedModel>();
-  for (const { description } of nodes) for (const model of description.models) models.getOrInsert(model.name, model);
-  return [...models.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 const listModels = operation({

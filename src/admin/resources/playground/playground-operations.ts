@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { AccessLimits } from '../../../accounts/access-limits.ts';
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
+import { isListed } from '../../../accounts/is-listed.ts';
 import type { ListedPlaygroundKey } from '../../../accounts/people/playground-key-store.ts';
 import { playgroundLimits, type PlaygroundKeys } from '../../../accounts/people/playground-keys.ts';
 import { maySee } from '../../../accounts/people/principal.ts';
@@ -14,15 +15,18 @@ import type { AdminContext, Answer, Operation, StreamAnswer } from '../../operat
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import { captureSchema, type CaptureServices, encodeCapture, wiresSchema } from '../captures/capture-operations.ts';
 import { headersToBrowser } from './passing-headers.ts';
+import { listNamed } from '../models/list-named.ts';
+import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
 import { type PlaygroundRelay, relayLimitsDefault } from './playground-relay.ts';
 import { writeSnippets } from './snippets.ts';
 
-export type PlaygroundServices = CaptureServices & {
-  readonly sessions: Pick<Sessions, 'list'>;
-  readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'listUsers'>;
-  readonly playgroundKeys: PlaygroundKeys;
-  readonly playgroundRelay: PlaygroundRelay;
-};
+export type PlaygroundServices = CaptureServices &
+  ControlServices & {
+    readonly sessions: Pick<Sessions, 'list'>;
+    readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'listUsers' | 'listTeams' | 'readOrganization'>;
+    readonly playgroundKeys: PlaygroundKeys;
+    readonly playgroundRelay: PlaygroundRelay;
+  };
 type Context = AdminContext<PlaygroundServices>;
 
 const spendUsdMax = 1000;
@@ -198,6 +202,39 @@ const getWires = operation({
   },
 });
 
+const listModels = operation({
+  id: 'playground.models',
+  method: 'GET',
+  path: '/playground/models',
+  summary: 'The models that calls of a user may name in the playground, by their names, with what they do',
+  access: 'playground:use',
+  query: record({ user: Type.String({ maxLength: 256, description: 'The user who would pay.' }) }),
+  reply: pageSchema(
+    record({
+      name: Type.String(),
+      kinds: Type.Array(Type.String(), { description: 'Empty if unknown.' }),
+      passes: Type.Array(Type.String(), { description: 'The interfaces of chats that it serves without translation.' }),
+    }),
+  ),
+  handle: async ({ query }, context: Context) => {
+    const { services, principal, nowMs } = context;
+    const userName = query.user.normalize('NFC');
+    const user = (await services.accounts.listUsers()).find(({ name }) => name === userName && maySee(principal.users, name));
+    if (user === undefined) throw notFound('user of this name');
+    const team = (await services.accounts.listTeams()).find(({ name }) => name === user.team);
+    const levels = [user.limits, team?.limits, (await services.accounts.readOrganization()).limits];
+    const models = listNamed(await listLiveNodes(context)).filter(
+      ({ name }) => !name.endsWith('*') && levels.every((limits) => isListed(limits?.models, name)),
+    );
+    const items = models.map(({ name, kinds, targets: [first, ...others] }) => ({
+      name,
+      kinds: [...kinds],
+      passes: (first?.dialects ?? []).filter((spoken) => others.every(({ dialects }) => dialects.includes(spoken))),
+    }));
+    return { body: { items, next_cursor: null, as_of: instant(nowMs()) } };
+  },
+});
+
 /** Passes a request to the gateway, with the secret of a key of this session. */
 function relay(method: 'GET' | 'POST' | 'DELETE') {
   return operation({
@@ -229,7 +266,7 @@ const snippet = operation({
   id: 'playground.snippet',
   method: 'POST',
   path: '/playground/snippet',
-  summary: 'A request as lines for curl, Python and TypeScript, with the key as the variable WEIR_API_KEY',
+  summary: 'A request as lines for curl, Go, Python and TypeScript, with the key as the variable WEIR_API_KEY',
   access: 'playground:use',
   body: request({
     method: Type.Optional(Type.Enum(['GET', 'POST', 'DELETE'])),
@@ -240,6 +277,7 @@ const snippet = operation({
   }),
   reply: record({
     curl: Type.String(),
+    go: Type.Union([Type.String(), Type.Null()], { description: "With Go's own HTTP client; null for a form." }),
     python: Type.Union([Type.String(), Type.Null()], { description: 'With the official SDK of the interface; null if it has none.' }),
     typescript: Type.Union([Type.String(), Type.Null()]),
   }),
@@ -248,7 +286,8 @@ const snippet = operation({
     const written = writeSnippets({ address, method: method ?? (body === undefined ? 'GET' : 'POST'), target: path, body });
     if (written === undefined)
       throw invalidField('/path', 'pattern', 'The field path must be a path of the gateway, such as /v1/messages.');
-    return { body: { curl: written.curl, python: written.python ?? null, typescript: written.typescript ?? null } };
+    const { curl, go, python, typescript } = written;
+    return { body: { curl, go: go ?? null, python: python ?? null, typescript: typescript ?? null } };
   },
 });
 
@@ -258,6 +297,7 @@ export const playgroundOperations: readonly Operation<PlaygroundServices>[] = [
   endKey,
   captureKey,
   getWires,
+  listModels,
   relay('GET'),
   relay('POST'),
   relay('DELETE'),

@@ -94,3 +94,15 @@ test('no secret of the address gets into the lines, and no path leads out of the
   for (const target of ['v1/messages', '/v1/../health', '//evil', '/v1/a b', "/v1/'; rm -rf", '/v1/$(id)\n'])
     assert.equal(writeSnippets({ address, method: 'GET', target, body: undefined }), undefined, target);
 });
+
+test('Go sends the JSON as it is, in a raw string unless it has a backquote', () => {
+  const { go = '' } = write('/v1/messages', { model: 'claude-sonnet-4-5', max_tokens: 5, messages: [] });
+  assert.match(go, /^package main\n\nimport \(\n\t"fmt"\n\t"io"\n\t"net\/http"\n\t"os"\n\t"strings"\n\)/);
+  assert.match(go, /http\.NewRequest\("POST", "http:\/\/127\.0\.0\.1:8080\/v1\/messages", strings\.NewReader\(`\{\n {2}"model": /);
+  assert.match(go, /request\.Header\.Set\("x-api-key", os\.Getenv\("WEIR_API_KEY"\)\)\n\trequest\.Header\.Set\("anthropic-version"/);
+  assert.match(write('/v1/responses', { input: '`x`' }).go ?? '', /strings\.NewReader\("\{\\n {2}\\"input\\": \\"`x`\\"\\n\}"\)/);
+  const other = write('/v1/files/file_1', undefined, 'DELETE').go ?? '';
+  assert.match(other, /http\.NewRequest\("DELETE", "[^"]+", nil\)/);
+  assert.doesNotMatch(other, /strings|content-type/);
+  assert.equal(write('/v1/audio/transcriptions', { file: 'a.mp3', model: 'whisper-1' }).go, undefined);
+});

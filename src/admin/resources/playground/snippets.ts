@@ -1,9 +1,12 @@
 import { isJsonObject } from '../../../platform/json/json-value.ts';
 import { readTarget } from './read-target.ts';
+import { writeGo } from './write-go.ts';
 
 /** A request of the playground as lines that make it elsewhere. Their key is a variable, never a secret. */
 export type Snippets = {
   readonly curl: string;
+  /** With Go's own HTTP client; undefined for a form, which Go writes part by part. */
+  readonly go: string | undefined;
   /** With the official SDK of the interface; undefined if it has none. */
   readonly python: string | undefined;
   readonly typescript: string | undefined;
@@ -31,6 +34,7 @@ export function writeSnippets({ address, method, target, body: given }: SnippetR
   const call = method === 'POST' && body !== undefined ? findCall(path, body) : undefined;
   return {
     curl: writeCurl(request),
+    go: isForm(path) ? undefined : writeGo(request),
     python: call === undefined ? undefined : writePython(address, call),
     typescript: call === undefined ? undefined : writeTypescript(address, call),
   };
