@@ -146,7 +146,7 @@ export function ReceiptLink({ id, receipt }: { readonly id: string; readonly rec
   if (receipt === 'asked') return <span>receipt follows</span>;
   if (receipt === 'none') return <span>no receipt</span>;
   return (
-    <Link to={paths.call(id)} aria-label="Receipt of this call">
+    <Link to={paths.call(id)}>
       <Amount money={receipt.total} estimated={receipt.estimated} /> receipt
     </Link>
   );

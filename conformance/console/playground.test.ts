@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
+import { findChromium } from './find-chromium.ts';
+import { findViolations, openPages, type Pages } from './open-pages.ts';
+
+const chromiumPath = findChromium();
+const views = [
+  { width: 1440, height: 900 },
+  { width: 360, height: 740 },
+];
+const lanes = [
+  'messages:claude-sonnet-4-5',
+  'responses:gpt-5-mini',
+  'generate-content:gemini-2.5-flash',
+  'chat-completions:claude-haiku-4-5',
+];
+const four = `/playground?${lanes.map((lane) => `lane=${lane}`).join('&')}`;
+/** What a browser writes about a refused request. */
+const refused = /^Failed to load resource: .* status of 4\d\d/;
+const kite = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAEklEQVR4nGP4z8CAB+GTG8HSALfKY52fTcuYAAAAAElFTkSuQmCC', 'base64');
+
+describe('the playground of the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
+  let weir: ServedWeir;
+  let pages: Pages;
+  const opened = new AsyncDisposableStack();
+
+  before(async () => {
+    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
+    pages.context.setDefaultTimeout(12_000);
+    await pages.page.goto(weir.consoleLink);
+    await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+  after(() => opened.disposeAsync());
+
+  const lane = (letter: string) => pages.page.getByRole('region', { name: `Lane ${letter}`, exact: true });
+  const message = () => pages.page.getByLabel('Message to all lanes');
+  const receipts = () => pages.page.getByRole('link', { name: / receipt$/ });
+
+  test('four interfaces get one picture and one tool, and each is answered by hand', async () => {
+    const { page } = pages;
+    await page.goto(four);
+    await page.getByRole('button', { name: 'Tools' }).click();
+    await page.getByRole('button', { name: 'Function' }).click();
+    await page.getByLabel('Name').fill('find_kite');
+    await page.getByRole('button', { name: 'Add the function' }).click();
+    await page.keyboard.press('Escape');
+    await message().fill('What is this? [[simulator tool-name=find_kite tool-calls=1]]');
+    await page.setInputFiles('input[type=file]', { name: 'kite.png', mimeType: 'image/png', buffer: kite });
+    await page.getByText(/^about \$\d.*, at most \$\d/).waitFor();
+    await page
+      .getByLabel('POST /v1/messages')
+      .and(page.getByText('‹1: kite.png', { exact: false }))
+      .waitFor();
+    await page.keyboard.press('Control+Enter');
+    for (const letter of ['A', 'B', 'C', 'D']) {
+      await lane(letter)
+        .getByLabel(/^Your answer for find_kite/)
+        .fill(`a kite ${letter}`);
+      await lane(letter).getByRole('button', { name: 'Send the answer' }).click();
+      await lane(letter)
+        .getByRole('link', { name: / receipt$/ })
+        .nth(1)
+        .waitFor();
+      await lane(letter).getByText('This is a simulated reply', { exact: false }).first().waitFor();
+    }
+    assert.equal(await page.getByRole('alert').count(), 0);
+    assert.ok(!page.url().includes('kite'), 'the address holds lanes, and no text');
+    assert.deepEqual(new URL(page.url()).searchParams.getAll('lane'), lanes);
+    pages.assertQuiet();
+  });
+
+  test('the wires of a call are shown as events and raw, and what the translation changed as a difference', async () => {
+    const { page } = pages;
+    await lane('D').getByRole('button', { name: 'Show request and wires' }).click();
+    await page.getByRole('button', { name: 'Events', exact: true }).click();
+    await page.getByRole('list', { name: 'Events of the last call' }).getByText('[DONE]').waitFor();
+    await page.getByRole('button', { name: 'Wires', exact: true }).click();
+    await page.getByText('POST /v1/chat/completions').waitFor();
+    await page.getByRole('button', { name: 'Difference ①②' }).click();
+    const difference = page.getByRole('list', { name: 'Difference' });
+    await difference.getByText('max_tokens').waitFor();
+    await page.getByRole('button', { name: '③ upstream to Weir' }).click();
+    await page.getByText('message_stop', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Raw' }).click();
+    await page.getByLabel('Body', { exact: true }).getByText('event: message_stop', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Code', exact: true }).click();
+    await page.getByLabel('curl', { exact: true }).getByText('/v1/chat/completions', { exact: false }).waitFor();
+    for (const [language, words] of [
+      ['TypeScript', 'client.chat.completions.create'],
+      ['Python', 'client.chat.completions.create'],
+      ['Go', 'http.NewRequest("POST"'],
+    ] as const) {
+      await page.getByRole('button', { name: language, exact: true }).click();
+      await page.getByLabel(language, { exact: true }).getByText(words, { exact: false }).waitFor();
+    }
+    // A call whose wires are not kept yet is asked for again, and the browser writes each refusal down.
+    pages.assertQuiet(refused);
+  });
+
+  test('a stopped call says so, is charged for what was made, and its text is repeated', async () => {
+    const { page } = pages;
+    await page.goto('/playground?lane=messages:claude-sonnet-4-5');
+    await message().fill('Count. [[simulator pace=tokensPerSecond=20 output-tokens=4000]]');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await lane('A').getByText('This is', { exact: false }).waitFor();
+    await page.keyboard.press('Control+.');
+    await lane('A').getByText('You stopped it.', { exact: false }).waitFor();
+    await receipts().waitFor();
+    await lane('A').getByRole('button', { name: 'Send again' }).waitFor();
+    await receipts().click();
+    await page.getByText('client left').first().waitFor();
+    await page.goBack();
+    await lane('A').getByText('You stopped it.', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Begin anew' }).click();
+    pages.assertQuiet(refused);
+  });
+
+  test('what is shown is sent, also what is wrong, and the error is that of the interface', async () => {
+    const { page } = pages;
+    await page.goto('/playground?lane=messages:claude-sonnet-4-5');
+    const request = page.getByLabel('POST /v1/messages');
+    await request.fill('{"model": "claude-sonnet-4-5", "messages": [], "max_tokens": 5}');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await lane('A').getByText('Refused with 400').waitFor();
+    await lane('A').getByText('Anthropic.BadRequestError').waitFor();
+    await lane('A').getByLabel('The error as it came').getByText('"invalid_request_error"', { exact: false }).waitFor();
+    await request.fill(
+      '{"model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "As edited"}], "max_tokens": 20, "stop_sequences": ["zz"]}',
+    );
+    await page.getByRole('button', { name: 'Run' }).click();
+    await receipts().waitFor();
+    await page.getByRole('button', { name: 'Wires', exact: true }).click();
+    await page.getByLabel('Body', { exact: true }).getByText('"stop_sequences"', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Next request' }).click();
+    await page.getByRole('button', { name: 'Put it back' }).click();
+    assert.doesNotMatch(await request.inputValue(), /stop_sequences/);
+    pages.assertQuiet(refused);
+  });
+
+  test('a bound that is used up refuses in the words of the interface, and a higher one goes on', async () => {
+    const { page } = pages;
+    await page.goto('/playground?lane=chat-completions:gpt-5-mini&most=0.000001');
+    await message().fill('Hello');
+    await page.getByText('more than is left', { exact: false }).waitFor();
+    await page.keyboard.press('Control+Enter');
+    await lane('A').getByText('insufficient_quota', { exact: false }).first().waitFor();
+    await page.getByLabel('The most that these calls may cost, in USD').fill('2');
+    await page.keyboard.press('Enter');
+    await lane('A').getByRole('button', { name: 'Send again' }).click();
+    await receipts().waitFor();
+    assert.match(page.url(), /most=2/);
+    pages.assertQuiet(refused);
+  });
+
+  test('a reply fits the JSON Schema that was asked for, and parameters stay in the address', async () => {
+    const { page } = pages;
+    await page.goto('/playground?lane=messages;stream=0:claude-sonnet-4-5&temp=0.5&max=300');
+    await page.getByRole('button', { name: 'JSON reply' }).click();
+    await page.getByRole('button', { name: 'Use an example' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await message().fill('Hello');
+    const request = page.getByLabel('POST /v1/messages');
+    const body = JSON.parse(await request.inputValue()) as Record<string, unknown>;
+    assert.deepEqual([body['temperature'], body['max_tokens'], 'output_config' in body, 'stream' in body], [0.5, 300, true, false]);
+    await page.getByRole('button', { name: 'Run' }).click();
+    await receipts().waitFor();
+    assert.match((await lane('A').innerText()).replaceAll(/\s/g, ''), /\{"answer":"/);
+    pages.assertQuiet();
+  });
+
+  const path = '/playground?lane=responses:gpt-5-mini&lane=messages:claude-haiku-4-5&show=code';
+  for (const theme of ['light', 'dark'])
+    for (const view of views)
+      test(`the playground has no barrier at ${view.width} px in the ${theme} theme`, async () => {
+        const { page, context } = pages;
+        await context.addCookies([{ name: 'weir_theme', value: theme, url: weir.consoleUrl }]);
+        await page.setViewportSize(view);
+        await page.goto(path);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await message().fill('Hello');
+        await page.waitForLoadState('networkidle');
+        assert.deepEqual(await findViolations(page), []);
+        await message().fill('Hello [[simulator tool-name=find_kite]]');
+        await page.keyboard.press('Control+Enter');
+        await receipts().first().waitFor();
+        assert.deepEqual(await findViolations(page), []);
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+        assert.ok(overflow <= 0, `the page is ${overflow} px too wide`);
+        pages.assertQuiet();
+      });
+});
