@@ -40,7 +40,7 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
   const message = () => pages.page.getByLabel('Message to all lanes');
   const receipts = () => pages.page.getByRole('link', { name: / receipt$/ });
 
-  test('four interfaces get one picture and one tool, and each is answered by hand', async () => {
+  test('four interfaces get one image and one tool, and each call of it is answered by hand', async () => {
     const { page } = pages;
     await page.goto(four);
     await page.getByRole('button', { name: 'Tools' }).click();
@@ -119,7 +119,7 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
     pages.assertQuiet(refused);
   });
 
-  test('what is shown is sent, also what is wrong, and the error is that of the interface', async () => {
+  test('the request is sent as it is shown, mistakes too, and its error has the format of the interface', async () => {
     const { page } = pages;
     await page.goto('/playground?lane=messages:claude-sonnet-4-5');
     const request = page.getByLabel('POST /v1/messages');
@@ -141,7 +141,7 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
     pages.assertQuiet(refused);
   });
 
-  test('a bound that is used up refuses in the words of the interface, and a higher one goes on', async () => {
+  test('a call beyond the bound is refused in the format of the interface, and passes with a higher one', async () => {
     const { page } = pages;
     await page.goto('/playground?lane=chat-completions:gpt-5-mini&most=0.000001');
     await message().fill('Hello');

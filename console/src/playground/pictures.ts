@@ -9,7 +9,7 @@ const pictureBytesMax = 10 * 1024 * 1024;
 
 /** Why a file cannot be sent as a picture; undefined if it can. */
 export function refusePicture({ name, type, size }: Pick<File, 'name' | 'type' | 'size'>): string | undefined {
-  if (!(pictureTypes as readonly string[]).includes(type)) return `${name} is not a PNG, JPEG, WebP or GIF picture.`;
+  if (!(pictureTypes as readonly string[]).includes(type)) return `${name} is not a PNG, JPEG, WebP or GIF image.`;
   if (size > pictureBytesMax) return `${name} has more than 10 MiB.`;
   return undefined;
 }
@@ -17,7 +17,7 @@ export function refusePicture({ name, type, size }: Pick<File, 'name' | 'type' |
 /** Reads a picture. In texts that people see, a mark stands for its bytes: nobody can read a megabyte of base64. */
 export async function addPicture(file: File): Promise<Picture> {
   count += 1;
-  const name = file.name.replaceAll(/[^\p{L}\p{N}._ -]/gu, '_') || 'picture';
+  const name = file.name.replaceAll(/[^\p{L}\p{N}._ -]/gu, '_') || 'image';
   const mark = `\u2039${count}: ${name}, ${file.size} bytes\u203a`;
   bytes.set(mark, toBase64(new Uint8Array(await file.arrayBuffer())));
   return { name, mediaType: file.type, mark };

@@ -58,7 +58,7 @@ export function Composer({ payer, requests, isReady, isRunning, onRun, onStop, c
             <button
               key={picture.mark}
               type="button"
-              aria-label={`Remove the picture ${picture.name}`}
+              aria-label={`Remove the image ${picture.name}`}
               onClick={() => chat.change((state) => ({ ...state, pictures: state.pictures.filter(({ mark }) => mark !== picture.mark) }))}
             >
               <img src={pictureAddress(picture)} alt="" />
@@ -74,7 +74,7 @@ export function Composer({ payer, requests, isReady, isRunning, onRun, onStop, c
       )}
       <div className={styles['composerRow']}>
         <label className={styles['file']}>
-          <Icon name="plus" /> Picture
+          <Icon name="plus" /> Image
           <input
             type="file"
             className="visually-hidden"

@@ -76,7 +76,7 @@ function RequestView({ next: { method, path, body }, isEdited, onEdit }: Pick<Pr
             ? 'A form; its file is sent as it is.'
             : isEdited
               ? 'You have edited this text. It is sent exactly as it stands here, until you put it back.'
-              : 'This text is sent, exactly. You may edit it; ‹…› stands for the bytes of a picture.'
+              : 'This text is sent, exactly. You may edit it; ‹…› stands for the bytes of an image.'
         }
         mono
         lines={lines}
