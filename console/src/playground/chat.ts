@@ -26,7 +26,7 @@ export type ChatState = {
   readonly lanes: readonly LaneState[];
 };
 
-export const emptyLane: LaneState = { entries: [], edited: undefined };
+const emptyLane: LaneState = { entries: [], edited: undefined };
 
 export const chat = createStore<ChatState>({ text: '', pictures: [], system: '', tools: [], schema: '', lanes: [] });
 
@@ -163,7 +163,7 @@ export async function runLane(index: number, lane: Lane, shared: Parameters, pay
 }
 
 /** Asks for the receipt of a call that has ended, if it can have one. */
-export async function fetchReceipt({ keyId, requestId, problem }: Run, update: (change: Partial<Run>) => void): Promise<void> {
+async function fetchReceipt({ keyId, requestId, problem }: Run, update: (change: Partial<Run>) => void): Promise<void> {
   if (keyId === undefined || requestId === undefined || problem !== undefined) return;
   update({ receipt: 'asked' });
   try {

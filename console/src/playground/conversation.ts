@@ -1,7 +1,7 @@
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [name: string]: Json };
 
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const asList = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
 export const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
@@ -74,7 +74,7 @@ export type Reply = {
 export type StreamEvent = { readonly event: string | undefined; readonly data: string };
 
 /** Reads a stream of an interface, event by event. */
-export type ReplyReader = { readonly push: (event: StreamEvent) => void; readonly read: () => Reply };
+type ReplyReader = { readonly push: (event: StreamEvent) => void; readonly read: () => Reply };
 
 /** How one interface writes requests and replies. Pure. */
 export type ChatInterface = {

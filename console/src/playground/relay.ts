@@ -16,7 +16,7 @@ type Relayed = {
 };
 
 /** The address at which the console passes a request to the gateway. */
-export const relayAddress = (path: string): string => `${apiPath}/playground/relay${path}`;
+const relayAddress = (path: string): string => `${apiPath}/playground/relay${path}`;
 
 /**
  * Sends a request to the gateway through the console, which adds the key.

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { Failure } from '../../components/failure.tsx';
 import { one } from '../../components/search-params.ts';
 import { useAddress } from '../../components/use-page.ts';
-import { chat, laneAt, requestOf, runLane, stopLane, writtenTurn } from '../../playground/chat.ts';
+import { changeLane, chat, laneAt, requestOf, runLane, stopLane, writtenTurn } from '../../playground/chat.ts';
 import { chatInterfaces } from '../../playground/interfaces/registry.ts';
 import { lanesMax } from '../../playground/lanes.ts';
 import type { Payer } from '../../playground/payer.ts';
@@ -86,20 +86,12 @@ export function ChatPage({ payer }: { readonly payer: Payer }) {
           title={lanes.length > 1 ? `Lane ${letters[shown] ?? ''}: ${chatInterfaces[lane.by].title}` : 'Request and wires'}
           next={requestOf(state, lane, shown, parameters, written)}
           isEdited={laneAt(state, shown).edited !== undefined}
-          onEdit={(edited) => editLane(shown, edited)}
+          onEdit={(edited) => changeLane(shown, (before) => ({ ...before, edited }))}
           run={lastRun(laneAt(state, shown).entries)}
         />
       )}
     </>
   );
-}
-
-function editLane(index: number, edited: string | undefined): void {
-  chat.change((state) => {
-    const lanes = Array.from({ length: Math.max(state.lanes.length, index + 1) }, (_each, at) => laneAt(state, at));
-    lanes[index] = { ...laneAt(state, index), edited };
-    return { ...state, lanes };
-  });
 }
 
 function lastRun(entries: ReturnType<typeof laneAt>['entries']) {

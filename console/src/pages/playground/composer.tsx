@@ -111,7 +111,7 @@ export function Composer({ payer, requests, isReady, isRunning, onRun, onStop, c
 const settleMs = 700;
 
 /** What the next run would cost, once nothing is being written any more. */
-export function QuoteView({ payer, requests }: { readonly payer: Payer; readonly requests: readonly Sent[] }) {
+function QuoteView({ payer, requests }: { readonly payer: Payer; readonly requests: readonly Sent[] }) {
   const of = JSON.stringify([payer, requests]);
   const [found, setFound] = useState<{ readonly of: string; readonly quotes: readonly Quote[] }>();
   useEffect(() => {

@@ -110,7 +110,7 @@ const languages = [
 ] as const;
 
 /** The request as a program makes it, with the key as a variable. */
-export function CodeView({ method, path, body }: Sent) {
+function CodeView({ method, path, body }: Sent) {
   const [language, setLanguage] = useState<(typeof languages)[number]['id']>('curl');
   const parsed = parseObject(body);
   const { data, error } = useQuery({

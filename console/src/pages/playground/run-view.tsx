@@ -142,7 +142,7 @@ function speedOf(tokens: number | undefined, firstMs: number | undefined, totalM
   return `${Math.round((tokens * 1000) / (totalMs - firstMs))} tokens/s`;
 }
 
-export function ReceiptLink({ id, receipt }: { readonly id: string; readonly receipt: NonNullable<Run['receipt']> }) {
+function ReceiptLink({ id, receipt }: { readonly id: string; readonly receipt: NonNullable<Run['receipt']> }) {
   if (receipt === 'asked') return <span>receipt follows</span>;
   if (receipt === 'none') return <span>no receipt</span>;
   return (

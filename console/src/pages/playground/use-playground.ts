@@ -36,7 +36,7 @@ export function useModels(kind: string): { readonly models: readonly PlaygroundM
 }
 
 /** The lane of a model: in an interface that it serves without translation, if there is one. */
-export function laneFor({ name, passes }: Pick<PlaygroundModel, 'name' | 'passes'>): Lane {
+function laneFor({ name, passes }: Pick<PlaygroundModel, 'name' | 'passes'>): Lane {
   const by = interfaceIds.find((id) => passes.includes(chatInterfaces[id].book)) ?? 'messages';
   return { by, model: name, stream: true, own: {} };
 }
