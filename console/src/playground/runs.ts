@@ -1,5 +1,5 @@
 import type { Receipt } from '../../../src/billing/receipts/receipt.ts';
-import { ApiProblem, toProblem } from '../api/problem.ts';
+import { type ApiProblem, toProblem } from '../api/problem.ts';
 import type { Reply, StreamEvent } from './conversation.ts';
 
 export type TimedEvent = StreamEvent & { readonly atMs: number };

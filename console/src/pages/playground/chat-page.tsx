@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { Failure } from '../../components/failure.tsx';
 import { one } from '../../components/search-params.ts';
 import { useAddress } from '../../components/use-page.ts';
-import { changeLane, chat, laneAt, requestOf, runLane, stopLane, writtenTurn } from '../../playground/chat.ts';
+import { changeLane, chat, type ChatState, laneAt, requestOf, runLane, stopLane, writtenTurn } from '../../playground/chat.ts';
 import { chatInterfaces } from '../../playground/interfaces/registry.ts';
 import { lanesMax } from '../../playground/lanes.ts';
 import type { Payer } from '../../playground/payer.ts';
@@ -26,30 +26,22 @@ export function ChatPage({ payer }: { readonly payer: Payer }) {
   const [search, changeAddress] = useAddress();
   const shown = Math.min(lanes.length - 1, Math.max(0, Number(one(search, 'of') ?? 0) || 0));
   const written = writtenTurn(state);
-  const isRunning = lanes.some((_lane, index) => isUnderWay(index));
+  const isRunning = lanes.some((_lane, index) => isUnderWay(state, index));
   const isReady = lanes.every(({ model }, index) => laneAt(state, index).edited !== undefined || (model !== '' && written.length > 0));
-
-  function isUnderWay(index: number): boolean {
-    const last = laneAt(state, index).entries.at(-1);
-    return last?.kind === 'run' && last.run.state === 'running';
-  }
+  const inspect = (index: number): void => changeAddress({ of: index === 0 ? undefined : String(index) }, true);
   const run = (): void => {
     if (!isReady || isRunning) return;
     lanes.forEach((lane, index) => void runLane(index, lane, parameters, payer, written));
     chat.change((before) => ({ ...before, text: '', pictures: [] }));
   };
   const stop = (): void => lanes.forEach((_lane, index) => stopLane(index));
-  useRunKeys(run, stop, (index) => index < lanes.length && changeAddress({ of: index === 0 ? undefined : String(index) }, true));
+  useRunKeys(run, stop, (index) => index < lanes.length && inspect(index));
   const lane = lanes[shown] ?? lanes[0];
   return (
     <>
       {error !== null && <Failure error={error} />}
       <ChatSettings parameters={parameters} />
-      <datalist id="playground-models">
-        {models?.map(({ name }) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
+      <ModelNames models={models} />
       <div className={styles['lanes']} data-count={lanes.length}>
         {lanes.map((each, index) => (
           <ChatLane
@@ -63,7 +55,7 @@ export function ChatPage({ payer }: { readonly payer: Payer }) {
             isAlone={lanes.length === 1}
             onChange={(changed) => change(index, changed)}
             onRemove={lanes.length > 1 ? () => remove(index) : undefined}
-            onInspect={() => changeAddress({ of: index === 0 ? undefined : String(index) }, true)}
+            onInspect={() => inspect(index)}
           />
         ))}
       </div>
@@ -92,6 +84,22 @@ export function ChatPage({ payer }: { readonly payer: Payer }) {
       )}
     </>
   );
+}
+
+/** The names that the fields of models offer. */
+function ModelNames({ models }: Pick<ReturnType<typeof useModels>, 'models'>) {
+  return (
+    <datalist id="playground-models">
+      {models?.map(({ name }) => (
+        <option key={name} value={name} />
+      ))}
+    </datalist>
+  );
+}
+
+function isUnderWay(state: ChatState, index: number): boolean {
+  const last = laneAt(state, index).entries.at(-1);
+  return last?.kind === 'run' && last.run.state === 'running';
 }
 
 function lastRun(entries: ReturnType<typeof laneAt>['entries']) {

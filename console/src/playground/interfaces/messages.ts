@@ -115,7 +115,7 @@ function createReader() {
       const data = dataOf(event);
       if (data === undefined) return;
       const index = asCount(data['index']) ?? 0;
-      switch (data['type']) {
+      switch (asText(data['type'])) {
         case 'message_start':
           usage = { ...usage, ...asObject(asObject(data['message'])['usage']) };
           break;
