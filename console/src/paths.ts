@@ -14,6 +14,7 @@ export const paths = {
   key: (id: string) => at('keys', id),
   upstreams: '/upstreams',
   upstream: (name: string) => at('upstreams', name),
+  reconciliation: (id?: string) => (id === undefined ? '/reconciliation' : at('reconciliation', id)),
   prices: '/prices',
   priceDraft: (id: string) => at('prices', 'drafts', id),
   priceBook: (number: string) => at('prices', 'books', number),
@@ -35,6 +36,7 @@ export const placeOf = {
   team: (name: string): Place => ({ to: paths.team(name) }),
   model: (name: string) => callsOf({ model: name }),
   price_draft: (id: string): Place => ({ to: paths.priceDraft(id) }),
+  reconciliation: (id: string): Place => ({ to: paths.reconciliation(id) }),
   price_book: (number: string): Place => ({ to: paths.priceBook(number) }),
 } as const;
 

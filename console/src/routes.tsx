@@ -61,6 +61,16 @@ const pages = [
     path: '/upstreams/$name',
     component: lazyRouteComponent(() => import('./pages/upstreams/upstream-page.tsx'), 'UpstreamPage'),
   }),
+  createRoute({
+    ...under,
+    path: '/reconciliation',
+    component: lazyRouteComponent(() => import('./pages/reconciliation/reconciliation-page.tsx'), 'ReconciliationPage'),
+  }),
+  createRoute({
+    ...under,
+    path: '/reconciliation/$id',
+    component: lazyRouteComponent(() => import('./pages/reconciliation/comparison-page.tsx'), 'ComparisonPage'),
+  }),
   createRoute({ ...under, path: '/prices', component: lazyRouteComponent(() => import('./pages/prices/prices-page.tsx'), 'PricesPage') }),
   createRoute({
     ...under,

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import type { Body, Reply } from '../../api/client.ts';
+import type { Body } from '../../api/client.ts';
 import { curlOf } from '../../api/equivalents.ts';
 import { question } from '../../api/query-client.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
@@ -13,8 +13,6 @@ import { ChargeTable } from './charge-table.tsx';
 import { dayToday } from './price-list.tsx';
 import { QuoteForm, type QuoteDraft, readQuote } from './quote-form.tsx';
 import styles from './prices-page.module.css';
-
-export type Charge = Reply<'prices.quote'>;
 
 /** What a call costs by the prices in force: with the code that charges. */
 export function Calculator() {

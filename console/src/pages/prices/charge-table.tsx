@@ -1,9 +1,11 @@
+import type { Reply } from '../../api/client.ts';
 import { Amount } from '../../components/amount.tsx';
 import { showCount } from '../../format/numbers.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import styles from './charge-table.module.css';
-import type { Charge } from './calculator.tsx';
+
+type Charge = Reply<'prices.quote'>;
 
 /** The lines of a charge, as a receipt has them. */
 export function ChargeTable({ title, charge }: { readonly title: string; readonly charge: Charge }) {

@@ -13,7 +13,7 @@ import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { InlineSelect } from '../../ui/field.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { State } from '../../ui/state.tsx';
-import type { DraftProps } from './draft-page.tsx';
+import type { DraftProps } from './draft-props.ts';
 import { Change } from './price-table.tsx';
 import { labelOfMember } from './price-words.ts';
 import styles from './prices-page.module.css';

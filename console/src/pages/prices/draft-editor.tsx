@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { BookProblems } from './book-problems.tsx';
-import type { DraftProps } from './draft-page.tsx';
+import type { DraftProps } from './draft-props.ts';
 import { PriceTable } from './price-table.tsx';
 import { asBook, type PriceBookFile } from './price-words.ts';
 import styles from './prices-page.module.css';

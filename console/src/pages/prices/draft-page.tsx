@@ -5,7 +5,6 @@ import { useState } from 'react';
 import { curlOf } from '../../api/equivalents.ts';
 import { versionedQuestion } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
-import type { Reply } from '../../api/client.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -21,13 +20,11 @@ import { say } from '../../ui/toasts.tsx';
 import { useKeys } from '../../ui/use-keys.ts';
 import { DraftDifference } from './draft-difference.tsx';
 import { DraftEditor } from './draft-editor.tsx';
+import type { DraftProps } from './draft-props.ts';
 import { DraftPublication } from './draft-publication.tsx';
 import { DraftQuote } from './draft-quote.tsx';
 import { DraftStaging } from './draft-staging.tsx';
 import styles from './prices-page.module.css';
-
-export type Draft = Reply<'price_drafts.get'>;
-export type DraftProps = { readonly draft: Draft; readonly version: string | undefined };
 
 const steps = [
   { step: '1', text: '1 Prices', view: DraftEditor, permission: 'prices:stage' },

@@ -16,7 +16,7 @@ import { CheckField, TextField } from '../../ui/field.tsx';
 import { Notice, Skeleton } from '../../ui/notice.tsx';
 import { say } from '../../ui/toasts.tsx';
 import type { PublishedBook } from './books-table.tsx';
-import type { DraftProps } from './draft-page.tsx';
+import type { DraftProps } from './draft-props.ts';
 import { dayToday } from './price-list.tsx';
 import { asBook } from './price-words.ts';
 import styles from './prices-page.module.css';

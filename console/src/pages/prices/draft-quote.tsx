@@ -9,7 +9,7 @@ import { Failure } from '../../components/failure.tsx';
 import { useMinute } from '../../components/use-page.ts';
 import { exactMoney, nanosOf, showChange } from '../../format/money.ts';
 import { ChargeTable } from './charge-table.tsx';
-import type { DraftProps } from './draft-page.tsx';
+import type { DraftProps } from './draft-props.ts';
 import { dayToday } from './price-list.tsx';
 import { asBook } from './price-words.ts';
 import { QuoteForm, type QuoteDraft, readQuote } from './quote-form.tsx';

@@ -16,7 +16,7 @@ import { Button } from '../../ui/button.tsx';
 import { InlineSelect, TextField } from '../../ui/field.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
 import { useKeys } from '../../ui/use-keys.ts';
-import type { DraftProps } from './draft-page.tsx';
+import type { DraftProps } from './draft-props.ts';
 import { dayToday } from './price-list.tsx';
 import { readStaged } from './staged-groups.ts';
 import { exportStaged, StagedTable } from './staged-table.tsx';
