@@ -23,6 +23,7 @@ export const paths = {
   user: (name: string) => at('users', name),
   teams: '/teams',
   team: (name: string) => at('teams', name),
+  audit: '/audit',
 } as const;
 
 const callsOf = (filter: Readonly<Record<string, string>>): Place => ({ to: paths.calls, search: { ...filter, r: '30d' } });
@@ -39,6 +40,9 @@ export const placeOf = {
   reconciliation: (id: string): Place => ({ to: paths.reconciliation(id) }),
   price_book: (number: string): Place => ({ to: paths.priceBook(number) }),
 } as const;
+
+/** The changes of an object: `key:k3jd82ls0a`, `target:openai/gpt-5`. */
+export const historyOf = (subject: string): Place => ({ to: paths.audit, search: { subject } });
 
 const isKind = (kind: string): kind is keyof typeof placeOf => Object.hasOwn(placeOf, kind);
 
@@ -58,5 +62,5 @@ export function placeOfSubject(subject: string): Place | undefined {
   const [kind = '', ...rest] = subject.split(':');
   const name = rest.join(':');
   if (name === '') return undefined;
-  return kind === 'target' ? placeOf.upstream(name.split('/')[0] ?? name) : placeOfObject(kind, name);
+  return kind === 'target' ? placeOf.upstream((name.split('/')[0] ?? name).replace(/#\d+$/, '')) : placeOfObject(kind, name);
 }

@@ -274,8 +274,10 @@ export type Operations = {
   'playground.snippet': { params: {}; query: {}; body: { method?: "GET" | "POST" | "DELETE"; path: string; body?: { readonly [name: string]: unknown } }; reply: { curl: string; go: string | null; python: string | null; typescript: string | null } };
   /** The changes by operators, newest first */
   'audit.list': { params: {}; query: { actor?: string; via?: "cli" | "api" | "gateway" | "configuration"; action?: string; subject?: string; from?: string; to?: string; limit?: number; cursor?: string }; body: undefined; reply: { items: readonly ({ sequence: number; at: string; actor: string; via: "cli" | "api" | "gateway" | "configuration"; action: string; subject: string; before: unknown | null; after: unknown | null; note: string | null; address: string | null; request_id: string | null; hash: string })[]; next_cursor: string | null; as_of: string } };
-  /** The whole log as JSON Lines, oldest first */
-  'audit.export': { params: {}; query: {}; body: undefined; reply: undefined };
+  /** The log as JSON Lines: whole and oldest first, so that it can be verified; or the rows of a filter, newest first */
+  'audit.export': { params: {}; query: { actor?: string; via?: "cli" | "api" | "gateway" | "configuration"; action?: string; subject?: string; from?: string; to?: string }; body: undefined; reply: undefined };
+  /** One change by an operator */
+  'audit.get': { params: { sequence: string }; query: {}; body: undefined; reply: { sequence: number; at: string; actor: string; via: "cli" | "api" | "gateway" | "configuration"; action: string; subject: string; before: unknown | null; after: unknown | null; note: string | null; address: string | null; request_id: string | null; hash: string } };
   /** Recomputes the chain of hashes */
   'audit.verify': { params: {}; query: {}; body: undefined; reply: { rows: number; head: string | null; broken_at: number | null } };
   /** Whether all is well and what it costs: one request for a whole screen */

@@ -141,6 +141,7 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'playground.snippet': 'POST /api/v1/playground/snippet',
   'audit.list': 'GET /api/v1/audit',
   'audit.export': 'GET /api/v1/audit/export',
+  'audit.get': 'GET /api/v1/audit/{sequence}',
   'audit.verify': 'POST /api/v1/audit/verifications',
   'overview.get': 'GET /api/v1/overview',
   'attention.list': 'GET /api/v1/attention',

@@ -26,4 +26,5 @@ export const entries: readonly (readonly Entry[])[] = [
     { text: 'Reconciliation', to: paths.reconciliation(), icon: 'reconciliation', letter: 'r', permission: 'reconcile:run' },
   ],
   [{ text: 'Upstreams', to: paths.upstreams, icon: 'upstreams', letter: 'h', permission: 'upstreams:read' }],
+  [{ text: 'Audit', to: paths.audit, icon: 'audit', letter: 'a', permission: 'audit:read' }],
 ];

@@ -6,6 +6,7 @@ import { curlOf, quote } from '../../api/equivalents.ts';
 import { question, versionedQuestion } from '../../api/query-client.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { HistoryLink } from '../../components/history-link.tsx';
 import { useChange } from '../../components/use-change.ts';
 import { useZone } from '../../components/use-page.ts';
 import { instantIn, showMinute } from '../../format/times.ts';
@@ -181,7 +182,8 @@ export function PutBackDialog({ target, onClose }: Props) {
   );
 }
 
-function OrderFacts({ order: { actor, set_at: setAt, reason, until } }: { readonly order: NonNullable<Target['override']> }) {
+/** The order that is in force, and the way to those before it. */
+function OrderFacts({ order: { target, actor, set_at: setAt, reason, until } }: { readonly order: NonNullable<Target['override']> }) {
   const zone = useZone();
   return (
     <Facts
@@ -190,6 +192,7 @@ function OrderFacts({ order: { actor, set_at: setAt, reason, until } }: { readon
         ['On', showMinute(setAt, zone)],
         ['Reason', reason],
         ['Until', showMinute(until, zone)],
+        ['Orders before', <HistoryLink key="history" subject={`target:${target}`} />],
       ]}
     />
   );

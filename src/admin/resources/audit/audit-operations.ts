@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import type { AuditEntry, AuditFilter, AuditStore } from '../../../audit/audit-entry.ts';
 import { auditWays } from '../../../audit/change-author.ts';
@@ -6,6 +6,7 @@ import { readAuditLog, verifyAudit } from '../../../audit/verify-audit.ts';
 import { instant, instantQuery, nullable, pageQuery, pageRowsDefault, pageSchema, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { Operation } from '../../operation.ts';
+import { notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
 
@@ -49,34 +50,37 @@ function encodeEntry({ sequence, atMs, actor, via, action, subject, before, afte
   };
 }
 
+const filterQuery = {
+  actor: Type.Optional(Type.String({ maxLength: 200 })),
+  via: Type.Optional(Type.Enum(auditWays)),
+  action: Type.Optional(Type.String({ maxLength: 100 })),
+  subject: Type.Optional(Type.String({ maxLength: 300 })),
+  from: Type.Optional(instantQuery('Included.')),
+  to: Type.Optional(instantQuery('Not included.')),
+};
+const filterSchema = record(filterQuery);
+
+function readFilter({ from, to, ...fields }: Static<typeof filterSchema>): Omit<AuditFilter, 'limit'> {
+  return {
+    ...fields,
+    ...(from !== undefined && { fromMs: Date.parse(from) }),
+    ...(to !== undefined && { toMs: Date.parse(to) }),
+  };
+}
+
 export const listAudit = operation({
   id: 'audit.list',
   method: 'GET',
   path: '/audit',
   summary: 'The changes by operators, newest first',
   access: 'audit:read',
-  query: record({
-    actor: Type.Optional(Type.String({ maxLength: 200 })),
-    via: Type.Optional(Type.Enum(auditWays)),
-    action: Type.Optional(Type.String({ maxLength: 100 })),
-    subject: Type.Optional(Type.String({ maxLength: 300 })),
-    from: Type.Optional(instantQuery('Included.')),
-    to: Type.Optional(instantQuery('Not included.')),
-    ...pageQuery,
-  }),
+  query: record({ ...filterQuery, ...pageQuery }),
   reply: pageSchema(entrySchema),
   handle: async ({ query }, { services, nowMs }: { services: AuditServices; nowMs: () => number }) => {
-    const { limit = pageRowsDefault, cursor, from, to, ...fields } = query;
-    const question = { list: 'audit', from, to, ...fields };
+    const { limit = pageRowsDefault, cursor, ...fields } = query;
+    const question = { list: 'audit', ...fields };
     const before = cursor === undefined ? undefined : readPosition(Type.Integer(), services.cursors.read(question, cursor));
-    const filter: AuditFilter = {
-      ...fields,
-      ...(from !== undefined && { fromMs: Date.parse(from) }),
-      ...(to !== undefined && { toMs: Date.parse(to) }),
-      ...(before !== undefined && { before }),
-      limit: limit + 1,
-    };
-    const rows = await services.audit.listAudit(filter);
+    const rows = await services.audit.listAudit({ ...readFilter(fields), ...(before !== undefined && { before }), limit: limit + 1 });
     const shown = rows.slice(0, limit);
     const last = rows.length > limit ? shown.at(-1) : undefined;
     const next_cursor = last === undefined ? null : services.cursors.write(question, last.sequence);
@@ -84,17 +88,46 @@ export const listAudit = operation({
   },
 });
 
+const getAuditEntry = operation({
+  id: 'audit.get',
+  method: 'GET',
+  path: '/audit/{sequence}',
+  summary: 'One change by an operator',
+  access: 'audit:read',
+  params: record({ sequence: Type.String({ pattern: '^[1-9][0-9]{0,14}$' }) }),
+  reply: entrySchema,
+  handle: async ({ params }, { services }: { services: AuditServices }) => {
+    const [found] = await services.audit.readAudit(Number(params.sequence) - 1, 1);
+    if (found === undefined || found.sequence !== Number(params.sequence)) throw notFound('row of this number');
+    return { body: encodeEntry(found) };
+  },
+});
+
+const exportedAtOnce = 1000;
+
+/** The rows of a filter, newest first. */
+async function* readRows(audit: AuditStore, filter: Omit<AuditFilter, 'limit'>): AsyncGenerator<AuditEntry> {
+  for (let before: number | undefined; ;) {
+    const page = await audit.listAudit({ ...filter, ...(before !== undefined && { before }), limit: exportedAtOnce });
+    yield* page;
+    before = page.at(-1)?.sequence;
+    if (before === undefined || page.length < exportedAtOnce) return;
+  }
+}
+
 export const exportAudit = operation({
   id: 'audit.export',
   method: 'GET',
   path: '/audit/export',
-  summary: 'The whole log as JSON Lines, oldest first',
+  summary: 'The log as JSON Lines: whole and oldest first, so that it can be verified; or the rows of a filter, newest first',
   access: 'audit:read',
+  query: filterSchema,
   streams: ['application/jsonl'],
-  handle: async (_input, { services }: { services: AuditServices }) => {
+  handle: async ({ query }, { services }: { services: AuditServices }) => {
     const { sequence } = await services.audit.auditHead();
+    const rows = Object.keys(query).length === 0 ? readAuditLog(services.audit, sequence) : readRows(services.audit, readFilter(query));
     async function* lines(): AsyncGenerator<string> {
-      for await (const entry of readAuditLog(services.audit, sequence)) yield `${JSON.stringify(encodeEntry(entry))}\n`;
+      for await (const entry of rows) yield `${JSON.stringify(encodeEntry(entry))}\n`;
     }
     return { stream: lines(), contentType: 'application/jsonl', fileName: 'audit.jsonl' };
   },
@@ -117,4 +150,4 @@ export const verifyLog = operation({
   },
 });
 
-export const auditOperations: readonly Operation<AuditServices>[] = [listAudit, exportAudit, verifyLog];
+export const auditOperations: readonly Operation<AuditServices>[] = [listAudit, exportAudit, getAuditEntry, verifyLog];
