@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 
 import { serveWeir } from '../support/serve-weir.ts';
@@ -169,6 +170,58 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
     await page.getByRole('button', { name: 'Run' }).click();
     await receipts().waitFor();
     assert.match((await lane('A').innerText()).replaceAll(/\s/g, ''), /\{"answer":"/);
+    pages.assertQuiet();
+  });
+
+  test('speech plays, its recording becomes the same text again, and texts are compared', async () => {
+    const { page } = pages;
+    await page.goto('/playground?kind=speech&model=tts-1');
+    await page.getByLabel('What it says').fill('The kettle is on.');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await receipts().waitFor();
+    assert.ok((await page.evaluate<number>(`document.querySelector('audio').duration`)) > 0.2, 'the browser can play it');
+    const downloaded = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download' }).click();
+    const recording = await (await downloaded).path();
+
+    await page.getByRole('link', { name: 'Transcription' }).click();
+    await page.setInputFiles('input[type=file]', { name: 'kettle.mp3', mimeType: 'audio/mpeg', buffer: readFileSync(recording) });
+    await page.getByLabel('Model').fill('whisper-1');
+    await page.getByLabel('As', { exact: true }).selectOption('verbose_json');
+    await page.getByText('about $', { exact: false }).waitFor();
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('row').filter({ hasText: 'The kettle is on.' }).waitFor();
+    await receipts().waitFor();
+    assert.deepEqual(await findViolations(page), []);
+
+    await page.getByRole('link', { name: 'Embeddings' }).click();
+    await page.getByLabel('Texts, one on each line').fill('a\na\nsomething else');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await receipts().waitFor();
+    assert.equal(await page.getByRole('cell', { name: '1.000' }).count(), 5, 'each text is like itself, and the two that are the same');
+    pages.assertQuiet();
+  });
+
+  test('an image is shown, and a video is followed to its end and its receipt, and deleted', async () => {
+    const { page } = pages;
+    await page.goto('/playground?kind=images&model=gpt-image-1-mini');
+    await page.getByLabel('What the image shows').fill('A lighthouse');
+    await page.getByRole('button', { name: 'Run' }).click();
+    const image = page.getByRole('img', { name: 'A lighthouse' });
+    await image.waitFor();
+    await receipts().waitFor();
+    assert.ok((await page.evaluate<number>(`document.querySelector('img[alt="A lighthouse"]').naturalWidth`)) > 100);
+
+    await page.goto('/playground?kind=video&model=sora-2');
+    await page.getByLabel('What the video shows').fill('A red kite');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('meter', { name: /^Progress: / }).waitFor();
+    await receipts().waitFor();
+    assert.ok((await page.evaluate<number>(`document.querySelector('video').duration`)) >= 3.9, 'the browser can play it');
+    await page.getByRole('button', { name: 'Delete the video' }).click();
+    await page.getByText('deleted; its charge stays in the books', { exact: false }).waitFor();
+    await receipts().click();
+    await page.getByText('recomputed here: the same').waitFor();
     pages.assertQuiet();
   });
 

@@ -163,7 +163,7 @@ export async function runLane(index: number, lane: Lane, shared: Parameters, pay
 }
 
 /** Asks for the receipt of a call that has ended, if it can have one. */
-async function fetchReceipt({ keyId, requestId, problem }: Run, update: (change: Partial<Run>) => void): Promise<void> {
+export async function fetchReceipt({ keyId, requestId, problem }: Run, update: (change: Partial<Run>) => void): Promise<void> {
   if (keyId === undefined || requestId === undefined || problem !== undefined) return;
   update({ receipt: 'asked' });
   try {

@@ -9,6 +9,7 @@ import { diffLines } from './diff-lines.ts';
 import { interfaceIds } from './interfaces/registry.ts';
 import { readLane, writeLane } from './lanes.ts';
 import { fillIn, refusePicture } from './pictures.ts';
+import { similarity, vectorsOf } from './similarity.ts';
 import { type Run, sdkError, startRun } from './runs.ts';
 
 test('a lane is the same after the way through an address, whatever its model is called', () => {
@@ -83,4 +84,12 @@ test('a status is named as the official SDK names it', () => {
   assert.equal(sdkError('openai', 503), 'OpenAI.InternalServerError');
   assert.equal(sdkError('openai', 402), 'OpenAI.APIError');
   assert.equal(sdkError('genai', 400), 'ApiError of @google/genai');
+});
+
+test('texts are as alike as the directions of their vectors', () => {
+  assert.equal(similarity([1, 0], [2, 0]), 1);
+  assert.equal(similarity([1, 0], [0, 3]), 0);
+  assert.equal(similarity([1], [1, 2]), undefined);
+  assert.equal(similarity([0, 0], [1, 1]), undefined);
+  assert.deepEqual(vectorsOf({ data: [{ embedding: [1, 2] }, { embedding: 'AAAA' }] }), [[1, 2], []]);
 });

@@ -65,6 +65,13 @@ export function Inspector({ title, next, isEdited, onEdit, run }: Props) {
 }
 
 function RequestView({ next: { method, path, body }, isEdited, onEdit }: Pick<Props, 'next' | 'isEdited' | 'onEdit'>) {
+  if (onEdit === undefined)
+    return (
+      <div className={styles['request']}>
+        <CodeLine text={`${method} ${path}\n\n${body}`} label="The parts of the form" />
+        <p className={styles['quiet']}>This is sent as a form, with the bytes of the file.</p>
+      </div>
+    );
   const problem = isEdited ? jsonProblem(body) : undefined;
   const lines = Math.min(24, Math.max(6, body.split('\n').length + 1));
   return (
@@ -72,20 +79,18 @@ function RequestView({ next: { method, path, body }, isEdited, onEdit }: Pick<Pr
       <TextField
         label={`${method} ${path}`}
         help={
-          onEdit === undefined
-            ? 'A form; its file is sent as it is.'
-            : isEdited
-              ? 'You have edited this text. It is sent exactly as it stands here, until you put it back.'
-              : 'This text is sent, exactly. You may edit it; ‹…› stands for the bytes of an image.'
+          isEdited
+            ? 'You have edited this text. It is sent exactly as it stands here, until you put it back.'
+            : 'This text is sent, exactly. You may edit it; ‹…› stands for the bytes of an image.'
         }
         mono
         lines={lines}
         value={body}
         error={problem}
-        onChange={(text) => onEdit?.(text)}
+        onChange={onEdit}
       />
       {isEdited && (
-        <Button icon="undo" onClick={() => onEdit?.(undefined)}>
+        <Button icon="undo" onClick={() => onEdit(undefined)}>
           Put it back
         </Button>
       )}

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { Suspense } from 'react';
+import { lazy, Suspense } from 'react';
 
 import { lacks, may } from '../../api/sign-in.ts';
 import { Failure } from '../../components/failure.tsx';
@@ -13,7 +13,23 @@ import { PayerBar } from './payer-bar.tsx';
 import { usePayer } from './use-playground.ts';
 import { ChatPage } from './chat-page.tsx';
 
-const kinds = [{ id: 'chat', text: 'Chat', component: ChatPage }] as const;
+// Each kind but the first is loaded when it is opened.
+const kinds = [
+  { id: 'chat', text: 'Chat', component: ChatPage },
+  { id: 'images', text: 'Images', component: lazy(() => import('./images-page.tsx').then((page) => ({ default: page.ImagesPage }))) },
+  { id: 'speech', text: 'Speech', component: lazy(() => import('./speech-page.tsx').then((page) => ({ default: page.SpeechPage }))) },
+  {
+    id: 'transcription',
+    text: 'Transcription',
+    component: lazy(() => import('./transcription-page.tsx').then((page) => ({ default: page.TranscriptionPage }))),
+  },
+  { id: 'video', text: 'Video', component: lazy(() => import('./video-page.tsx').then((page) => ({ default: page.VideoPage }))) },
+  {
+    id: 'embeddings',
+    text: 'Embeddings',
+    component: lazy(() => import('./embeddings-page.tsx').then((page) => ({ default: page.EmbeddingsPage }))),
+  },
+] as const;
 
 /** Calls of every interface, with what they cost and what went over the wire. */
 export function PlaygroundPage() {
@@ -36,7 +52,8 @@ export function PlaygroundPage() {
               <Link
                 key={id}
                 to={paths.playground}
-                search={{ user: one(search, 'user'), most: one(search, 'most'), ...(id !== 'chat' && { kind: id }) }}
+                search={{ user: one(search, 'user'), most: one(search, 'most'), kind: id === 'chat' ? undefined : id }}
+                activeOptions={{ exact: false, includeSearch: true, explicitUndefined: true }}
                 className={tabClass}
                 aria-current={id === kind.id ? 'page' : undefined}
               >
