@@ -6,15 +6,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
 import { apiKey, type Contestant, startBareProxy, startUpstream, startWeirGateway } from './contestants.ts';
-import { idleStream } from './works.ts';
+import { idleAgentStream, idleStream, type Work } from './works.ts';
 
 /**
  * The memory of an open stream that has sent one event and waits for the next, after a collection of garbage: the
  * growth of the process from some streams to all of them. `node bench/idle-streams.ts`
  */
-const streams = 2000;
-/** The first streams fill what a process makes once. */
-const before = 200;
+/** The first streams fill what a process makes once, and take the memory that their requests pass through. */
+const firstShare = 0.4;
 const batch = 50;
 
 type Memory = Readonly<Record<'rss' | 'heapUsed' | 'external' | 'arrayBuffers', number>>;
@@ -27,17 +26,19 @@ async function readMemory({ signal }: Contestant, file: string): Promise<Memory>
   return JSON.parse(readFileSync(file, 'utf8')) as Memory;
 }
 
-const head = [
-  `POST ${idleStream.path} HTTP/1.1`,
-  'host: 127.0.0.1',
-  `authorization: Bearer ${apiKey}`,
-  'content-type: application/json',
-  `content-length: ${Buffer.byteLength(idleStream.body)}`,
-];
-const request = `${head.join('\r\n')}\r\n\r\n${idleStream.body}`;
+function requestOf({ path, body }: Work): string {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'host: 127.0.0.1',
+    `authorization: Bearer ${apiKey}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}
 
 /** Opens a stream, and resolves after its first event. */
-function openStream(port: number): Promise<Socket> {
+function openStream(port: number, request: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));
     let received = '';
@@ -50,28 +51,31 @@ function openStream(port: number): Promise<Socket> {
   });
 }
 
-async function open(port: number, count: number): Promise<readonly Socket[]> {
+async function open(port: number, request: string, count: number): Promise<readonly Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {
-    const next = Array.from({ length: Math.min(batch, count - sockets.length) }, () => openStream(port));
+    const next = Array.from({ length: Math.min(batch, count - sockets.length) }, () => openStream(port, request));
     sockets.push(...(await Promise.all(next)));
   }
   return sockets;
 }
 
-async function measureIdle(start: Start): Promise<string> {
+async function measureIdle(work: Work, start: Start): Promise<string> {
+  const streams = work.connections;
+  const before = streams * firstShare;
+  const request = requestOf(work);
   const file = join(mkdtempSync(join(tmpdir(), 'weir-bench-memory-')), 'memory.json');
   const preload = pathToFileURL(join(import.meta.dirname, 'tell-memory.ts'));
   preload.search = encodeURIComponent(file);
   const contestant = await start(preload.href);
   const sockets: Socket[] = [];
   try {
-    sockets.push(...(await open(contestant.port, before)));
+    sockets.push(...(await open(contestant.port, request, before)));
     const few = await readMemory(contestant, file);
-    sockets.push(...(await open(contestant.port, streams - before)));
+    sockets.push(...(await open(contestant.port, request, streams - before)));
     const all = await readMemory(contestant, file);
     const grown = (part: keyof Memory): string => ((all[part] - few[part]) / (streams - before) / 1024).toFixed(1);
-    return `| ${[contestant.name, grown('rss'), grown('heapUsed'), grown('external')].join(' | ')} |`;
+    return `| ${[contestant.name, `${Math.round(work.body.length / 1000)} KB`, grown('rss'), grown('heapUsed'), grown('external')].join(' | ')} |`;
   } finally {
     for (const socket of sockets) socket.destroy();
     contestant.stop();
@@ -87,10 +91,11 @@ export async function idleStreamsTable(): Promise<string> {
       '',
       'After a collection of garbage.',
       '',
-      '| | KB per stream | of it heap | outside the heap |',
-      '|---|---|---|---|',
-      await measureIdle((preload) => startBareProxy(upstream.port, 'buffered', { preload })),
-      await measureIdle((preload) => startWeirGateway(upstream.port, { preload })),
+      '| | request | KB per stream | of it heap | outside the heap |',
+      '|---|---|---|---|---|',
+      await measureIdle(idleStream, (preload) => startBareProxy(upstream.port, 'buffered', { preload })),
+      await measureIdle(idleStream, (preload) => startWeirGateway(upstream.port, { preload })),
+      await measureIdle(idleAgentStream, (preload) => startWeirGateway(upstream.port, { preload })),
       '',
     ].join('\n');
   } finally {

@@ -52,7 +52,7 @@ const tool = (at: number): unknown => ({
 });
 
 /** One turn of an agent program: 60 messages with the results of tools, and 40 tools. About 200 KB. */
-function agentTurn(): string {
+function agentTurn(more: Readonly<Record<string, unknown>> = {}): string {
   const rounds = Array.from({ length: 20 }, (_, at) => [
     { role: 'user', content: textOf(900) },
     {
@@ -65,7 +65,7 @@ function agentTurn(): string {
     { role: 'tool', tool_call_id: `call_${at}`, content: `{"lines":["${textOf(4500).replaceAll(', ', '\\n", "')}"]}` },
   ]);
   const tools = Array.from({ length: 40 }, (_, at) => tool(at));
-  return JSON.stringify({ model: 'bench-model', messages: rounds.flat(), tools, temperature: 0.5 });
+  return JSON.stringify({ model: 'bench-model', messages: rounds.flat(), tools, temperature: 0.5, ...more });
 }
 
 /** An image of this size in base64, which has the quotes, slashes and plus signs of real data. */
@@ -99,12 +99,15 @@ export const stream: Work = {
 
 /** A stream that sends one event and then waits. */
 export const idleStream: Work = {
-  title: 'memory of an idle stream, 2,000 streams',
+  title: 'memory of an idle stream',
   connections: 2000,
   path: chatPath,
   body: chatBody(1200, streamOf(10, 0)),
   streams: true,
 };
+
+/** The same for the request of an agent program. */
+export const idleAgentStream: Work = { ...idleStream, connections: 1500, body: agentTurn(streamOf(10, 0)) };
 
 /** Everything that `npm run bench` measures per call or per event. */
 export const works: readonly Work[] = [

@@ -3,10 +3,15 @@ import { createServer, IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import { DirectRequest } from './direct-request.ts';
 import { contentCodings, decodeBody, readBody } from './read-body.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 /** A request whose body arrives in these chunks. */
 function send(chunks: readonly Buffer[], headers: Record<string, string> = {}): IncomingMessage {
@@ -47,6 +52,21 @@ describe('reading a body', () => {
     await assert.rejects(readBody(request, 10), { problem: 'too-large' });
     if (!request.readableEnded) await new Promise((resolve) => void request.once('end', resolve));
     assert.equal(request.readableLength, 0);
+  });
+
+  test('a request keeps nothing of the one who read its body, while its reply lasts', async () => {
+    const request = send([Buffer.from('{}')]);
+    const read = async (): Promise<WeakRef<object>> => {
+      const call = { held: 0 };
+      await readBody(request, 100, (bytes) => (call.held += bytes) > 0);
+      return new WeakRef(call);
+    };
+    const call = await read();
+    // An object that was in a WeakRef of this turn lives until its end.
+    await new Promise((resolve) => void setImmediate(resolve));
+    collectGarbage();
+    assert.equal(call.deref(), undefined);
+    assert.equal(request.listenerCount('aborted'), 1, 'the request itself is alive, with its listeners');
   });
 
   /** A request that is truncated after some bytes, as a server sees it. */

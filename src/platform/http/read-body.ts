@@ -31,49 +31,92 @@ export const contentCodings = ['gzip', 'deflate', 'br', 'zstd', 'identity'] as c
 /** Bytes of a body between two calls of `mayHold`. */
 export const heldStepBytes = 1024 * 1024;
 
+/** Whether there is room for this many bytes of a body. */
+type MayHold = (bytes: number) => boolean;
+
+/** The result of a body that is being read. */
+type Reading = {
+  readonly bytesMax: number;
+  readonly mayHold: MayHold;
+  readonly resolve: (body: Buffer | Promise<Buffer>) => void;
+  readonly reject: (error: BodyError) => void;
+};
+
+/**
+ * Collects a body, up to its first end. The listeners of a request live as long as the request, which for a stream is
+ * the whole reply. So the reader forgets at the end what it was given: by it the request would keep its parsed body.
+ */
+class BodyReader {
+  readonly collector: BodyCollector;
+  #reading: Reading | undefined;
+  #askAgainAt = heldStepBytes;
+
+  constructor(declared: number, reading: Reading) {
+    this.collector = new BodyCollector(declared);
+    this.#reading = reading;
+  }
+
+  receive(piece: Buffer): void {
+    const reading = this.#reading;
+    // The rest of a refused body is discarded, so that the client can read the answer.
+    if (reading === undefined) return;
+    const length = this.collector.length + piece.length;
+    if (length > reading.bytesMax) return this.#refuse(tooLarge(reading.bytesMax));
+    if (length >= this.#askAgainAt) {
+      this.#askAgainAt = length + heldStepBytes;
+      if (!reading.mayHold(length)) return this.#refuse(new BodyError('no-room', 'there is no room for more of the body'));
+    }
+    this.collector.add(piece);
+  }
+
+  end(): void {
+    const reading = this.#reading;
+    this.#reading = undefined;
+    reading?.resolve(this.collector.finish());
+  }
+
+  /** A client that disconnects while its body is joined has sent all of it, so the body is accepted. */
+  cut(cause: unknown): void {
+    this.#refuse(new BodyError('incomplete', 'the body ended before its declared length', { cause }));
+  }
+
+  #refuse(error: BodyError): void {
+    const reading = this.#reading;
+    if (reading === undefined) return;
+    this.#reading = undefined;
+    this.collector.drop();
+    reading.reject(error);
+  }
+}
+
+const tooLarge = (bytesMax: number): BodyError => new BodyError('too-large', `the body is larger than ${bytesMax} bytes`);
+
 /**
  * Reads a whole request body into one buffer.
  * @param bytesMax refuses larger bodies with `too-large`: before reading, if the length is declared
  * @param mayHold called while a large body arrives; if it returns false, the body is refused with `no-room`
  */
-export function readBody(request: IncomingMessage, bytesMax: number, mayHold: (bytes: number) => boolean = () => true): Promise<Buffer> {
+export function readBody(request: IncomingMessage, bytesMax: number, mayHold: MayHold = () => true): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? '0');
-  if (declared > bytesMax) return Promise.reject(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
+  if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
   // The client disconnected while its key was looked up, and its request emits no further event.
   if (request.destroyed) return Promise.reject(new BodyError('incomplete', 'the client closed the connection'));
-  return new Promise((resolve, reject) => {
-    const collector = new BodyCollector(declared);
-    let askAgainAt = heldStepBytes;
-    let isRefused = false;
-    const refuse = (error: BodyError): void => {
-      isRefused = true;
-      collector.drop();
-      reject(error);
-    };
-    const onData = (chunk: Buffer): void => {
-      // The rest of a refused body is discarded, so that the client can read the answer.
-      if (isRefused) return;
-      const length = collector.length + chunk.length;
-      if (length > bytesMax) return refuse(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
-      if (length >= askAgainAt) {
-        askAgainAt = length + heldStepBytes;
-        if (!mayHold(length)) return refuse(new BodyError('no-room', 'there is no room for more of the body'));
-      }
-      collector.add(chunk);
-    };
-    const onEnd = (): void => resolve(collector.finish());
-    const receive = (piece: Buffer | null): void => (piece === null ? onEnd() : onData(piece));
-    if (request instanceof DirectRequest && request.takeBody(receive)) {
-      collector.ownsPieces = true;
-    } else {
-      request.on('data', onData);
-      request.on('end', onEnd);
-    }
-    // A client that disconnects while its body is joined has sent all of it, so the body is accepted.
-    const onCut = (cause?: unknown): void => reject(new BodyError('incomplete', 'the body ended before its declared length', { cause }));
-    request.on('aborted', onCut);
-    request.on('error', onCut);
-  });
+  return new Promise((resolve, reject) => listen(request, new BodyReader(declared, { bytesMax, mayHold, resolve, reject })));
+}
+
+/** In a function of its own: listeners keep everything that any function in their scope uses. */
+function listen(request: IncomingMessage, reader: BodyReader): void {
+  const onData = (piece: Buffer): void => reader.receive(piece);
+  const onEnd = (): void => reader.end();
+  if (request instanceof DirectRequest && request.takeBody((piece) => (piece === null ? onEnd() : onData(piece)))) {
+    reader.collector.ownsPieces = true;
+  } else {
+    request.on('data', onData);
+    request.on('end', onEnd);
+  }
+  const onCut = (cause?: unknown): void => reader.cut(cause);
+  request.on('aborted', onCut);
+  request.on('error', onCut);
 }
 
 /**
