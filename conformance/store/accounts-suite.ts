@@ -167,6 +167,28 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     await store.deleteApiKey('list-c', changeAt(9));
     const listed = (await store.listApiKeys()).filter((key) => key.id.startsWith('list-'));
     assert.deepEqual(listed, [keys[1], keys[0]]);
+    const all = await store.listApiKeys();
+    const paged: (typeof all)[number][] = [];
+    for (
+      let page = await store.listApiKeys({ limit: 2 });
+      page.length > 0;
+      page = await store.listApiKeys({ after: page.at(-1), limit: 2 })
+    ) {
+      assert.ok(page.length <= 2);
+      paged.push(...page);
+    }
+    assert.deepEqual(paged, all);
+    await store.changeApiKeyLimits('list-a', { spendPerDay: '5' }, changeAt());
+    const limited = (await store.listLimitedApiKeys()).filter((key) => key.id.startsWith('list-'));
+    assert.deepEqual(
+      limited.map(({ id, limits }) => [id, limits?.spendPerDay]),
+      [['list-a', '5']],
+    );
+    await store.changeApiKeyLimits('list-a', { spendPerDay: null }, changeAt());
+    assert.deepEqual(
+      (await store.listLimitedApiKeys()).filter((key) => key.id.startsWith('list-')),
+      [],
+    );
   });
 
   test('another handle gets a change and its version at once', async () => {

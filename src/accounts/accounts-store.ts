@@ -9,6 +9,9 @@ import type { TeamStore } from './team-store.ts';
 
 type PartStores = BillingTokenStore & KeyStore & TeamStore;
 
+/** The keys that follow another, oldest first. */
+export type KeyPage = { readonly after?: { readonly createdAtMs: number; readonly id: string } | undefined; readonly limit: number };
+
 /**
  * The store that accounts need. Every method is one transaction. Names and ids are validated before the call. A method
  * with a `Change` also writes the row of the audit log, unless nothing changed.
@@ -29,8 +32,10 @@ export type AccountsStore = PartStores & {
    * changes nothing if the user already has a key of that name or the hash exists.
    */
   readonly insertApiKey: (key: StoredApiKey, change: Change) => Promise<boolean>;
-  /** All keys that are not deleted, disabled ones included, oldest first. */
-  readonly listApiKeys: () => Promise<readonly StoredApiKey[]>;
+  /** All keys that are not deleted, disabled ones included, oldest first; or a page of them. */
+  readonly listApiKeys: (page?: KeyPage) => Promise<readonly StoredApiKey[]>;
+  /** Those of them that have limits of their own, which may be few of very many. */
+  readonly listLimitedApiKeys: () => Promise<readonly StoredApiKey[]>;
   /**
    * The key with this hash of its present secret, or of its previous one, whether or not that still opens it. A present
    * secret comes first.

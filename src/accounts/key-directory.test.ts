@@ -99,6 +99,18 @@ test('a key that another process created is accepted at once: one query, then fr
   assert.deepEqual(directory.find(secret), key);
 });
 
+test('thousands of keys are loaded a page at a time, and every one of them is known', async (context) => {
+  const { store, accounts, directory } = setUp(context);
+  const secrets: string[] = [];
+  for (let made = 0; made < 2001; made += 1) secrets.push((await accounts.createApiKey({ userName: 'alice', name: `ci-${made}` })).secret);
+  await directory.start();
+  assert.equal(store.calls.listApiKeys, 3);
+  assert.deepEqual(
+    secrets.filter((secret) => directory.find(secret) === undefined),
+    [],
+  );
+});
+
 test('an unknown key is queried again after a second, and at once after keys changed', async (context) => {
   const { store, accounts, directory, signal, advance } = setUp(context);
   await directory.start();

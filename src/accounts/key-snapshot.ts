@@ -42,6 +42,9 @@ export type KeySnapshotOptions = {
   readonly onLoaded?: (memory: KeyMemory) => void;
 };
 
+/** The keys of one question: neither calls nor the store wait for long where there are very many. */
+const keysAtOnce = 1000;
+
 export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
   const { store, clock, logger, storeTimeoutMs, remembered } = options;
   let pepper = remembered?.pepper;
@@ -57,11 +60,19 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     // Read before the keys: a change in between shows as another version at the next refresh.
     const currentVersion = await waitFor(store.keysVersion(), storeTimeoutMs);
     if (currentVersion === version) return;
-    const stored = await waitFor(store.listApiKeys(), storeTimeoutMs);
+    const stored: StoredApiKey[] = [];
+    const [present, former] = [new Map<string, ApiKey>(), new Map<string, ApiKey>()];
+    for (let isLast = false; !isLast;) {
+      const page = await waitFor(store.listApiKeys({ after: stored.at(-1), limit: keysAtOnce }), storeTimeoutMs);
+      stored.push(...page);
+      for (const key of page) present.set(...withHashApart(key));
+      for (const key of page) for (const entry of withPreviousHashApart(key)) former.set(...entry);
+      isLast = page.length < keysAtOnce;
+    }
     pepper = currentPepper;
     isPepperConfirmed = true;
-    keys = new Map(stored.map(withHashApart));
-    previous = new Map(stored.flatMap(withPreviousHashApart));
+    keys = present;
+    previous = former;
     version = currentVersion;
     generation += 1;
     options.onLoaded?.({ pepper, keys: stored });

@@ -51,7 +51,6 @@ export function createFakeAccountsStore(): FakeAccountsStore {
       version += 1;
       return true;
     },
-    listApiKeys: () => keys.map((key) => teams.withLevels(key)),
     findApiKeyByHash: (hash) => {
       const found = keys.find((key) => key.hash === hash) ?? keys.find((key) => key.previousHash === hash);
       return found === undefined ? undefined : teams.withLevels(found);

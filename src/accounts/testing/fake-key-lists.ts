@@ -1,9 +1,11 @@
+import type { AccountsStore } from '../accounts-store.ts';
 import { type StoredApiKey, withoutHashes } from '../api-key.ts';
 import { changeLimits } from '../access-limits.ts';
 import type { KeyEdit, KeyQuery, KeyStore, ListedApiKey } from '../key-store.ts';
 
+type Listed = KeyStore & Pick<AccountsStore, 'listApiKeys' | 'listLimitedApiKeys'>;
 type Methods = {
-  readonly [Name in keyof KeyStore]: (...parameters: Parameters<KeyStore[Name]>) => Awaited<ReturnType<KeyStore[Name]>>;
+  readonly [Name in keyof Listed]: (...parameters: Parameters<Listed[Name]>) => Awaited<ReturnType<Listed[Name]>>;
 };
 
 /** Lists, rotation and uses of the keys of an in-memory store, for tests. */
@@ -13,6 +15,12 @@ export function createFakeKeyLists(state: {
 }): Methods {
   const uses = new Map<string, number>();
   return {
+    listApiKeys: (page) => {
+      const { after, limit = Infinity } = page ?? {};
+      const from = after === undefined ? 0 : state.keys().findIndex(({ id }) => id === after.id) + 1;
+      return state.keys().slice(from, from + limit);
+    },
+    listLimitedApiKeys: () => state.keys().filter(({ limits }) => limits !== undefined),
     queryApiKeys: (query) =>
       queryKeys(
         state.keys().map((key) => listed(key, uses)),

@@ -50,7 +50,7 @@ async function find(
       listUsers: async () => users,
       listTeams: async () => teams,
       readOrganization: async () => organization,
-      listApiKeys: async () => keys,
+      listLimitedApiKeys: async () => keys,
       readPots: async (pots) => {
         read.push(pots);
         return pots.map((pot) => ({

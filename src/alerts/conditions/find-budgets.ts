@@ -13,7 +13,7 @@ export const refusedMember = 'refused';
 const refusalPercent = 80n;
 
 type SpendPot = Extract<Pot, { kind: 'spend' }>;
-type Reader = Pick<AccountsStore, 'listUsers' | 'listApiKeys'> &
+type Reader = Pick<AccountsStore, 'listUsers' | 'listLimitedApiKeys'> &
   Pick<TeamStore, 'listTeams' | 'readOrganization'> &
   Pick<CreditBooks, 'readPots'>;
 type Report = Awaited<ReturnType<Reader['readPots']>>[number];
@@ -28,7 +28,7 @@ export function createBudgetCondition(store: Reader, thresholds: () => Pick<Aler
     everyMs: 0,
     find: async (context) => {
       const refused = new Set(context.observations.flatMap(({ rule, subject }) => (rule === 'budget' ? [subject] : [])));
-      const keys = await store.listApiKeys();
+      const keys = await store.listLimitedApiKeys();
       const teams = await store.listTeams();
       const names: Names = {
         keys: new Map(keys.map(({ id, userName, name }) => [id, `${userName}/${name}`])),
@@ -52,7 +52,10 @@ type Names = { readonly keys: ReadonlyMap<string, string>; readonly teams: Reado
 /** The pots of all spend limits, in one list for each user, each team and the organization. */
 async function listSpendPots(
   store: Pick<Reader, 'listUsers' | 'readOrganization'>,
-  { keys, teams }: { readonly keys: Awaited<ReturnType<Reader['listApiKeys']>>; readonly teams: Awaited<ReturnType<Reader['listTeams']>> },
+  {
+    keys,
+    teams,
+  }: { readonly keys: Awaited<ReturnType<Reader['listLimitedApiKeys']>>; readonly teams: Awaited<ReturnType<Reader['listTeams']>> },
   nowMs: number,
 ): Promise<readonly (readonly Pot[])[]> {
   const users = (await store.listUsers()).map(({ name, limits }): Payer => {

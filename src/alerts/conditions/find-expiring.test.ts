@@ -22,7 +22,7 @@ async function find(expiresAtMs: number, disabledAtMs?: number) {
   const condition = createExpiryCondition(
     {
       listUsers: async () => [{ id: 'u', name: 'ann', createdAtMs: 1, limits }],
-      listApiKeys: async () => [{ ...key, ...(disabledAtMs === undefined ? {} : { disabledAtMs }) }],
+      listLimitedApiKeys: async () => [{ ...key, ...(disabledAtMs === undefined ? {} : { disabledAtMs }) }],
       listBillingTokens: async () => [{ id: 't', name: 'sheet', createdAtMs: 1, expiresAtMs }],
     },
     () => ({ expiryDays: [7, 1] }),

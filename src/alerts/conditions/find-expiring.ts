@@ -7,7 +7,7 @@ const minute = 60_000;
 /** An expired key is a problem for this time. After it, nobody seems to miss the key. */
 const missedMs = 7 * dayMs;
 
-type Reader = Pick<AccountsStore, 'listUsers' | 'listApiKeys' | 'listBillingTokens'>;
+type Reader = Pick<AccountsStore, 'listUsers' | 'listLimitedApiKeys' | 'listBillingTokens'>;
 type Expiring = { readonly subject: string; readonly name: string; readonly expiresAtMs: number; readonly action: string };
 
 /** Finds keys, users and billing tokens that expire soon or have expired. */
@@ -20,7 +20,7 @@ export function createExpiryCondition(store: Reader, thresholds: () => Pick<Aler
 }
 
 async function listExpiring(store: Reader): Promise<readonly Expiring[]> {
-  const [users, keys, tokens] = [await store.listUsers(), await store.listApiKeys(), await store.listBillingTokens()];
+  const [users, keys, tokens] = [await store.listUsers(), await store.listLimitedApiKeys(), await store.listBillingTokens()];
   return [
     ...users.map(({ name, limits }) => ({
       subject: `user:${name}`,

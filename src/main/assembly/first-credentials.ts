@@ -47,7 +47,7 @@ async function ensureApiKey(accounts: Accounts, store: Store, environment: Envir
     await nameVariable('WEIR_API_KEY', () => accounts.ensureApiKeyWithSecret({ userName: firstUser, name: firstName, secret }));
     return undefined;
   }
-  if ((await store.listApiKeys()).length > 0) return undefined;
+  if ((await store.listApiKeys({ limit: 1 })).length > 0) return undefined;
   return await unlessMade(async () => (await accounts.createApiKey({ userName: firstUser, name: firstName })).secret);
 }
 

@@ -1,4 +1,5 @@
 import type { AccessLimitsChange } from '../../accounts/access-limits.ts';
+import type { KeyPage } from '../../accounts/accounts-store.ts';
 import type { StoredApiKey, User } from '../../accounts/api-key.ts';
 import type { Change } from '../../audit/change-author.ts';
 import { changeKey, decodeApiKey, encodeTags, newKeysVersion, selectKeys, setColumn } from './api-key-row.ts';
@@ -21,7 +22,8 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
     listUsers: () => readUsers(database),
     changeUserLimits: (userName, limits, change) => changeUserLimits(database, userName, limits, change),
     insertApiKey: (key, change) => insertApiKey(database, key, change),
-    listApiKeys: async () => (await database.all(`${selectKeys} order by api_keys.created_at_ms, api_keys.id`)).map(decodeApiKey),
+    listApiKeys: (page) => listApiKeys(database, page),
+    listLimitedApiKeys: async () => (await database.all(`${selectKeys} and api_keys.limits is not null ${oldestFirst}`)).map(decodeApiKey),
     findApiKeyByHash: async (hash) => {
       const present = await database.first(`${selectKeys} and api_keys.hash = ?`, hash);
       const row = present ?? (await database.first(`${selectKeys} and api_keys.previous_hash = ?`, hash));
@@ -59,6 +61,15 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
     ...createTeamOperations(database),
     ...createBillingTokenOperations(database),
   };
+}
+
+const oldestFirst = 'order by api_keys.created_at_ms, api_keys.id';
+
+async function listApiKeys(database: Database, page: KeyPage | undefined): Promise<readonly StoredApiKey[]> {
+  const [after, follows] =
+    page?.after === undefined ? [[], ''] : [[page.after.createdAtMs, page.after.id], 'and (api_keys.created_at_ms, api_keys.id) > (?, ?)'];
+  const [limit, atMost] = page === undefined ? [[], ''] : [[page.limit], 'limit ?'];
+  return (await database.all(`${selectKeys} ${follows} ${oldestFirst} ${atMost}`, ...after, ...limit)).map(decodeApiKey);
 }
 
 async function ensureUser(database: Database, user: User, change: Change): Promise<User> {
