@@ -22,8 +22,11 @@ const external = ['pyodide', 'unpdf', 'mammoth', 'linkedom', '@mozilla/readabili
 /**
  * Bundles the program into `folder`: one file for the command line and for the main file of each thread and process,
  * and shared files that are loaded when they are needed. The folder is replaced at once, and only if all went well.
+ * @param release for a package: `base` is its folder, which has the files that are not bundled at the same paths as
+ *   here, but in JavaScript; `commit` is that of the sources. A package is what it is, so its manifest lists no sources.
+ * @returns what esbuild says about the inputs and the imports of each file
  */
-export async function buildProgram(root, folder) {
+export async function buildProgram(root, folder, release) {
   const entries = [start, ...findThreadFiles(root)];
   const names = new Map(entries.map((entry) => [entry, basename(entry, '.ts')]));
   if (new Set(names.values()).size < names.size) throw new Error('Two main files of threads have one name.');
@@ -47,7 +50,7 @@ export async function buildProgram(root, folder) {
     metafile: true,
     logLevel: 'warning',
     external,
-    plugins: [resolveFileUrls(root, folder, names), importHttpInPart()],
+    plugins: [resolveFileUrls(root, folder, names, release), importHttpInPart()],
     banner: {
       js: `import { createRequire as createRequireOfBuild } from 'node:module'; const require = createRequireOfBuild(import.meta.url);`,
     },
@@ -63,9 +66,10 @@ export async function buildProgram(root, folder) {
     'build/build-program.js',
     ...Object.keys(metafile.inputs).filter((path) => /^(?:src|simulator|build)\//.test(path)),
   ];
-  writeFileSync(join(fresh, 'manifest.json'), JSON.stringify(paths.map((path) => describeInput(root, path))));
+  if (release === undefined) writeFileSync(join(fresh, 'manifest.json'), JSON.stringify(paths.map((path) => describeInput(root, path))));
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);
+  return metafile;
 }
 
 /** The files that the sources name by their address: the main files of threads, processes and isolated jobs. */
@@ -78,10 +82,16 @@ function findThreadFiles(root) {
 }
 
 /** Addresses relative to a source become addresses relative to the bundle, where all files lie in one folder. */
-function resolveFileUrls(root, folder, names) {
+function resolveFileUrls(root, folder, names, release) {
+  const base = relative(folder, release?.base ?? root);
+  const pathOf = (target) => `${base}/${release === undefined ? target : target.replace(/\.ts$/, '.js')}`;
   return {
     name: 'resolve-file-urls',
     setup: ({ onLoad }) => {
+      if (release !== undefined)
+        onLoad({ filter: /\/package\.json$/ }, ({ path }) =>
+          path === join(root, 'package.json') ? { contents: describeRelease(path, release), loader: 'json' } : undefined,
+        );
       onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
         if (path.includes('/node_modules/')) return undefined;
         const source = readFileSync(path, 'utf8');
@@ -91,12 +101,18 @@ function resolveFileUrls(root, folder, names) {
         const contents = source.replace(fileUrl, (_all, name) => {
           const target = relative(root, resolve(dirname(path), name)) + (name.endsWith('/') ? '/' : '');
           const bundled = names.get(target);
-          return `new URL('${bundled === undefined ? `${relative(folder, root)}/${target}` : `./${bundled}.js`}', import.meta.url)`;
+          return `new URL('${bundled === undefined ? pathOf(target) : `./${bundled}.js`}', import.meta.url)`;
         });
         return { contents, loader: 'ts' };
       });
     },
   };
+}
+
+/** What the program says about itself. */
+function describeRelease(path, { commit }) {
+  const { name, version } = JSON.parse(readFileSync(path, 'utf8'));
+  return JSON.stringify({ name, version, commit });
 }
 
 /**

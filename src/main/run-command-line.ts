@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 
-import manifest from '../../package.json' with { type: 'json' };
+import { releaseText } from '../platform/release.ts';
 import { addCommands } from './commands/add-commands.ts';
 import { withConfigPath } from './config/find-config.ts';
 import { describeFailure } from './programs/describe-failure.ts';
@@ -24,7 +24,7 @@ async function serveWithWorkers(environment: Environment, workers: string): Prom
 async function createProgram(environment: Environment, name: string | undefined): Promise<Command> {
   const program = new Command('weir')
     .description('A self-hosted model gateway that keeps exact books.')
-    .version(manifest.version)
+    .version(releaseText)
     .showHelpAfterError()
     .exitOverride();
   program

@@ -2,6 +2,7 @@ import type { MonitorLimits, MonitorOptions } from './monitor-options.ts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { StatisticsScope } from '../billing/statistics/statistics.ts';
 import { noRouteSchemas } from '../platform/http/no-route-schemas.ts';
+import { release } from '../platform/release.ts';
 import { waitFor } from '../platform/wait-for.ts';
 import { type HealthReport, createHealth } from './health.ts';
 import { createAnswerer } from './answer-billing.ts';
@@ -93,7 +94,7 @@ function addHealthRoutes(app: FastifyInstance, isClosing: () => boolean, readHea
   for (const path of ['/health', '/health/ready']) {
     app.get(path, async (_request, reply) => {
       const report: HealthReport = isClosing() ? { live: true, ready: false, reasons: ['shutting down'] } : await readHealth();
-      return await send(reply, report.ready ? 200 : 503, report);
+      return await send(reply, report.ready ? 200 : 503, path === '/health' ? { ...report, ...release } : report);
     });
   }
   app.get('/health/live', async (_request, reply) => await send(reply, 200, { live: true }));

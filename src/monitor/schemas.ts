@@ -114,6 +114,8 @@ export const healthSchema = Type.Object({
   reasons: Type.Optional(
     Type.Array(Type.String(), { minItems: 1, description: 'Why the monitor cannot answer. Present only if it cannot.' }),
   ),
+  version: Type.Optional(Type.String({ description: 'The version that runs. Only in /health.' })),
+  commit: Type.Optional(Type.String({ description: 'The commit that a released package was made of. Only in /health.' })),
 });
 
 export const livenessSchema = Type.Object({ live: Type.Boolean({ const: true, description: 'The process runs.' }) });

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
+import { release } from '../../platform/release.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import type { AdminOptions } from '../admin-options.ts';
 import { jsonType } from './answer.ts';
@@ -29,7 +30,8 @@ export function addHealthRoutes<Services>(
       // Probes that arrive while a check runs share its result.
       const reasons = await (running ??= check());
       const isReady = reasons.length === 0;
-      return send(reply, isReady ? 200 : 503, { live: true, ready: isReady, ...(isReady ? {} : { reasons }) });
+      const what = path === '/health' ? release : {};
+      return send(reply, isReady ? 200 : 503, { live: true, ready: isReady, ...(isReady ? {} : { reasons }), ...what });
     });
   }
   app.get('/health/live', async (_request, reply) => send(reply, 200, { live: true }));

@@ -1,4 +1,5 @@
 import type { VideoService } from '../endpoints/videos/video-service.ts';
+import { release } from '../../platform/release.ts';
 import type { Journal } from '../../billing/journal/journal.ts';
 import type { MetricRegistry, GaugeSample } from '../../platform/metrics/metric-registry.ts';
 import type { BackgroundRuns } from '../endpoints/chat/background/background-runs.ts';
@@ -21,6 +22,9 @@ export function addGatewayGauges(
   const { journal, health, gatekeeper } = gateway;
   const gauge = (name: string, help: string, labels: readonly string[], merge: 'sum' | 'max', read: () => readonly GaugeSample[]): void =>
     registry.collected({ name, help, labels, type: 'gauge', merge, read });
+  gauge('weir_build_info', '1, with what runs: the version, and the commit of a released package.', ['version', 'commit'], 'max', () => [
+    { labels: [release.version, release.commit ?? ''], value: 1 },
+  ]);
   gauge('weir_journal_pending_entries', 'Calls that are in the journal and not yet in the store.', [], 'sum', () => [
     { labels: [], value: journal.pendingEntries() },
   ]);

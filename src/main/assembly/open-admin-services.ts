@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-import manifest from '../../../package.json' with { type: 'json' };
 import { createAccounts } from '../../accounts/create-accounts.ts';
 import { createAdminTokens } from '../../accounts/people/admin-tokens.ts';
 import { createDeviceSignIns } from '../../accounts/people/devices/device-sign-ins.ts';
@@ -20,6 +19,7 @@ import { createDraftReader } from '../../billing/price-books/draft-reader.ts';
 import { createCursors } from '../../admin/cursor.ts';
 import type { AdminServices } from '../../admin/resources/registry.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { release } from '../../platform/release.ts';
 import { createOperations } from '../../control/operations/create-operations.ts';
 import type { OperationRunner } from '../../control/operations/operation-runner.ts';
 import { askLimitUse } from '../../control/nodes/ask-limit-use.ts';
@@ -109,7 +109,7 @@ export function openAdminServices(
   const services: AdminServices = {
     ...accounts,
     consoleUrl,
-    about: { timeZone: config.timeZone ?? 'UTC', version: manifest.version },
+    about: { timeZone: config.timeZone ?? 'UTC', version: release.version },
     cursors: createCursors(given.cursorKey ?? deriveKey(loadStoreKey(environment), 'admin cursors')),
     accountsBy: (author) => createAccounts({ store, clock, random: randomBytes, author }),
     random: randomBytes,

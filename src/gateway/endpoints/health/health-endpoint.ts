@@ -1,3 +1,4 @@
+import { release } from '../../../platform/release.ts';
 import type { Health } from '../../attempts/health/health.ts';
 import type { Endpoint, EndpointRoute } from '../shared/endpoint.ts';
 import { writeJson } from '../shared/write-json.ts';
@@ -21,7 +22,10 @@ function healthOperation(scope: HealthScope): object {
   return {
     summary: `Health (${scope})`,
     responses: {
-      200: { description: scope === 'all' ? 'Serving. `targets` lists recently used targets with their state.' : 'Serving.' },
+      200: {
+        description:
+          scope === 'all' ? 'Serving. `version` says what runs; `targets` lists recently used targets with their state.' : 'Serving.',
+      },
       ...(scope === 'live' ? {} : { 503: { description: 'Should get no traffic; `reasons` says why.' } }),
     },
   };
@@ -60,8 +64,8 @@ function describeHealth(
 ): { readonly status: 200 | 503; readonly state: object } {
   const ready = notReadyReasons.length === 0;
   const reasons = ready ? {} : { reasons: notReadyReasons };
-  const targets = scope === 'all' ? { targets: describeTargets(health) } : {};
-  return { status: scope === 'live' || ready ? 200 : 503, state: { live: true, ready, ...reasons, ...targets } };
+  const rest = scope === 'all' ? { ...release, targets: describeTargets(health) } : {};
+  return { status: scope === 'live' || ready ? 200 : 503, state: { live: true, ready, ...reasons, ...rest } };
 }
 
 /** The most targets in an answer. The metrics have all of them. */

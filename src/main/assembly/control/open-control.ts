@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { hostname } from 'node:os';
 
-import manifest from '../../../../package.json' with { type: 'json' };
 import { createLimitAnswers } from '../../../control/nodes/answer-limit-questions.ts';
 import { createControlFollower } from '../../../control/nodes/control-follower.ts';
 import {
@@ -19,6 +18,7 @@ import { subjectOf, type Target } from '../../../gateway/attempts/routing/target
 import { withoutTargets } from '../../../gateway/attempts/routing/without-targets.ts';
 import type { GatewaySettings } from '../../../gateway/attempts/services.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import { release } from '../../../platform/release.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { Store } from '../../../store/store.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
@@ -114,7 +114,7 @@ function reportNode(
   const problem = live.problem();
   return {
     program,
-    version: manifest.version,
+    version: release.version,
     host: hostname(),
     processId: process.pid,
     startedAtMs,
