@@ -155,6 +155,141 @@ describe('running the gateway by the admin API', () => {
       assert.equal((await viewer.send('GET', '/api/v1/models/none')).status, 404);
     });
 
+    describe('a model is explained and tested by a gateway', () => {
+      type Target = {
+        id: string;
+        state: string;
+        way: string;
+        notes: { kind: string; field: string }[] | null;
+        maximum: { nano_usd: string };
+      };
+      type Explained = {
+        targets: Target[];
+        left_out: { id: string; reason: string; detail: string }[];
+        refusal: { code: string } | null;
+        cost: { maximum: { nano_usd: string }; held: { usd: string } | null } | null;
+        credit: string;
+        caller: { user: string; key: string } | null;
+      };
+      const explain = async (facts: object, name = model, client = viewer) => {
+        const answer = await client.send('POST', `/api/v1/models/${name}/explain`, facts);
+        assert.equal(answer.status, 200, answer.text);
+        return answer.body as unknown as Explained;
+      };
+
+      test('an explanation has the cost of a quote, and the way of the interface with its losses', async () => {
+        const native = await explain({ interface: 'anthropic-messages', stream: true });
+        assert.deepEqual(
+          native.targets.map(({ id, state, way, notes }) => [id, state, way, notes]),
+          [[target, 'healthy', 'passes', []]],
+        );
+        assert.deepEqual([native.refusal, native.credit, native.caller], [null, 'unknown', null]);
+        const quoted = await fetch(`${weir.gatewayUrl}/v1/quote`, {
+          method: 'POST',
+          headers: { 'x-api-key': weir.apiKey, 'content-type': 'application/json' },
+          body: JSON.stringify({
+            path: '/v1/messages',
+            body: { model, max_tokens: 1024, messages: [{ role: 'user', content: 'Reply with the single word: ok' }], stream: true },
+          }),
+        });
+        const { maximum } = (await quoted.json()) as { maximum: { nano_usd: string } };
+        assert.equal(native.cost?.maximum.nano_usd, maximum.nano_usd);
+        const translated = await explain({ interface: 'openai-responses', tools: true });
+        assert.deepEqual(
+          translated.targets.map(({ way, notes }) => [way, Array.isArray(notes)]),
+          [['translated', true]],
+        );
+        const long = await explain({ interface: 'anthropic-messages', input_tokens: 100_000 });
+        assert.ok(BigInt(long.cost?.maximum.nano_usd ?? 0) > 10n * BigInt(native.cost?.maximum.nano_usd ?? 0));
+        const other = await explain({ interface: 'embeddings' });
+        assert.deepEqual([other.refusal?.code, other.targets.length], ['no_suitable_target', 0]);
+        const unknown = await explain({}, 'no-such-model');
+        assert.equal(unknown.refusal?.code, 'model_not_found');
+      });
+
+      test('a key is refused what its list of models and upstreams does not have, and a target that is out says who took it', async () => {
+        const limited = await operator.send('POST', '/api/v1/keys', {
+          user: 'ellen',
+          name: 'narrow',
+          limits: { upstreams: ['simulated-openai'], spend_per_day_usd: '0.001' },
+        });
+        assert.equal(limited.status, 201, limited.text);
+        const key_id = String((limited.body['key'] as { id: string } | undefined)?.id ?? limited.body['id']);
+        const refused = await explain({ key_id, interface: 'anthropic-messages' });
+        assert.deepEqual(
+          [refused.refusal?.code, refused.left_out.map(({ reason }) => reason), refused.caller],
+          ['model_not_found', [], { user: 'ellen', key: 'narrow' }],
+        );
+        const dear = await explain({ key_id, interface: 'openai-chat', output_tokens_max: 100_000 }, 'gpt-5-mini');
+        assert.deepEqual([dear.refusal, dear.credit], [null, 'refused']);
+        assert.equal((await explain({ user: 'ellen' }, 'gpt-5-mini')).credit, 'unlimited');
+        assert.equal((await viewer.send('POST', `/api/v1/models/${model}/explain`, { key_id: 'key_none' })).status, 404);
+        assert.equal((await operator.send('PUT', `${path}/override`, out(), { 'if-match': '*' })).status, 200);
+        const taken = await eventually(
+          () => explain({ interface: 'anthropic-messages' }),
+          ({ left_out }) => left_out.length > 0,
+        );
+        assert.deepEqual([taken.refusal?.code, taken.targets], ['targets_taken_out', []]);
+        assert.match(String(taken.left_out[0]?.detail), /^person:\w+ took it out of use until 20[^ ]+: maintenance$/);
+        assert.equal((await operator.send('DELETE', `${path}/override`, undefined, { 'if-match': '*' })).status, 204);
+        await eventually(
+          () => explain({ interface: 'anthropic-messages' }),
+          ({ left_out }) => left_out.length === 0,
+        );
+      });
+
+      test('a test calls every interface with the rights of a key, which pays; the calls are in its books', async () => {
+        const made = await operator.send('POST', '/api/v1/keys', { user: 'ellen', name: 'probe', limits: { addresses: ['192.0.2.7'] } });
+        const key_id = String((made.body['key'] as { id: string } | undefined)?.id ?? made.body['id']);
+        const testing = `/api/v1/models/${model}/test`;
+        assert.equal((await viewer.send('POST', testing, { key_id })).body['code'], 'permission_required');
+        const started = await operator.send('POST', testing, { key_id });
+        assert.equal(started.status, 202, started.text);
+        const ended = await eventually(
+          () => operator.send('GET', String(started.headers.get('location'))),
+          (answer) => answer.body['ended_at'] !== null,
+        );
+        type Tested = { interface: string; verdict: string; call_id: string; amount: { nano_usd: string }; first_byte_ms: number };
+        const { calls } = ended.body['result'] as { calls: Tested[] };
+        assert.deepEqual(
+          calls.map((each) => `${each.interface} ${each.verdict}`).toSorted((a, b) => (a < b ? -1 : 1)),
+          ['anthropic-messages', 'gemini-generate-content', 'openai-chat', 'openai-responses'].map((name) => `${name} passed`),
+          ended.text,
+        );
+        for (const { call_id, amount, first_byte_ms } of calls) {
+          assert.ok(BigInt(amount.nano_usd) > 0n && first_byte_ms >= 0, ended.text);
+          const shown = await eventually(
+            () => operator.send('GET', `/api/v1/calls/${call_id}`),
+            ({ status }) => status === 200,
+          );
+          assert.deepEqual(
+            [(shown.body['receipt'] as { user: string }).user, shown.text.includes(amount.nano_usd)],
+            ['ellen', true],
+            shown.text,
+          );
+        }
+        const outside = await fetch(`${weir.gatewayUrl}/v1/messages`, {
+          method: 'POST',
+          headers: { 'x-api-key': 'lent-secret', 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+          body: '{}',
+        });
+        assert.equal(outside.status, 401);
+        const narrow = (await items(operator, '/api/v1/keys?user=ellen')).find(({ name }) => name === 'narrow');
+        const again = await operator.send('POST', testing, { key_id: narrow?.['id'], interfaces: ['openai-chat', 'video'] });
+        const refused = await eventually(
+          () => operator.send('GET', String(again.headers.get('location'))),
+          (answer) => answer.body['ended_at'] !== null,
+        );
+        assert.deepEqual(
+          (refused.body['result'] as { calls: Tested[] }).calls.map((each) => [each.verdict, each.call_id]),
+          [
+            ['refused', null],
+            ['skipped', null],
+          ],
+        );
+      });
+    });
+
     test('upstreams have their settings without secrets, and a check runs in the gateway', async () => {
       const names = (await items(viewer, '/api/v1/upstreams')).map(({ name }) => name);
       assert.ok(names.includes('simulated-anthropic'), String(names));
@@ -239,7 +374,11 @@ describe('running the gateway by the admin API', () => {
         books: { add_up: boolean };
       };
       const series = last_day.series.flatMap(({ amounts }) => amounts).reduce((total, { nano_usd }) => total + BigInt(nano_usd), 0n);
-      assert.deepEqual([BigInt(month.amount.nano_usd), series, users[0]?.calls], [sum, sum, calls.length], overview.text);
+      assert.deepEqual(
+        [BigInt(month.amount.nano_usd), series, users.reduce((total, each) => total + each.calls, 0)],
+        [sum, sum, calls.length],
+        overview.text,
+      );
       assert.deepEqual([upstreams[0]?.upstream, under_way, books.add_up, last_day.failed_share], ['simulated-anthropic', 0, true, 0]);
     });
 

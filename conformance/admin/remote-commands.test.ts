@@ -183,6 +183,26 @@ describe('commands on another machine', () => {
     assert.match((await both('receipt req_none', 1)).stderr, /the ledger has no call "req_none"/);
   });
 
+  // As docs/guide/routing.md shows them.
+  test('models are listed, explained and tested', async () => {
+    assert.match(await reads('models list'), /claude-sonnet-4-5 +simulated-anthropic\/claude-sonnet-4-5 +1:100%/);
+    assert.match((await change('models list --upstream simulated-openai --json')).stdout, /"name": "gpt-5-mini"/);
+    assert.match((await change('models show gpt-5-mini')).stdout, /"last_day"/);
+    assert.match((await change('models show nobody', 1)).stderr, /no running gateway has a model "nobody"/);
+    await change('keys create --user mona-% --name probe');
+    const explained = await reads('models explain gpt-5-mini --as anthropic-messages --stream --tools --key mona-distant/probe');
+    assert.match(
+      explained,
+      /^POST \/v1\/messages, seen by \S+\nORDER [^]*1 +simulated-openai\/gpt-5-mini +healthy .* translated [^]*cost: 0 to 0\.\d+ USD/,
+    );
+    assert.match((await change('models explain gpt-5-mini --user nobody', 1)).stderr, /there is no user "nobody"/);
+    assert.match((await change('models explain gpt-5-mini --as telepathy', 1)).stderr, /--as must be one of openai-chat, /);
+    const tested = await change('models test gpt-5-mini --key mona-%/probe --as openai-chat openai-responses');
+    assert.match(tested.stdout, /openai-chat +passed +simulated-openai\/gpt-5-mini +\d+ +\d+ +0\.\d+ +req_[^]*openai-responses +passed/);
+    await change('keys update mona-%/probe --models none-such');
+    assert.match((await change('models test gpt-5-mini --key mona-%/probe --json', 1)).stdout, /"verdict": "refused"/);
+  });
+
   test('gateways are listed, and a target is taken out of use and put back', async () => {
     assert.match(await reads('nodes'), /running +\S+ +start .* 0 +0 +\d+ +\d+ % +\w{12}\n$/);
     assert.match((await change('nodes --json')).stdout, /"memory_share": 0\.\d+/);

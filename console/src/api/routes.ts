@@ -160,6 +160,8 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'targets.put_back': 'DELETE /api/v1/targets/{id}/override',
   'models.list': 'GET /api/v1/models',
   'models.get': 'GET /api/v1/models/{name}',
+  'models.explain': 'POST /api/v1/models/{name}/explain',
+  'models.test': 'POST /api/v1/models/{name}/test',
   'config.get': 'GET /api/v1/config',
   'config.problems': 'GET /api/v1/config/problems',
   'config.check': 'POST /api/v1/config/check',

@@ -115,11 +115,19 @@ export function checkCaller(caller: ApiKey, request: IncomingMessage, nowMs: num
   if (caller.organizationLimits !== undefined) checkLimits(caller.organizationLimits, request, nowMs, isProxy);
 }
 
+/** @throws GatewayError `expired_api_key` if a level of the caller has expired */
+export function checkExpiry({ limits, userLimits, team, organizationLimits }: CallerLimits, nowMs: number): void {
+  for (const level of [limits, userLimits, team?.limits, organizationLimits]) if (level !== undefined) checkExpired(level, nowMs);
+}
+
+function checkExpired({ expiresAtMs }: AccessLimits, nowMs: number): void {
+  if (expiresAtMs === undefined || nowMs < expiresAtMs) return;
+  throw new GatewayError('expired_api_key', `this API key expired at ${new Date(expiresAtMs).toISOString()}`);
+}
+
 function checkLimits(limits: AccessLimits, request: IncomingMessage, nowMs: number, isProxy: ProxyTest | undefined): void {
-  const { expiresAtMs, addresses } = limits;
-  if (expiresAtMs !== undefined && nowMs >= expiresAtMs) {
-    throw new GatewayError('expired_api_key', `this API key expired at ${new Date(expiresAtMs).toISOString()}`);
-  }
+  checkExpired(limits, nowMs);
+  const { addresses } = limits;
   if (addresses === undefined) return;
   const address = clientAddress(request, isProxy);
   if (address !== undefined && compile(addresses)(address)) return;

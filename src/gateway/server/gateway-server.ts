@@ -30,6 +30,8 @@ export type GatewayServer = {
   readonly listen: (host: string, port: number) => Promise<{ readonly host: string; readonly port: number }>;
   /** Serves connections that another process accepted and hands over, instead of listening. */
   readonly serveHandedOver: () => (socket: Socket) => void;
+  /** Serves one connection more, which this process accepted elsewhere. */
+  readonly serveConnection: (socket: Socket) => void;
   /** Ends the server: running calls may finish within the grace, the rest end with their dialect's error. */
   readonly end: Pick<Drain, 'leave' | 'run'>;
 };
@@ -108,6 +110,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
       server.emit('listening');
       return (socket) => void server.emit('connection', socket);
     },
+    serveConnection: (socket) => void server.emit('connection', socket),
     end: { ...end, run: (plan) => endAll(plan, { end, sockets, gateway }).finally(guard.close) },
   };
 }

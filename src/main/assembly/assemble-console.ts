@@ -36,8 +36,8 @@ export type ConsoleParts = {
   readonly logger: Logger;
   readonly store: Store;
   readonly clock: Clock;
-  /** The address of the gateway of this process, if it has one. */
-  readonly gatewayUrl?: string | undefined;
+  /** The gateway of this process, if it has one. */
+  readonly gateway?: { readonly url: string; readonly wakeOperations: () => void } | undefined;
   readonly opened: AsyncDisposableStack;
   /** Whether layers may be published if the file does not say so. */
   readonly editsConfig: boolean;
@@ -66,11 +66,15 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const localUrl = (): string => formatUrl(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, boundPort);
   const ending = new AbortController();
   const questions = openQuestionStore(environment, opened);
+  const runner = startConsoleOperations(parts);
   const serving: ServingParts = {
     ending: ending.signal,
     questions,
-    runner: startConsoleOperations(parts),
-    gatewayUrl: parts.gatewayUrl,
+    onOperation: () => {
+      runner.wake();
+      parts.gateway?.wakeOperations();
+    },
+    gatewayUrl: parts.gateway?.url,
   };
   const { services, roles, config, close } = openAdminServices(parts, () => settings.publicUrl ?? localUrl(), serving);
   const settings = config.console ?? {};

@@ -42,6 +42,7 @@ import { formatUrl, listenError } from '../programs/listen.ts';
 import { watchRefusals } from '../../alerts/watch-refusals.ts';
 import type { BookVerifier } from '../../billing/credits/book-verifier.ts';
 import { openAlerts } from './alerts/open-alerts.ts';
+import { lendCallers } from './control/lend-callers.ts';
 import { type ControlledSettings, controlSettings, openControl } from './control/open-control.ts';
 import { openCallers } from './open-callers.ts';
 import { openAuditSinks } from './audit/open-audit-sinks.ts';
@@ -75,6 +76,8 @@ export type RunningGateway = {
   readonly source: UpstreamSource;
   readonly examples: Welcome['examples'];
   readonly reload: () => void;
+  /** Looks at once for work that a console has begun. */
+  readonly wakeOperations: () => void;
   /**
    * Reports not ready from now on, and asks clients to close their connections. Returns how long the shutdown may
    * take.
@@ -223,7 +226,7 @@ export async function assembleGateway(options: {
   const { telemetry, registry } = assembleTelemetry({ ...options, settings: live.settings, callers: () => gateway.callers });
   const { nodeId, store, journal, credits, books } = await openBooks({ ...options, live, registry });
   const refusals = watchRefusals(credits);
-  const callers = await openCallers({ environment, store, clock, logger, config: live.config }, opened);
+  const { callers, lend } = lendCallers(await openCallers({ environment, store, clock, logger, config: live.config }, opened));
   const deadlines = openDeadlines(clock, opened);
   const proofVault = openProofVault({ environment, store, clock, logger }, opened);
   const mediaMeter = opened.adopt(createMediaMeter(), (meter) => meter.close());
@@ -260,7 +263,7 @@ export async function assembleGateway(options: {
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
   if (registry !== undefined) addGatewayGauges(registry, gateway);
-  await openControl({ ...options, nodeId, store, live, layers, gateway }, opened);
+  const wakeOperations = await openControl({ ...options, ...server, nodeId, store, live, layers, gateway, lend }, opened);
   openAuditSinks({ store, config: live.config, clock, logger }, opened);
   openAlerts({ ...options, nodeId, store, journal, books, refusals, health: gateway.health, live, config: live.config, registry }, opened);
   return {
@@ -270,6 +273,7 @@ export async function assembleGateway(options: {
     source: live.source(),
     examples: chooseExamples(live.settings().routing),
     reload: live.reload,
+    wakeOperations,
     ...createEnding(server, journal, () => readDrainTimes(live.config(), options.program), logger),
     shipJournal: () => shipJournal(journal),
     writeProofs: proofVault.flush,

@@ -21,7 +21,6 @@ import type { AdminServices } from '../../admin/resources/registry.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { release } from '../../platform/release.ts';
 import { createOperations } from '../../control/operations/create-operations.ts';
-import type { OperationRunner } from '../../control/operations/operation-runner.ts';
 import { askLimitUse } from '../../control/nodes/ask-limit-use.ts';
 import { createLayerSealer } from '../../control/layers/layer-seal.ts';
 import { createIds } from '../../platform/ids.ts';
@@ -56,7 +55,8 @@ export type AdminServiceParts = {
 /** Parts of a process that serves. Operations that a local command begins run in a console or a gateway. */
 export type ServingParts = {
   readonly ending: AbortSignal;
-  readonly runner?: OperationRunner;
+  /** Called when an operation was begun, so that runners of this process look at once. */
+  readonly onOperation?: () => void;
   /** The address of the gateway of this process; absent if it has none. */
   readonly gatewayUrl?: string | undefined;
   /** Answers long questions. Absent: the store does. */
@@ -148,7 +148,7 @@ export function openAdminServices(
     alerts: store,
     ...layerServices({ environment, store, ...given }),
     checkConfig: checkConfigText,
-    operations: createOperations({ store, clock, newId: ids, onStart: () => serving.runner?.wake() }),
+    operations: createOperations({ store, clock, newId: ids, ...(serving.onOperation !== undefined && { onStart: serving.onOperation }) }),
     ending: serving.ending,
   };
   return {

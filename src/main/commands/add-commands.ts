@@ -18,6 +18,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   nodes: async (...to) => (await import('./nodes.ts')).addNodesCommand(...to),
   upstreams: async (...to) => (await import('./upstreams.ts')).addUpstreamCommands(...to),
   targets: async (...to) => (await import('./targets.ts')).addTargetCommands(...to),
+  models: async (...to) => (await import('./models.ts')).addModelCommands(...to),
   operations: async (...to) => (await import('./operations.ts')).addOperationCommands(...to),
   videos: async (...to) => (await import('./videos.ts')).addVideoCommands(...to),
   content: async (...to) => (await import('./content.ts')).addContentCommands(...to),

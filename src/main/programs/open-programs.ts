@@ -38,7 +38,7 @@ export async function openPrograms(
   const monitor = parts.monitor ? await assembleMonitor({ environment, logger, uses: store, clock, opened }) : undefined;
   const program = parts.simulator ? 'start' : 'gateway';
   const gateway = parts.gateway ? await assembleGateway({ ...options, store, clock, withSimulator: parts.simulator, program }) : undefined;
-  const consoleParts = { environment, logger, store, clock, opened, editsConfig: parts.simulator, gatewayUrl: gateway?.url };
+  const consoleParts = { environment, logger, store, clock, opened, editsConfig: parts.simulator, gateway };
   const console = parts.console ? await openConsole(consoleParts) : undefined;
   return { gateway, monitor, console, credentials };
 }

@@ -8,16 +8,17 @@ import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
+import { type CallModelServices, chatInterfaces, explainModel } from './explain-model.ts';
+import { testModel } from './test-model.ts';
 import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
 import { readPosition } from '../read-position.ts';
 import { listNamed } from './list-named.ts';
 import type { UsageServices } from '../usage/usage-operations.ts';
 
-type ModelServices = ControlServices & ListServices & UsageServices;
+type ModelServices = ControlServices & ListServices & UsageServices & CallModelServices;
 type Context = AdminContext<ModelServices>;
 
 const daySeconds = 86_400;
-const interfaces = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini-generate-content'] as const;
 const optionalLimit = nullable(Type.Integer());
 
 const modelMembers = {
@@ -26,7 +27,7 @@ const modelMembers = {
   is_from_layer: Type.Boolean({ description: 'Whether a published layer names it, and not the file.' }),
   kinds: Type.Array(Type.String(), { description: 'Empty if unknown.' }),
   is_priced: Type.Boolean({ description: 'Whether every target has a price.' }),
-  interfaces: Type.Array(record({ interface: Type.Enum(interfaces), way: Type.Enum(['passes', 'translated', 'partly']) }), {
+  interfaces: Type.Array(record({ interface: Type.Enum(chatInterfaces), way: Type.Enum(['passes', 'translated', 'partly']) }), {
     description: 'How its targets serve each interface of chats: unchanged, by translation, or some of each.',
   }),
   limits: nullable(record({ requests_per_minute: optionalLimit, tokens_per_minute: optionalLimit, concurrency: optionalLimit })),
@@ -60,7 +61,7 @@ function encodeModel({
     is_from_layer: isFromLayer,
     kinds: [...kinds],
     is_priced: isPriced,
-    interfaces: interfaces.map((spoken) => {
+    interfaces: chatInterfaces.map((spoken) => {
       const native = targets.filter(({ dialects }) => dialects.includes(spoken)).length;
       return { interface: spoken, way: native === 0 ? 'translated' : native === targets.length ? 'passes' : 'partly' };
     }),
@@ -77,7 +78,7 @@ function encodeModel({
   };
 }
 
-const listModels = operation({
+export const listModels = operation({
   id: 'models.list',
   method: 'GET',
   path: '/models',
@@ -100,7 +101,7 @@ const listModels = operation({
   },
 });
 
-const getModel = operation({
+export const getModel = operation({
   id: 'models.get',
   method: 'GET',
   path: '/models/{name}',
@@ -135,4 +136,4 @@ const getModel = operation({
   },
 });
 
-export const modelOperations: readonly Operation<ModelServices>[] = [listModels, getModel];
+export const modelOperations: readonly Operation<ModelServices>[] = [listModels, getModel, explainModel, testModel];

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import type { Availability } from '../health/health.ts';
-import { fakeHealth, fakeTable, fakeTarget, fakeUpstream, idsOf, rankFake } from './testing/fake-routing.ts';
+import { type FakeCall, fakeHealth, fakeTable, fakeTarget, fakeUpstream, idsOf, rankFake } from './testing/fake-routing.ts';
 import { mayReach } from './rank-targets.ts';
+import type { RoutingTable } from './routing-table.ts';
 import type { Target } from './target.ts';
 
 const chat = ['openai-chat'] as const;
@@ -194,5 +195,36 @@ describe('upstreams that a caller may use', () => {
     );
     assert.equal(mayReach(caller, table, 'unknown'), true, 'what is not served is answered by routing');
     assert.equal(mayReach({ ...caller, limits: { models: ['other'] } }, table, 'unknown'), false);
+  });
+});
+
+describe('an explanation is told which targets are left out, and why', () => {
+  const reasonsOf = (table: RoutingTable, call: FakeCall = {}): readonly string[] => {
+    const reasons: string[] = [];
+    rankFake(table, {
+      ...call,
+      onLeftOut: ({ upstream }, { reason, detail = '' }) => reasons.push(`${upstream.id} ${reason} ${detail}`.trim()),
+    });
+    return reasons;
+  };
+  const three = fakeTable([
+    fakeTarget('a', { priority: 1, when: { stream: true } }),
+    fakeTarget('b', { priority: 1 }),
+    fakeTarget('c', { priority: 2, kind: 'embeddings' }),
+    fakeTarget('d', { priority: 2 }),
+  ]);
+
+  test('by conditions, by kind and by health', () => {
+    const health = fakeHealth({ b: { availability: failing(4000) } });
+    assert.deepEqual(reasonsOf(three, { kind: 'chat', health }), ['c other-kind', 'a condition it takes calls for a stream', 'b failing']);
+  });
+
+  test('by the list of upstreams of the caller', () => {
+    const caller = { userId: 'user', limits: { upstreams: ['b', 'd'] } };
+    assert.deepEqual(reasonsOf(three, { caller }), ['a not-allowed', 'c not-allowed']);
+  });
+
+  test('none is named if all of them can take the call', () => {
+    assert.deepEqual(reasonsOf(three, { facts: { stream: true } }), []);
   });
 });

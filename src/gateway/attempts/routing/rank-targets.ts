@@ -6,7 +6,7 @@ import { type ModelKind, modelKinds } from '../../../inference/interfaces.ts';
 import { nearestName } from '../../../platform/nearest-name.ts';
 import { servesKind, type UpstreamServices } from '../../../upstreams/upstream-services.ts';
 import { type CallerLimits, hasUpstreamList, mayCall, mayUseUpstream } from '../../admission/authenticate.ts';
-import { alwaysHealthy, type HealthReader } from '../health/health.ts';
+import { alwaysHealthy, type HealthReader, type UnusableReason } from '../health/health.ts';
 import type { AttemptServices, GatewaySettings } from '../services.ts';
 import { balanceTier, type Candidate } from './balance-tier.ts';
 import { findUnmetCondition } from './conditions.ts';
@@ -33,6 +33,21 @@ export type RankedCall = {
   readonly nowMs: number;
   /** An even draw from 0 to 1. */
   readonly random: () => number;
+  /** Called for each target that is left out. Only explanations of a call listen. */
+  readonly onLeftOut?: ((target: Target, why: LeftOut) => void) | undefined;
+};
+
+/**
+ * Why a call does not go to a target. `not-allowed`: the key may not use the upstream; `other-kind`: the model makes
+ * something else; `stateless`: it does not store what the call continues; `condition`: its conditions; `inexpressible`:
+ * its interface cannot carry the request; the others are its health.
+ */
+export type LeftOut = {
+  readonly reason: 'not-allowed' | 'other-kind' | 'stateless' | 'condition' | 'inexpressible' | UnusableReason;
+  /** The words of the reason, if it has any. */
+  readonly detail?: string;
+  /** Time until a call may probe it. */
+  readonly againInMs?: number;
 };
 
 /**
@@ -95,32 +110,40 @@ function findSuitable(call: RankedCall, route: Route, tiers: readonly Tier[]): r
 }
 
 /** The targets at upstreams that the caller may use. Without any, the model is unknown to it. */
-function findAllowed({ caller, facts, table }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
+function findAllowed({ caller, facts, table, onLeftOut }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
   if (!hasUpstreamList(caller)) return tiers;
-  const allowed = filterTiers(tiers, ({ target }) => mayUseUpstream(caller, target.upstream.id));
+  const allowed = filterTiers(tiers, ({ target }) => {
+    const isAllowed = mayUseUpstream(caller, target.upstream.id);
+    if (!isAllowed) onLeftOut?.(target, { reason: 'not-allowed' });
+    return isAllowed;
+  });
   if (allowed.length > 0) return allowed;
   throw unknownModel(facts.requestedModel, table, (model) => mayReach(caller, table, model));
 }
 
-function findOfKind({ kind, facts }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
+function findOfKind({ kind, facts, onLeftOut }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
   if (kind === undefined) return tiers;
   const isOther = (routed: RoutedTarget): boolean => routed.kinds?.includes(kind) === false;
   // Searched without a copy of the tiers, because every call runs this.
   const other = tiers.find((tier) => tier.some(isOther))?.find(isOther)?.kinds;
   if (other === undefined) return tiers;
-  const fitting = filterTiers(tiers, (routed) => !isOther(routed));
+  const fitting = filterTiers(tiers, (routed) => {
+    if (isOther(routed)) onLeftOut?.(routed.target, { reason: 'other-kind' });
+    return !isOther(routed);
+  });
   if (fitting.length > 0) return fitting;
   throw describeOtherKind(facts.requestedModel, other, kind);
 }
 
 /** An upstream stores state only for calls in the caller's own dialect, and a call that continues it must go there. */
-function findKeeping({ dialect, facts, keptAt }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
+function findKeeping({ dialect, facts, keptAt, onLeftOut }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
   const threads = facts.needs.includes('threads');
   const speaks = ({ dialects }: Target['upstream']): boolean => dialect !== undefined && dialects.includes(dialect.id);
-  const stateful = filterTiers(
-    tiers,
-    ({ target: { upstream } }) => speaks(upstream) && (!threads || upstream.vendor.offers.includes('threads')),
-  );
+  const stateful = filterTiers(tiers, ({ target }) => {
+    const isStateful = speaks(target.upstream) && (!threads || target.upstream.vendor.offers.includes('threads'));
+    if (!isStateful) onLeftOut?.(target, { reason: 'stateless' });
+    return isStateful;
+  });
   if (threads && stateful.length === 0) throw describeThreadless(facts.requestedModel);
   if (facts.continues === undefined) return stateful;
   const keeping = keptAt === undefined ? stateful : filterTiers(stateful, ({ target }) => target.upstream.id === keptAt);
@@ -136,10 +159,13 @@ function findConditioned(call: RankedCall, tiers: readonly Tier[]): readonly Tie
   const unmet: string[] = [];
   let features: RequestFeatures | undefined;
   const conditioned = { dialect: dialect?.id, facts, features: () => (features ??= dialect?.readFeatures(request) ?? textAlone) };
-  const suitable = filterTiers(tiers, ({ target: { when, upstream, upstreamModel } }) => {
+  const suitable = filterTiers(tiers, ({ target }) => {
+    const { when, upstream, upstreamModel } = target;
     const reason = when === undefined ? undefined : findUnmetCondition(when, conditioned);
-    if (reason !== undefined) unmet.push(`${upstream.id}/${upstreamModel} takes ${reason}`);
-    return reason === undefined;
+    if (reason === undefined) return true;
+    unmet.push(`${upstream.id}/${upstreamModel} takes ${reason}`);
+    call.onLeftOut?.(target, { reason: 'condition', detail: `it takes ${reason}` });
+    return false;
   });
   if (suitable.length === 0) throw describeUnsuitable(facts.requestedModel, unmet);
   return suitable;
@@ -150,7 +176,7 @@ function filterTiers(tiers: readonly Tier[], isSuitable: (routed: RoutedTarget) 
 }
 
 function rankTiers(call: RankedCall, route: Route, tiers: readonly Tier[]): readonly Target[] {
-  const { health, nowMs, caller } = call;
+  const { health, nowMs, caller, onLeftOut } = call;
   let hash: number | undefined;
   const conversation = (): number => (hash ??= hashConversation(call.dialect, call.request, call.caller.userId));
   const balance = (candidates: readonly Candidate[]) => balanceTier(candidates, route.balance, conversation, call.random);
@@ -161,6 +187,7 @@ function rankTiers(call: RankedCall, route: Route, tiers: readonly Tier[]): read
       const target = health.of(routed.subject);
       const availability = target.availability(nowMs, caller.userId);
       if (availability.usable) candidates.push({ routed, state: availability.state, inFlight: target.inFlight() });
+      else onLeftOut?.(routed.target, availability);
     }
     ranked.push(...balance(candidates));
   }
@@ -283,14 +310,18 @@ export function seeTargets(
  * @throws GatewayError
  */
 export function rankSuitable(
-  call: Seen & Pick<RankedCall, 'facts' | 'caller'> & Pick<RankedCall['request'], 'headers'>,
+  call: Seen & Pick<RankedCall, 'facts' | 'caller' | 'onLeftOut'> & Pick<RankedCall['request'], 'headers'>,
   { kind, isOffered = (services) => servesKind(services, kind), does = modelKinds[kind].does }: TargetRequirements,
 ): readonly Target[] {
   const { table, facts, caller, headers } = call;
   const { requestedModel } = facts;
   requireReach(caller, table, requestedModel);
   const request = { operation: 'generate', body: {}, headers } as const;
-  const targets = rankTargets({ ...call, dialect: undefined, request, kind }).filter(({ upstream }) => isOffered(upstream.services));
+  const targets = rankTargets({ ...call, dialect: undefined, request, kind }).filter((target) => {
+    const isAble = isOffered(target.upstream.services);
+    if (!isAble) call.onLeftOut?.(target, { reason: 'other-kind' });
+    return isAble;
+  });
   if (targets.length > 0) return targets;
   throw new GatewayError('no_suitable_target', `no upstream of ${requestedModel.slice(0, 256)} ${does}`, { param: 'model' });
 }

@@ -24,10 +24,11 @@ export function quoteAudio(query: QuoteTarget<AudioServices>, operation: AudioOp
 function quoteSpeech(query: QuoteTarget<AudioServices>): QuotedCall {
   const { body, bytes, headers, settings } = query;
   const job = createSpeechJob({ facts: readSpeechRequest(body, settings.validation), body, bytes, headers });
-  const targets = fitTargets(rankRouted(query, job.facts, audioRequirements('speech')), (target) => ({
-    target,
-    usage: job.prepare(target).bounds(),
-  }));
+  const targets = fitTargets(
+    rankRouted(query, job.facts, audioRequirements('speech')),
+    (target) => ({ target, usage: job.prepare(target).bounds() }),
+    query.explained?.onLeftOut,
+  );
   return { dialect, requestedModel: job.facts.requestedModel, targets, roundsMax: 1 };
 }
 

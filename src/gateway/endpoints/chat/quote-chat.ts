@@ -55,6 +55,7 @@ export async function quoteChat(target: QuoteTarget<ChatServices>, path: QuotedP
     kind: 'chat',
     ...(history.keptAt === undefined ? {} : { keptAt: history.keptAt }),
     health: alwaysHealthy,
+    ...target.explained,
     nowMs: gateway.clock.monotonicMs(),
     random: () => 0,
   });
@@ -67,7 +68,7 @@ export async function quoteChat(target: QuoteTarget<ChatServices>, path: QuotedP
   return {
     dialect: dialect.id,
     requestedModel: facts.requestedModel,
-    targets: fitTargets(targets, (each) => quoteAt(target, chat, each)),
+    targets: fitTargets(targets, (each) => quoteAt(target, chat, each), target.explained?.onLeftOut),
     ...(typeof wire.body['service_tier'] === 'string' ? { serviceTier: wire.body['service_tier'] } : {}),
     ...(isLoop ? boundLoop(settings, facts, wire.body['max_tool_calls']) : { roundsMax: 1 }),
   };

@@ -1,8 +1,9 @@
 import { createFieldNotes } from '../../../inference/translation-notes.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
 import type { ImageOrder } from '../shared/image-maker.ts';
-import { type QuoteTarget, type QuotedCall, fitTargets, rankRouted } from '../shared/quoted-call.ts';
+import { type QuoteTarget, type QuotedCall, type QuotedTarget, fitTargets, rankRouted } from '../shared/quoted-call.ts';
 import { boundImages } from './bound-images.ts';
 import { imageFacts } from './image-call.ts';
 import type { ImageServices } from './image-services.ts';
@@ -24,11 +25,12 @@ export function quoteImages(query: QuoteTarget<ImageServices>, route: ImageRoute
 export function quoteOrder(query: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: ImageOrder, keepsFiles: boolean): QuotedCall {
   const { request, notes: clientNotes, client } = order;
   const ranked = rankRouted(query, imageFacts(request), { kind: 'image' });
-  const targets = fitTargets(ranked, (target) => {
+  const fit = (target: Target): QuotedTarget => {
     const notes = createFieldNotes(asksForStrict(query.caller, query.headers));
     const call = writeForTarget(request, target, notes, keepsFiles);
     const sent = 'json' in call ? { sent: Buffer.from(JSON.stringify(call.json)) } : {};
     return { target, usage: boundImages(request, target), notes: [...clientNotes, ...notes.list()], ...sent };
-  });
+  };
+  const targets = fitTargets(ranked, fit, query.explained?.onLeftOut);
   return { dialect: client.label, requestedModel: request.requestedModel, targets, roundsMax: 1 };
 }

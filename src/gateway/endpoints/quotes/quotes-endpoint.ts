@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointRequest, EndpointRoute, PathMatch, Quote } from '../shared/endpoint.ts';
+import type { Endpoint, EndpointRequest } from '../shared/endpoint.ts';
 import { repeatable } from '../shared/open-api-parts.ts';
 import { type RequestHeaders, type Wording, wordingOf } from '../shared/wording.ts';
 import { quoteOperation, quoteSchemas } from './open-api/quote-operations.ts';
@@ -7,14 +7,16 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import { isJsonObject } from '../../../platform/json/json-value.ts';
 import { locateJson } from '../../../platform/json/locate-json.ts';
 import { type TakenLimits, reserveCall } from '../../admission/limits/reserve-call.ts';
-import { type ReadRequest, readRequest, readRequestTarget } from '../../admission/read-request.ts';
+import { type ReadRequest, readRequest } from '../../admission/read-request.ts';
 import { writeError } from '../../replies/write-reply.ts';
 import { enter } from '../../admission/enter.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import type { QuoteTarget } from '../shared/quoted-call.ts';
 import { writeJson } from '../shared/write-json.ts';
-import { type Affordable, describeQuote, priceQuote } from './describe-quote.ts';
+import { checkCredit } from './check-credit.ts';
+import { describeQuote, priceQuote } from './describe-quote.ts';
+import { findQuoted, type FindRoute } from './find-quoted.ts';
 
 /** The costs of requests to the other endpoints. */
 export function createQuotesEndpoint<Services extends QuoteServices>(endpoints: QuotedEndpoints<Services>): Endpoint<Services> {
@@ -36,12 +38,6 @@ export function createQuotesEndpoint<Services extends QuoteServices>(endpoints: 
 
 /** The services of quotes, besides those with which each endpoint prices its own requests. */
 export type QuoteServices = AdmissionServices & Pick<AttemptServices, 'settings'>;
-
-/** Finds the route of a method and a path. */
-type FindRoute<Services> = (
-  method: string,
-  path: string,
-) => ({ readonly found: true; readonly route: EndpointRoute<Services> } & PathMatch) | { readonly found: false };
 
 /** The endpoints whose requests are priced. */
 export type QuotedEndpoints<Services> = {
@@ -114,30 +110,4 @@ function readQuoteRequest({ bytes, body: fields }: ReadRequest): QuoteRequest {
   if (!isJsonObject(body) || span === undefined)
     throw new GatewayError('invalid_value', "Invalid 'body': expected the object that would be posted.", { param: 'body' });
   return { path, body, bytes: bytes.subarray(span.start, span.end) };
-}
-
-/** Holds the amount and releases it at once, so that the answer is exactly the one that a call would get. */
-async function checkCredit(
-  { credits, clock }: Pick<QuoteServices, 'clock' | 'credits'>,
-  { caller }: QuoteTarget,
-  nanoUsd: bigint,
-): Promise<Affordable> {
-  const answer = await credits?.hold(caller, nanoUsd, clock.nowMs());
-  if (answer === undefined) return { kind: 'unlimited' };
-  if (!answer.admitted) return { kind: 'refused', refusal: answer };
-  answer.end();
-  return { kind: 'covered' };
-}
-
-/**
- * Finds how a request to a path is priced.
- * @throws GatewayError `invalid_value` if requests to the path are free, or the path is unknown
- */
-function findQuoted<Services>(findRoute: FindRoute<Services>, address: string): Quote<Services> {
-  const target = readRequestTarget(address);
-  const match = target === undefined ? undefined : findRoute('POST', target.path);
-  const quote = target !== undefined && match?.found === true ? match.route.quote?.(match, target) : undefined;
-  if (quote !== undefined) return quote;
-  const message = `path: ${JSON.stringify(address.slice(0, 200))} is not a path of paid POST requests; an example is "/v1/messages"`;
-  throw new GatewayError('invalid_value', message, { param: 'path' });
 }

@@ -7,8 +7,8 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
-import { alwaysHealthy } from '../../attempts/health/health.ts';
-import { type TargetRequirements, rankSuitable } from '../../attempts/routing/rank-targets.ts';
+import { alwaysHealthy, type HealthReader } from '../../attempts/health/health.ts';
+import { type RankedCall, type TargetRequirements, rankSuitable } from '../../attempts/routing/rank-targets.ts';
 
 /** A request of which the price is computed. It is never sent. */
 export type QuoteTarget<Services = unknown> = {
@@ -21,7 +21,12 @@ export type QuoteTarget<Services = unknown> = {
   /** The headers of the quote request, which also apply to the quoted one. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly nowMs: number;
+  /** Of a call that is explained: the targets are ranked by their present health. Absent: whatever their health. */
+  readonly explained?: Explained;
 };
+
+/** The health of targets that an explanation of a call assumes, and a listener for those that are left out. */
+export type Explained = { readonly health: HealthReader; readonly onLeftOut: NonNullable<RankedCall['onLeftOut']> };
 
 /** A target that could answer the call, and the usage there. */
 export type QuotedTarget = {
@@ -58,7 +63,11 @@ export type QuotedCall = {
  * @param targets at least one
  * @throws GatewayError if no target can express it: the error of the first
  */
-export function fitTargets(targets: readonly Target[], fit: (target: Target) => QuotedTarget): readonly QuotedTarget[] {
+export function fitTargets(
+  targets: readonly Target[],
+  fit: (target: Target) => QuotedTarget,
+  onLeftOut?: Explained['onLeftOut'],
+): readonly QuotedTarget[] {
   const fitted: QuotedTarget[] = [];
   let refusal: GatewayError | undefined;
   for (const target of targets) {
@@ -67,6 +76,7 @@ export function fitTargets(targets: readonly Target[], fit: (target: Target) => 
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       refusal ??= error;
+      onLeftOut?.(target, { reason: 'inexpressible', detail: error.message });
     }
   }
   if (fitted.length === 0) throw refusal ?? new Error('a request was routed to no target');
@@ -74,15 +84,15 @@ export function fitTargets(targets: readonly Target[], fit: (target: Target) => 
 }
 
 /**
- * The targets of a call that is not a chat, best first and whatever their health; never empty.
+ * The targets of a call that is not a chat, best first, and whatever their health unless it is explained; never empty.
  * @throws GatewayError
  */
 export function rankRouted(
-  { gateway, settings, caller, headers }: QuoteTarget<Pick<AttemptServices, 'clock'>>,
+  { gateway, settings, caller, headers, explained }: QuoteTarget<Pick<AttemptServices, 'clock'>>,
   facts: CallFacts,
   requirements: TargetRequirements,
 ): readonly Target[] {
   const nowMs = gateway.clock.monotonicMs();
-  const call = { table: settings.routing, facts, headers, caller, health: alwaysHealthy, nowMs, random: () => 0 };
-  return rankSuitable(call, requirements);
+  const seen = { table: settings.routing, nowMs, random: () => 0, health: alwaysHealthy, ...explained };
+  return rankSuitable({ ...seen, facts, headers, caller }, requirements);
 }

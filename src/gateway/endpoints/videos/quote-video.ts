@@ -38,12 +38,14 @@ export async function quoteVideo(query: QuoteTarget<VideoServices>, path: Creati
   const task = video?.kind === 'task' ? (remixedTask ?? (await findTask(query, videos, video.taskId))) : undefined;
   if (task !== undefined) mediaOf(task);
   const facts = { requestedModel, stream: false, inputCharacters: prompt.length, needs: [], outputTokensMax: 0 };
-  const steady = { ...settings, retries: { ...settings.retries, avoidFailing: false } };
-  const targets = rankVideoTargets({ gateway, settings: steady, caller, request: { headers: query.headers } }, facts, undefined);
+  const { explained } = query;
+  const steady = explained === undefined ? { ...settings, retries: { ...settings.retries, avoidFailing: false } } : settings;
+  const seen = { gateway, settings: steady, caller, request: { headers: query.headers }, onLeftOut: explained?.onLeftOut };
+  const targets = rankVideoTargets(seen, facts, undefined);
   return {
     dialect: form,
     requestedModel,
-    targets: fitTargets(targets, (target) => quoteTarget(videos, target, request, task)),
+    targets: fitTargets(targets, (target) => quoteTarget(videos, target, request, task), explained?.onLeftOut),
     roundsMax: 1,
   };
 }

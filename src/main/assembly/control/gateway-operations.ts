@@ -1,3 +1,5 @@
+import { type ExplainInput, explainKind } from '../../../admin/resources/models/explain-model.ts';
+import { testKind } from '../../../admin/resources/models/test-model.ts';
 import { vendorDeletionKind } from '../../../admin/resources/stored/response-operations.ts';
 import { credentialNameOf } from '../../../control/nodes/node-state.ts';
 import { OperationFailure, type OperationHandler } from '../../../control/operations/operation-runner.ts';
@@ -9,8 +11,9 @@ import { type CheckName, checkNames, type MatrixRow } from '../../doctor/finding
 import type { Clock } from '../../../platform/clock.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
 import type { Environment } from '../../environment.ts';
+import type { TestParts } from './test-model.ts';
 
-type Parts = { readonly environment: Environment; readonly live: LiveSettings; readonly clock: Clock };
+type Parts = TestParts & { readonly environment: Environment; readonly live: LiveSettings; readonly clock: Clock };
 
 /** The long operations that need an upstream, by kind. Only gateways have credentials, so they run here. */
 export function gatewayOperations(parts: Parts): Readonly<Record<string, OperationHandler>> {
@@ -18,6 +21,21 @@ export function gatewayOperations(parts: Parts): Readonly<Record<string, Operati
     'upstreams.check': checkUpstreams(parts),
     [vendorDeletionKind]: deleteAtVendor(parts),
     [alertTestKind]: testChannels(parts),
+    [explainKind]: explainModels(parts),
+    [testKind]: async (input, context) => {
+      // Loaded here, because few gateways ever run it.
+      const { testModels } = await import('./test-model.ts');
+      return await testModels(parts)(input, context);
+    },
+  };
+}
+
+/** Where a call would go, in this process. */
+function explainModels(parts: Parts): OperationHandler {
+  return async (input) => {
+    const { explainModel } = await import('./explain-model.ts');
+    // Written by the operation of the admin API, whose schema has checked it.
+    return await explainModel(parts, input as ExplainInput);
   };
 }
 

@@ -15,6 +15,7 @@ import {
 import { createOperationRunner } from '../../../control/operations/operation-runner.ts';
 import type { Gateway } from '../../../gateway/endpoints/gateway.ts';
 import { subjectOf, type Target } from '../../../gateway/attempts/routing/target.ts';
+import type { RoutingTable } from '../../../gateway/attempts/routing/routing-table.ts';
 import { withoutTargets } from '../../../gateway/attempts/routing/without-targets.ts';
 import type { GatewaySettings } from '../../../gateway/attempts/services.ts';
 import type { Clock } from '../../../platform/clock.ts';
@@ -27,9 +28,16 @@ import type { OpenedLayers } from '../open-layers.ts';
 import { countLimitUse } from './count-limit-use.ts';
 import { describeNode } from './describe-node.ts';
 import { gatewayOperations } from './gateway-operations.ts';
+import type { LentCallers } from './lend-callers.ts';
+import type { TestParts } from './test-model.ts';
 
 /** Live settings whose routes leave out targets that an operator has taken out of use. */
-export type ControlledSettings = LiveSettings & { readonly setOverrides: (overrides: readonly TargetOverride[]) => void };
+export type ControlledSettings = LiveSettings & {
+  readonly setOverrides: (overrides: readonly TargetOverride[]) => void;
+  readonly overrides: () => readonly TargetOverride[];
+  /** The routes with those targets. */
+  readonly wholeRouting: () => RoutingTable;
+};
 
 export function controlSettings(live: LiveSettings, clock: Pick<Clock, 'nowMs'>): ControlledSettings {
   let overrides: readonly TargetOverride[] = [];
@@ -44,6 +52,8 @@ export function controlSettings(live: LiveSettings, clock: Pick<Clock, 'nowMs'>)
         built = { from, by: overrides, settings: { ...from, routing: withoutTargets(from.routing, isOut) } };
       return built.settings;
     },
+    overrides: () => overrides,
+    wholeRouting: () => live.settings().routing,
     setOverrides: (next) => {
       // The same orders keep their settings, whose routes are remembered.
       if (JSON.stringify(next) !== JSON.stringify(overrides)) overrides = next;
@@ -58,7 +68,9 @@ export type ControlParts = {
   readonly store: Store;
   readonly live: ControlledSettings;
   readonly layers: Pick<OpenedLayers, 'follow'>;
-  readonly gateway: Pick<Gateway, 'health' | 'journal' | 'gatekeeper' | 'settings' | 'limiter'>;
+  readonly gateway: Gateway;
+  readonly lend: LentCallers['lend'];
+  readonly serveConnection: TestParts['serveConnection'];
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -66,8 +78,11 @@ export type ControlParts = {
 /** Reported targets: those with a problem first. */
 const targetsMax = 500;
 
-/** Begins to follow the orders of operators, to report the state of the gateway, and to run work of its upstreams. */
-export async function openControl(parts: ControlParts, opened: AsyncDisposableStack): Promise<void> {
+/**
+ * Begins to follow the orders of operators, to report the state of the gateway, and to run work of its upstreams.
+ * Resolves with a function that looks for such work at once, for a console in the same process.
+ */
+export async function openControl(parts: ControlParts, opened: AsyncDisposableStack): Promise<() => void> {
   const { nodeId, store, live, layers, clock, logger } = parts;
   const startedAtMs = clock.nowMs();
   let reloads: number | undefined;
@@ -91,11 +106,12 @@ export async function openControl(parts: ControlParts, opened: AsyncDisposableSt
     report: () => reportNode(parts, { startedAtMs, reloads: reloads ?? 0, overrides, limits: limitAnswers.latest() }),
     describe,
   });
-  const runner = createOperationRunner({ store, clock, logger, handlers: gatewayOperations(parts) });
+  const runner = createOperationRunner({ store, clock, logger, handlers: gatewayOperations({ ...parts, ...live }) });
   opened.defer(() => runner.close());
   opened.defer(() => follower.close());
   await follower.start();
   runner.start();
+  return runner.wake;
 }
 
 function reportNode(

@@ -89,7 +89,7 @@ test('every command that reads or changes data has --remote, or a reason why not
 
 test('every listing command prints JSON', async () => {
   // These print nothing else.
-  const printsJson = new Set(['captures show', 'operations show']);
+  const printsJson = new Set(['captures show', 'models show', 'operations show']);
   for (const [name, { options }] of await findCommands())
     if (
       !printsJson.has(name) &&

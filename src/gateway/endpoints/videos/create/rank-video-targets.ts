@@ -25,7 +25,9 @@ export function rankVideoTargets(
     settings,
     caller,
     request,
-  }: Pick<VideoContext, 'gateway' | 'settings' | 'caller'> & { readonly request: Pick<VideoContext['request'], 'headers'> },
+    onLeftOut,
+  }: Pick<VideoContext, 'gateway' | 'settings' | 'caller'> &
+    Pick<RankedCall, 'onLeftOut'> & { readonly request: Pick<VideoContext['request'], 'headers'> },
   facts: CallFacts,
   source: VideoSource | undefined,
 ): readonly Target[] {
@@ -39,6 +41,7 @@ export function rankVideoTargets(
       request: { operation: 'generate', body: {}, headers },
       caller,
       kind: 'video',
+      onLeftOut,
     }),
   ).filter(({ upstream }) => upstream.services.videos !== undefined);
   if (targets.length === 0)
