@@ -24,6 +24,7 @@ export const paths = {
   teams: '/teams',
   team: (name: string) => at('teams', name),
   audit: '/audit',
+  videos: '/videos',
 } as const;
 
 const callsOf = (filter: Readonly<Record<string, string>>): Place => ({ to: paths.calls, search: { ...filter, r: '30d' } });
@@ -36,6 +37,7 @@ export const placeOf = {
   user: (name: string): Place => ({ to: paths.user(name) }),
   team: (name: string): Place => ({ to: paths.team(name) }),
   model: (name: string) => callsOf({ model: name }),
+  video: (id: string): Place => ({ to: paths.videos, search: { video: id } }),
   price_draft: (id: string): Place => ({ to: paths.priceDraft(id) }),
   reconciliation: (id: string): Place => ({ to: paths.reconciliation(id) }),
   price_book: (number: string): Place => ({ to: paths.priceBook(number) }),

@@ -91,6 +91,7 @@ const pages = [
   createRoute({ ...under, path: '/users/$name', component: lazyRouteComponent(() => import('./pages/users/user-page.tsx'), 'UserPage') }),
   createRoute({ ...under, path: '/teams', component: lazyRouteComponent(() => import('./pages/teams/teams-page.tsx'), 'TeamsPage') }),
   createRoute({ ...under, path: '/teams/$name', component: lazyRouteComponent(() => import('./pages/teams/team-page.tsx'), 'TeamPage') }),
+  createRoute({ ...under, path: '/videos', component: lazyRouteComponent(() => import('./pages/videos/videos-page.tsx'), 'VideosPage') }),
   createRoute({ ...under, path: '/audit', component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage') }),
 ];
 

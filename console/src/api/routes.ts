@@ -109,6 +109,7 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'callbacks.read_secret': 'POST /api/v1/users/{name}/callback_secret/read',
   'callbacks.rotate_secret': 'POST /api/v1/users/{name}/callback_secret/rotate',
   'videos.list': 'GET /api/v1/videos',
+  'videos.storage': 'GET /api/v1/videos/storage',
   'videos.get': 'GET /api/v1/videos/{id}',
   'videos.delete': 'DELETE /api/v1/videos/{id}',
   'videos.content': 'GET /api/v1/videos/{id}/content',

@@ -25,6 +25,9 @@ export const entries: readonly (readonly Entry[])[] = [
     { text: 'Prices', to: paths.prices, icon: 'prices', letter: 'i', permission: 'prices:read' },
     { text: 'Reconciliation', to: paths.reconciliation(), icon: 'reconciliation', letter: 'r', permission: 'reconcile:run' },
   ],
-  [{ text: 'Upstreams', to: paths.upstreams, icon: 'upstreams', letter: 'h', permission: 'upstreams:read' }],
+  [
+    { text: 'Upstreams', to: paths.upstreams, icon: 'upstreams', letter: 'h', permission: 'upstreams:read' },
+    { text: 'Videos', to: paths.videos, icon: 'videos', letter: 'v', permission: 'calls:read' },
+  ],
   [{ text: 'Audit', to: paths.audit, icon: 'audit', letter: 'a', permission: 'audit:read' }],
 ];

@@ -31,7 +31,7 @@ import { getReceipt, type ReceiptServices } from '../receipts/receipt-operations
 
 export type VideoServices = ListServices &
   ReceiptServices & {
-    readonly tasks: Pick<TaskLists, 'queryTasks'> & Pick<TaskStore, 'findTask' | 'findTaskOwner' | 'deleteTask'>;
+    readonly tasks: Pick<TaskLists, 'queryTasks'> & Pick<TaskStore, 'findTask' | 'findTaskOwner' | 'deleteTask' | 'mediaBytes'>;
     readonly audit: Pick<AuditStore, 'recordAction'>;
     /** The storage of finished videos, opened at its first use. */
     readonly media: () => Promise<Pick<MediaStorage, 'open' | 'remove'>>;
@@ -149,6 +149,25 @@ export const listVideos = operation({
   },
 });
 
+const storageUsersMax = 20;
+
+const getStorage = operation({
+  id: 'videos.storage',
+  method: 'GET',
+  path: '/videos/storage',
+  summary: 'The bytes that the files of some users take, of videos and of images',
+  access: 'calls:read',
+  query: record({
+    user: Type.Array(Type.String({ maxLength: 256 }), { minItems: 1, maxItems: storageUsersMax, description: 'Repeat it for several.' }),
+  }),
+  reply: record({ items: Type.Array(record({ user: Type.String(), bytes: Type.Integer() })), as_of: Type.String() }),
+  handle: async ({ query }, { services, principal, nowMs }: Context) => {
+    const users = [...new Set(query.user.map((user) => user.normalize('NFC')))].filter((user) => maySee(principal.users, user));
+    const items = await Promise.all(users.map(async (user) => ({ user, bytes: await services.tasks.mediaBytes({ userName: user }) })));
+    return { body: { items, as_of: instant(nowMs()) } };
+  },
+});
+
 export const getVideo = operation({
   id: 'videos.get',
   method: 'GET',
@@ -251,6 +270,7 @@ const followVideo = operation({
 
 export const videoOperations: readonly Operation<VideoServices>[] = [
   listVideos,
+  getStorage,
   getVideo,
   deleteVideo,
   getContent,
