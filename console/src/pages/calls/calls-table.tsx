@@ -103,7 +103,7 @@ function useLiveCalls(query: Query<'calls.list'>, isLive: boolean): readonly Cal
 function columnsOf(rows: readonly CallItem[], zone: string): readonly Column<CallItem>[] {
   const digits = columnDigits(rows.map(({ amount }) => nanosOf(amount)));
   return [
-    { id: 'time', title: 'Time', figures: true, render: ({ at }) => <time dateTime={at}>{showRowTime(at, zone)}</time> },
+    { id: 'time', title: 'Time', render: ({ at }) => <time dateTime={at}>{showRowTime(at, zone)}</time> },
     { id: 'key', title: 'Key', priority: 2, render: ({ user, key, key_id: id }) => <Link to={paths.key(id)}>{`${user}/${key}`}</Link> },
     {
       id: 'model',
