@@ -4,7 +4,13 @@ import { join } from 'node:path';
 const path = join(import.meta.dirname, '../docs/reference/benchmarks.md');
 
 /** The first lines of the parts, in their order; each is written by a program of its own. */
-const headings = { calls: '# Benchmarks\n', books: '# The cost of the books per call\n', videos: '# Videos under load\n' };
+const headings = {
+  calls: '# Benchmarks\n',
+  books: '# The cost of the books per call\n',
+  videos: '# Videos under load\n',
+  sqlite: '# The console with SQLite\n',
+  postgres: '# The console with PostgreSQL\n',
+};
 
 /** Replaces one part of docs/reference/benchmarks.md and leaves the others as they are. */
 export function writePart(part: keyof typeof headings, text: string): void {

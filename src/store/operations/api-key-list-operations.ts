@@ -39,7 +39,12 @@ async function queryApiKeys(database: Database, query: KeyQuery): Promise<readon
     ...(query.users === 'all' ? [] : [namesIn('users.name', query.users)]),
     ...(query.ids === undefined ? [] : [namesIn('api_keys.id', query.ids)]),
     ...(query.userName === undefined ? [] : [on('users.name = ?', query.userName)]),
-    ...(query.unusedSinceMs === undefined ? [] : [on('coalesce(used_at_ms, api_keys.created_at_ms) < ?', query.unusedSinceMs)]),
+    ...(query.unusedSinceMs === undefined
+      ? []
+      : [
+          // A key is not used before it is made: so the index leaves out younger keys without reading their uses.
+          on('api_keys.created_at_ms < ? and coalesce(used_at_ms, api_keys.created_at_ms) < ?', query.unusedSinceMs, query.unusedSinceMs),
+        ]),
     ...(query.expiresBeforeMs === undefined
       ? []
       : [on(`(${expiries.map((column) => `${column} < ?`).join(' or ')})`, ...expiries.map(() => query.expiresBeforeMs ?? 0))]),

@@ -1,0 +1,111 @@
+import { cpus } from 'node:os';
+
+import { writePart } from './benchmark-page.ts';
+import { bareName, type Contestant, startBareProxy, startUpstream, startWeirGateway } from './contestants.ts';
+import { diskTable } from './disk.ts';
+import { idleStreamsTable } from './idle-streams.ts';
+import { FailedRequests, lowerQuartile, type Measured, measure, ratioOf } from './measure-load.ts';
+import { startGoProxy, startHaproxy, startNginx, startPortkey } from './peers.ts';
+import { processesTable } from './several-processes.ts';
+import { translationTable } from './translation.ts';
+import { smallCall, type Work, works } from './works.ts';
+
+/**
+ * Measures what Weir adds to a call: processor time and latency, beside a bare proxy on this runtime and beside nginx,
+ * HAProxy and a proxy in Go if they are installed. The contestants of a table run in turn on one core, load and
+ * upstream on the other. The lower quartile of the rounds counts, because other work on the machine only adds to a
+ * measurement. `npm run bench` writes its part of docs/reference/benchmarks.md. `--quick` measures short rounds and
+ * writes nothing, and `--work TEXT` measures only the works whose title contains the text. `--peer portkey` also
+ * installs and measures Portkey's gateway.
+ */
+const quick = process.argv.includes('--quick');
+const only = process.argv[process.argv.indexOf('--work') + 1] ?? '';
+const withPortkey = process.argv.includes('--peer') && process.argv[process.argv.indexOf('--peer') + 1] === 'portkey';
+const rounds = quick ? 3 : 5;
+const secondsPerRound = 2;
+const chosen = process.argv.includes('--work') ? works.filter(({ title }) => title.includes(only)) : works;
+
+const upstream = await startUpstream();
+const contestants = [
+  await startNginx(upstream.port),
+  await startHaproxy(upstream.port),
+  await startGoProxy(upstream.port),
+  await startBareProxy(upstream.port),
+  await startBareProxy(upstream.port, 'piped'),
+  await startWeirGateway(upstream.port),
+  withPortkey ? await startPortkey(upstream.port) : undefined,
+].filter((contestant) => contestant !== undefined);
+
+function row({ name }: Contestant, results: readonly Measured[], bare: readonly Measured[]): string {
+  const cell = (read: (result: Measured) => number, digits: number): string => lowerQuartile(results.map(read)).toFixed(digits);
+  const rate = results.map(({ perSecond }) => perSecond).toSorted((a, b) => b - a)[Math.floor(results.length / 4)] ?? 0;
+  const latencies = [cell(({ p50Ms }) => p50Ms, 3), cell(({ p99Ms }) => p99Ms, 2), cell(({ p999Ms }) => p999Ms, 2)];
+  return `| ${[name, cell(({ cpuMicros }) => cpuMicros, 1), ratioOf(results, bare).toFixed(2), Math.round(rate), ...latencies].join(' | ')} |`;
+}
+
+/** Undefined if requests failed. */
+function measureOrFail(contestant: Contestant, work: Work): Measured | undefined {
+  try {
+    return measure(contestant, work, secondsPerRound);
+  } catch (error) {
+    if (!(error instanceof FailedRequests)) throw error;
+    console.error(error.message);
+    return undefined;
+  }
+}
+
+function section(work: Work): string {
+  const results = contestants.map((contestant) => ({ contestant, measured: [] as Measured[], hasFailed: false }));
+  for (let round = 0; round < rounds; round++) {
+    for (const result of results) {
+      const measured = result.hasFailed ? undefined : measureOrFail(result.contestant, work);
+      if (measured === undefined) result.hasFailed = true;
+      else result.measured.push(measured);
+    }
+  }
+  const bare = results.find(({ contestant }) => contestant.name === bareName)?.measured ?? [];
+  const unit = work.streams ? 'event' : 'call';
+  const text = [
+    `## ${work.title}`,
+    '',
+    `| | CPU µs per ${unit} | of bare node | ${unit}s/s | p50 ms | p99 ms | p99.9 ms |`,
+    '|---|---|---|---|---|---|---|',
+    ...results.map(({ contestant, measured, hasFailed }) =>
+      hasFailed ? `| ${contestant.name} | refuses requests | | | | | |` : row(contestant, measured, bare),
+    ),
+    '',
+  ].join('\n');
+  console.log(text);
+  return text;
+}
+
+try {
+  for (const contestant of contestants) measure(contestant, { ...smallCall, connections: 32 }, secondsPerRound);
+  const sections = chosen.map(section);
+  const isWhole = chosen === works;
+  if (isWhole)
+    sections.push(
+      await processesTable(rounds, secondsPerRound),
+      await diskTable(secondsPerRound * 3),
+      await idleStreamsTable(),
+      translationTable(),
+    );
+  console.log(sections.slice(chosen.length).join('\n'));
+  const page = [
+    '# Benchmarks',
+    '',
+    'Written by `npm run bench`; nginx, HAProxy and Go are measured if they are installed, Portkey with',
+    '`--peer portkey`. Compare within a table only: its contestants ran in turn on one core of one machine',
+    `(${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}), load and upstream, written in C, on the other. CPU is`,
+    'the user and system time of all processes and threads of the contestant, lower quartile of the rounds; the ratio is',
+    'the median of the rounds. Weir runs with everything on: keys, structural scan, validation, usage, price, journal,',
+    'ledger. The latency of a call includes the upstream. The latency of an event is its delay from the upstream to the',
+    'client.',
+    '',
+    ...sections,
+  ].join('\n');
+  if (!quick && isWhole) writePart('calls', page);
+} finally {
+  for (const contestant of contestants) contestant.stop();
+  upstream.stop();
+}

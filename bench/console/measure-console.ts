@@ -1,0 +1,194 @@
+// Questions of the console over HTTP at ten million calls, against the limits of its specification:
+// `npm run bench -- console [sqlite|postgres] [--calls 10000000] [--keys 100000] [--times 200] [--write]`. `--exports`
+// measures exports too, and `--only TEXT` asks the questions with this text. Of SQLite, `--data FOLDER` keeps the
+// database in an empty folder, and a later run uses it again.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+
+import { signInByLink, tokenClient, type ConsoleClient } from '../../conformance/admin/console-client.ts';
+import { startWeir, type RunningWeir } from '../../conformance/support/start-weir.ts';
+import { writePart } from '../benchmark-page.ts';
+import { cpuSecondsOf } from '../cpu-seconds.ts';
+import { type Filled, fillConsole } from './fill-console.ts';
+import { exportTable, measureExport } from './measure-export.ts';
+import { type BenchDatabase, makePostgres, makeSqlite } from './filled-database.ts';
+
+type Question = {
+  readonly name: string;
+  readonly limitMs: number;
+  readonly method?: 'POST';
+  readonly path: string;
+  readonly body?: unknown;
+};
+type Measured = Question & { readonly p50Ms: number; readonly p95Ms: number; readonly cpuMs: number };
+
+const option = (name: string, otherwise: number): number =>
+  process.argv.includes(name) ? Number(process.argv[process.argv.indexOf(name) + 1]) : otherwise;
+const sizes = { calls: option('--calls', 10_000_000), keys: option('--keys', 100_000) };
+const times = option('--times', 200);
+const engines = ['sqlite', 'postgres'].filter((name) => process.argv.includes(name) || !/sqlite|postgres/.test(process.argv.join(' ')));
+const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
+const dataFolder = process.argv.includes('--data') ? process.argv[process.argv.indexOf('--data') + 1] : undefined;
+/** A token may ask 600 times a minute. */
+const questionsPerToken = 400;
+const warmUps = 10;
+const dayMs = 86_400_000;
+
+function listQuestions(filled: Filled, nowMs: number): readonly Question[] {
+  const today = Math.floor(nowMs / dayMs) * dayMs;
+  const at = (days: number): string => new Date(today - days * dayMs).toISOString();
+  const usage = (body: object): Pick<Question, 'method' | 'path' | 'body'> => ({ method: 'POST', path: '/usage/query', body });
+  const calls = (query: string): Pick<Question, 'path'> => ({ path: `/calls?${query}` });
+  const year = { from: at(364), to: at(-1) };
+  return [
+    { name: 'usage: year by day, users and models', limitMs: 200, ...usage({ ...year, group_by: ['user', 'model'], compare: 'previous' }) },
+    { name: 'usage: month by day, models', limitMs: 60, ...usage({ from: at(30), to: at(0), granularity: 'day', group_by: ['model'] }) },
+    {
+      name: 'usage: 31 days by day in another zone',
+      limitMs: 800,
+      ...usage({ from: at(31), to: at(0), granularity: 'day', time_zone: 'Asia/Kathmandu', group_by: ['user', 'model'] }),
+    },
+    { name: 'calls: first page', limitMs: 100, ...calls('') },
+    { name: 'calls: a user', limitMs: 40, ...calls(`user=${filled.users[0]}`) },
+    { name: 'calls: a model', limitMs: 40, ...calls(`model=${filled.models[0]}`) },
+    { name: 'calls: an upstream', limitMs: 40, ...calls(`upstream=${filled.upstreams[0]}`) },
+    { name: 'calls: failures', limitMs: 40, ...calls('end=failed') },
+    { name: 'calls: a needle (nothing costs that much)', limitMs: 100, ...calls('amount_min_usd=1000') },
+    { name: 'calls: a page half a year ago', limitMs: 100, ...calls(`to=${at(180)}`) },
+    { name: 'a call, by its id', limitMs: 20, path: `/calls/${filled.callId}` },
+    { name: 'its receipt', limitMs: 20, path: `/calls/${filled.callId}/receipt` },
+    { name: 'a call, by the id of its reply', limitMs: 20, path: `/calls/${filled.replyId}` },
+    { name: 'overview', limitMs: 80, path: '/overview' },
+    { name: 'search: the id of a call', limitMs: 50, path: `/search?q=${filled.callId}` },
+    { name: 'search: a part of names', limitMs: 50, path: '/search?q=owner-01' },
+    { name: `keys: first page of ${filled.keys}`, limitMs: 60, path: '/keys' },
+    { name: 'keys: unused for half a year', limitMs: 60, path: `/keys?unused_since=${at(180)}` },
+  ];
+}
+
+type Clients = { readonly of: (index: number) => ConsoleClient; readonly token: string };
+
+/** Clients that take turns, so that none asks more often than the console allows. */
+async function createClients(weir: RunningWeir, questions: number): Promise<Clients> {
+  const browser = await signInByLink(weir.consoleUrl, weir.consoleLink);
+  const clients: ConsoleClient[] = [];
+  let token = '';
+  for (let made = 0; made < Math.ceil(questions / questionsPerToken); made += 1) {
+    const body = { name: `bench-${Date.now()}-${made}`, permissions: ['usage:read', 'calls:read', 'keys:read', 'upstreams:read'] };
+    const answer = await browser.send('POST', '/api/v1/admin_tokens', body);
+    if (answer.status !== 201) throw new Error(answer.text);
+    token = String(answer.body['secret']);
+    clients.push(tokenClient(weir.consoleUrl, token));
+  }
+  return { of: (index) => clients[index % clients.length] ?? browser, token };
+}
+
+async function measure(weir: RunningWeir, clients: Clients, questions: readonly Question[]): Promise<readonly Measured[]> {
+  let asked = 0;
+  const measured: Measured[] = [];
+  for (const question of questions) {
+    const ask = async (): Promise<number> => {
+      const before = performance.now();
+      const answer = await clients.of((asked += 1)).send(question.method ?? 'GET', `/api/v1${question.path}`, question.body);
+      if (answer.status !== 200) throw new Error(`${question.name}: ${answer.status} ${answer.text}`);
+      return performance.now() - before;
+    };
+    for (let warm = 0; warm < warmUps; warm += 1) await ask();
+    const cpu = cpuSecondsOf(weir.process.pid);
+    const taken: number[] = [];
+    for (let time = 0; time < times; time += 1) taken.push(await ask());
+    const cpuMs = ((cpuSecondsOf(weir.process.pid) - cpu) * 1000) / times;
+    taken.sort((one, other) => one - other);
+    const part = (share: number): number => taken[Math.min(taken.length - 1, Math.floor(taken.length * share))] ?? 0;
+    const row = { ...question, p50Ms: part(0.5), p95Ms: part(0.95), cpuMs };
+    console.log(
+      `${question.name.padEnd(44)} p50 ${row.p50Ms.toFixed(1)}  p95 ${row.p95Ms.toFixed(1)}  CPU ${cpuMs.toFixed(1)}  limit ${row.limitMs}`,
+    );
+    measured.push(row);
+  }
+  return measured;
+}
+
+async function packAll(database: BenchDatabase, nowMs: number): Promise<void> {
+  const store = await database.openStore();
+  try {
+    while ((await store.packUsageDay(nowMs)) === 'more');
+  } finally {
+    await store.close();
+  }
+}
+
+type Prepared = { readonly filled: Filled; readonly nowMs: number; readonly packSeconds: number };
+
+/** Fills a database, or reuses what an earlier run has filled it with. */
+async function fillOrReuse(database: BenchDatabase): Promise<Prepared> {
+  const path = join(database.dataDirectory, 'filled.json');
+  if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Prepared;
+  const nowMs = Date.now();
+  const filled = await fillConsole(database, sizes, nowMs);
+  const before = performance.now();
+  await packAll(database, nowMs);
+  const prepared = { filled, nowMs, packSeconds: (performance.now() - before) / 1000 };
+  writeFileSync(path, JSON.stringify(prepared));
+  return prepared;
+}
+
+const exportedCalls = 1_000_000;
+
+async function measureExports(weir: RunningWeir, clients: Clients, { filled, nowMs }: Prepared): Promise<readonly string[]> {
+  // Calls are spread evenly over a year.
+  const days = Math.round((365 * exportedCalls) / filled.calls);
+  const query = `from=${new Date(nowMs - days * dayMs).toISOString()}&to=${new Date(nowMs).toISOString()}`;
+  const rows = [];
+  for (const format of ['csv', 'xlsx']) rows.push(await measureExport(weir, clients.token, query, format));
+  const count = Math.round((filled.calls * days) / 365).toLocaleString('en');
+  return [`An export of about ${count} calls:`, '', ...exportTable(rows), ''];
+}
+
+async function measureEngine(database: BenchDatabase): Promise<string> {
+  try {
+    const load = (loadavg()[0] ?? 0).toFixed(1);
+    const prepared = await fillOrReuse(database);
+    const { filled, nowMs, packSeconds } = prepared;
+    await using weir = await startWeir({
+      command: 'start',
+      dataDirectory: database.dataDirectory,
+      config: database.config,
+      environment: { WEIR_CONSOLE_PORT: '0' },
+    });
+    const questions = listQuestions(filled, nowMs).filter(({ name }) => only === undefined || name.includes(only));
+    const clients = await createClients(weir, questions.length * (times + warmUps));
+    const rows = await measure(weir, clients, questions);
+    const exports = process.argv.includes('--exports') ? await measureExports(weir, clients, prepared) : [];
+    await weir.stop();
+    return [
+      `# The console with ${database.name}`,
+      '',
+      `Written by \`npm run bench -- console ${database.name === 'SQLite' ? 'sqlite' : 'postgres'} --write\`: ${times} answers each over HTTP, one after the other, from`,
+      `\`weir start\` (${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}). There were ${filled.calls.toLocaleString('en')} calls and`,
+      `${filled.keys.toLocaleString('en')} keys; the sums of usage are those of a hundred million calls, with 600 groups a day for 396 days. CPU is the`,
+      'time of all threads of the process for one answer; that of a PostgreSQL server is not in it. Other programs used the',
+      `machine, whose load was ${load}: times include their work, and CPU is the figure to compare.`,
+      '',
+      `Packing 395 days at once took ${packSeconds.toFixed(1)} s.`,
+      '',
+      '| Question | limit ms | p50 ms | p95 ms | CPU ms |',
+      '|---|---|---|---|---|',
+      ...rows.map(
+        ({ name, limitMs, p50Ms, p95Ms, cpuMs }) =>
+          `| ${name} | ${limitMs} | ${[p50Ms, p95Ms, cpuMs].map((ms) => ms.toFixed(1)).join(' | ')} |`,
+      ),
+      '',
+      ...exports,
+    ].join('\n');
+  } finally {
+    await database.end();
+  }
+}
+
+for (const engine of engines) {
+  const page = await measureEngine(engine === 'sqlite' ? makeSqlite(dataFolder) : await makePostgres());
+  console.log(page);
+  if (process.argv.includes('--write')) writePart(engine === 'sqlite' ? 'sqlite' : 'postgres', page);
+}
