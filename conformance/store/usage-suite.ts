@@ -269,6 +269,53 @@ export function usageSuite(open: () => Promise<StoreUnderTest>): void {
     }
   });
 
+  test('excluded and selected calls add up to the whole, for each kind of name, and names without calls exclude none', async () => {
+    const store = engine().store();
+    const fromMs = nextStartMs();
+    const entries = Array.from({ length: 60 }, (_, index) =>
+      createEntry(`excluded-${index}`, {
+        acceptedAtMs: fromMs + index * 60_000,
+        userName: `u${index % 3}`,
+        keyId: `k${index % 4}`,
+        keyName: `n${index % 4}`,
+        requestedModel: `m${index % 5}`,
+        upstream: `up${index % 2}`,
+        upstreamModel: `um${index % 5}`,
+        end: index % 7 === 0 ? 'cut' : 'finished',
+        ...(index % 2 === 0 && { tags: 'project=blue' }),
+      }),
+    );
+    await store.appendEntries(entries);
+    await followAll(store);
+    const span = { startSeconds: fromMs / 1000, endSeconds: fromMs / 1000 + 2 * daySeconds };
+    const callsOf = async (more: Partial<UsageQuestion>): Promise<number> =>
+      (await queryUsage(store, { ...plain, ...span, granularity: 'none', ...more }, fromMs)).totals.total.calls;
+    for (const some of [
+      { users: ['u1'] },
+      { users: ['u1', 'u2'] },
+      { keys: [{ userName: 'u0', keyName: 'n0' }] },
+      { keys: [{ keyId: 'k3' }] },
+      { models: ['m1', 'm4'] },
+      { upstreams: ['up0'] },
+      { upstreamModels: ['um2'] },
+      { ends: ['cut'] },
+      { tags: { project: ['blue'] } },
+      { tags: { project: [''] } },
+      { teams: [''] },
+      { models: ['never'] },
+      { upstreams: ['never'] },
+    ] satisfies UsageQuestion['filter'][]) {
+      const [selected, rest] = [await callsOf({ filter: some }), await callsOf({ excluded: some })];
+      assert.equal(selected + rest, 60, JSON.stringify(some));
+      const isNever = JSON.stringify(some).includes('never');
+      assert.equal(selected > 0, !isNever, JSON.stringify(some));
+    }
+    const both = await queryUsage(store, { ...plain, ...span, groupBy: ['user'], excluded: { users: ['u1'], models: ['m0'] } }, fromMs);
+    const wanted = entries.filter(({ userName, requestedModel }) => userName !== 'u1' && requestedModel !== 'm0');
+    assert.deepEqual(both.series.map(({ names }) => names.join()).toSorted(), ['u0', 'u2']);
+    assert.equal(both.totals.total.calls, wanted.length, 'a call is left out if any of the members has it');
+  });
+
   test('values of a tag beyond the bound count as one, and the groups still add up to the whole', async () => {
     const store = engine().store();
     const fromMs = nextStartMs();

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 
 import type { Receipt } from '../../../src/billing/receipts/receipt.ts';
 import { Amount } from '../components/amount.tsx';
 import { showCount, showDuration } from '../format/numbers.ts';
+import { paths } from '../paths.ts';
 import { Panel } from '../ui/panel.tsx';
 import { State } from '../ui/state.tsx';
 import { recomputeReceipt } from './recompute.ts';
@@ -51,7 +53,10 @@ function RowView({ row, isOnly }: { readonly row: Row; readonly isOnly: boolean 
     <table className={styles['receipt']}>
       <caption>
         {isOnly ? '' : `${row.kind} · `}
-        {row.price.id ?? 'no price'} <small>{row.price.version}</small>
+        {row.price.id ?? 'no price'}{' '}
+        <small>
+          <Link to={paths.priceVersion(row.price.version)}>{row.price.version}</Link>
+        </small>
       </caption>
       <tbody>
         {row.lines.map((line, index) => (

@@ -11,7 +11,7 @@ import {
   type UsageQuestion,
   UsageRefusedError,
 } from './usage-question.ts';
-import type { SumsByBucket, UsageDimension, UsageFamily, UsageRead, UsageRows, UsageStore } from './usage-store.ts';
+import type { UsageFilter, SumsByBucket, UsageDimension, UsageFamily, UsageRead, UsageRows, UsageStore } from './usage-store.ts';
 
 /** `auto` has at most this many buckets. */
 const autoBucketsMax = 400;
@@ -40,6 +40,7 @@ export async function queryUsage(store: UsageStore, question: UsageQuestion, now
     endSeconds,
     groupBy: question.groupBy,
     filter: question.filter,
+    ...(question.excluded !== undefined && { excluded: question.excluded }),
     scope: question.scope,
     withDurations: question.extra.includes('firstByte') || question.extra.includes('duration'),
     groups: { limit: question.limit, rankBy: question.rankBy },
@@ -107,15 +108,15 @@ const dimensionsOfFilter = {
 } as const satisfies Readonly<Record<keyof UsageQuestion['filter'], UsageDimension>>;
 
 function chooseFamily(question: UsageQuestion): UsageFamily {
-  const { filter, groupBy, extra, rankBy, scope } = question;
+  const { filter, excluded = {}, groupBy, extra, rankBy, scope } = question;
   const filtered = Object.entries(dimensionsOfFilter).flatMap(([name, dimension]) =>
-    filter[name as keyof typeof dimensionsOfFilter] === undefined ? [] : [dimension],
+    (filter[name as keyof UsageFilter] ?? excluded[name as keyof UsageFilter]) === undefined ? [] : [dimension],
   );
   const asked: readonly string[] = [...groupBy, ...filtered, ...(scope === 'all' ? [] : ['user'])];
   const needsService = extra.length > 0 || rankBy === 'failed' || asked.some((name) => serviceNames.has(name));
   // A key's id is not in the sums of usage: a later key may have the same name.
   const isLabelled = asked.some((name) => name === 'team' || name.startsWith('tag:'));
-  const needsCalls = isLabelled || filter.keys?.some((key) => 'keyId' in key) === true;
+  const needsCalls = isLabelled || [...(filter.keys ?? []), ...(excluded.keys ?? [])].some((key) => 'keyId' in key);
   if (!needsService && !needsCalls) return 'usage';
   if (!needsCalls && !asked.some((name) => usageNames.has(name))) return 'service';
   if (question.endSeconds - question.startSeconds <= factDaysMax * daySeconds + 3600) return 'facts';

@@ -20,6 +20,8 @@ export type UsageQuestion = {
   /** At most two, each once. */
   readonly groupBy: readonly UsageDimension[];
   readonly filter: UsageFilter;
+  /** Calls that any of its members selects do not count. */
+  readonly excluded?: UsageFilter;
   readonly scope: UserScope;
   /** The number of groups that get a series; all others are `other`. */
   readonly limit: number;

@@ -63,6 +63,8 @@ export type UsageRead = {
   /** At most two. */
   readonly groupBy: readonly UsageDimension[];
   readonly filter: UsageFilter;
+  /** Calls that any of its members selects do not count. */
+  readonly excluded?: UsageFilter;
   readonly scope: UserScope;
   readonly withDurations: boolean;
   /** The largest groups by a sum, or given ones. */

@@ -18,6 +18,7 @@ import { CodeLine, Copy } from '../../ui/copy.tsx';
 import { Skeleton } from '../../ui/notice.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { useKeys } from '../../ui/use-keys.ts';
+import { CallActions } from './call-actions.tsx';
 import styles from './calls-page.module.css';
 
 /** A call beside the table. `j` and `k` walk on with it open. */
@@ -54,6 +55,7 @@ export function CallDetails({ id }: { readonly id: string }) {
       <Summary receipt={receipt} />
       {first !== undefined && <Timeline row={first} />}
       <ReceiptView receipt={receipt} />
+      <CallActions receipt={receipt} transactions={data.transactions} />
       <Notes receipt={receipt} />
       <Usage receipt={receipt} />
       <Panel title="The same elsewhere">

@@ -4,6 +4,7 @@ import { useState } from 'react';
 
 import { ask, type Query, type Reply } from '../../api/client.ts';
 import { Amount } from '../../components/amount.tsx';
+import { useColumnChooser } from '../../components/column-chooser.tsx';
 import { CallEnd, type CallItem } from '../../components/call-end.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useEvents } from '../../components/live.ts';
@@ -72,19 +73,25 @@ export function CallsTable({ query, isLive, open, onOpen }: Props) {
     );
   return (
     <>
-      <DataTable
-        caption="Calls, newest first"
-        columns={columnsOf(rows, zone)}
-        rows={rows}
-        keyOf={({ id }) => id}
-        openKey={open}
-        onOpen={onOpen}
-      />
+      <CallRows rows={rows} open={open} onOpen={onOpen} />
       {pages.isError && <Failure error={pages.error} onRetry={() => void pages.fetchNextPage()} />}
       {rest}
     </>
   );
 }
+
+function CallRows({ rows, open, onOpen }: { readonly rows: readonly CallItem[] } & Pick<Props, 'open' | 'onOpen'>) {
+  const zone = useZone();
+  const { columns, chooser } = useColumnChooser('calls', columnsOf(rows, zone), usualColumns);
+  return (
+    <>
+      <div className={styles['chooser']}>{chooser}</div>
+      <DataTable caption="Calls, newest first" columns={columns} rows={rows} keyOf={({ id }) => id} openKey={open} onOpen={onOpen} />
+    </>
+  );
+}
+
+const usualColumns = ['time', 'key', 'model', 'upstream', 'end', 'first', 'total', 'tokens', 'amount'];
 
 function useLiveCalls(query: Query<'calls.list'>, isLive: boolean): readonly CallItem[] {
   const [calls, setCalls] = useState<{ readonly of: string; readonly items: readonly CallItem[] }>({ of: '', items: [] });
@@ -111,7 +118,22 @@ function columnsOf(rows: readonly CallItem[], zone: string): readonly Column<Cal
       render: ({ model, served_model: served }) => (served === null || served === model ? model : `${model} → ${served}`),
     },
     { id: 'upstream', title: 'Upstream', priority: 3, render: ({ upstream }) => upstream ?? '—' },
+    { id: 'upstream_model', title: 'Model there', priority: 3, render: ({ upstream_model: name }) => name ?? '—' },
+    { id: 'interface', title: 'Interface', priority: 3, render: ({ interface: spoken }) => spoken },
+    { id: 'team', title: 'Team', priority: 3, render: ({ team }) => team ?? '—' },
+    {
+      id: 'tags',
+      title: 'Tags',
+      priority: 3,
+      render: ({ tags }) => {
+        const text = Object.entries(tags).map(([name, value]) => `${name}=${value}`);
+        return text.length === 0 ? '—' : <span title={text.join(', ')}>{text.join(', ')}</span>;
+      },
+    },
     { id: 'end', title: 'End', render: ({ end }) => <CallEnd end={end} /> },
+    { id: 'status', title: 'Status', figures: true, priority: 3, render: ({ status }) => status ?? '—' },
+    { id: 'error', title: 'Error', priority: 3, render: ({ error_code: code }) => (code === null ? '—' : <code>{code}</code>) },
+    { id: 'notes', title: 'Notes', priority: 3, render: ({ flags }) => flags.join(', ') || '—' },
     { id: 'first', title: 'First', figures: true, priority: 3, render: ({ first_byte_ms: ms }) => (ms === null ? '—' : showDuration(ms)) },
     { id: 'total', title: 'Total', figures: true, priority: 2, render: ({ duration_ms: ms }) => showDuration(ms) },
     {

@@ -16,6 +16,7 @@ import { Facts, Panel } from '../../ui/panel.tsx';
 import { EntriesTable } from './entries-table.tsx';
 import { asBook } from './price-words.ts';
 import { scopes } from './books-table.tsx';
+import styles from './prices-page.module.css';
 
 const save = (name: string, book: unknown): void => saveText(`${name}.json`, JSON.stringify(book, undefined, 2), 'application/json');
 
@@ -35,22 +36,24 @@ export function PriceBookPage() {
           Print
         </Button>
       </PageHead>
-      <Facts
-        rows={[
-          ['First day (UTC)', data.effective_from],
-          ['Scope', `${data.scope}: it ${scopes[data.scope]}`],
-          ['Author', data.actor],
-          ['Published', showMinute(data.published_at, zone)],
-          ['Note', data.note ?? '—'],
-          ['Version of its author', data.label],
-          [
-            'Digest (SHA-256)',
-            <span key="digest">
-              <code>{data.digest}</code> <Copy text={data.digest} label="Copy the digest" />
-            </span>,
-          ],
-        ]}
-      />
+      <div className={styles['facts']}>
+        <Facts
+          rows={[
+            ['First day (UTC)', data.effective_from],
+            ['Scope', `${data.scope}: it ${scopes[data.scope]}`],
+            ['Author', data.actor],
+            ['Published', showMinute(data.published_at, zone)],
+            ['Note', data.note ?? '—'],
+            ['Version of its author', data.label],
+            [
+              'Digest (SHA-256)',
+              <span key="digest">
+                <code>{data.digest}</code> <Copy text={data.digest} label="Copy the digest" />
+              </span>,
+            ],
+          ]}
+        />
+      </div>
       <Panel title={`${book.entries.length} prices`}>
         <EntriesTable entries={book.entries} />
       </Panel>

@@ -67,7 +67,7 @@ export function DraftStaging({ draft }: DraftProps) {
           error={isWrong ? '1 to 3660 days.' : errors['days']}
           onChange={setDays}
         />
-        <TextField label="Priced as if accepted on (UTC)" type="date" value={from} error={errors['from']} onChange={setFrom} />
+        <TextField label="As if accepted on (UTC)" type="date" value={from} error={errors['from']} onChange={setFrom} />
         <InlineSelect
           label="Sums by"
           value={by}

@@ -54,9 +54,20 @@ export function PriceTable({ book, onChange }: TableProps) {
 }
 
 const columnsOf = (book: PriceBookFile, set: (row: Row, price: string) => void): readonly Column<Row>[] => [
-  { id: 'model', title: 'Model', render: ({ model }) => model },
-  { id: 'from', title: 'From', figures: true, priority: 3, render: ({ from }) => from },
-  { id: 'meter', title: 'For', render: ({ label }) => label },
+  {
+    id: 'meter',
+    title: 'Price',
+    render: ({ model, from, label }) => (
+      <>
+        {model !== '' && (
+          <b className={styles['model']}>
+            {model} <small>from {from}</small>
+          </b>
+        )}
+        {label}
+      </>
+    ),
+  },
   { id: 'now', title: 'In force', figures: true, priority: 2, render: ({ now }) => (now === undefined ? '—' : `$${now}`) },
   {
     id: 'price',

@@ -54,7 +54,9 @@ export function ComparisonPage() {
           {found.accepted === null ? 'Accept …' : 'Note …'}
         </Button>
       </PageHead>
-      <Summary found={found} />
+      <div className={styles['facts']}>
+        <Summary found={found} />
+      </div>
       <Result found={found} />
       <p>
         <Link to={paths.reconciliation()}>All comparisons</Link>

@@ -3,7 +3,7 @@ import type { Comparison, DayState } from './month-days.ts';
 
 export const dayStates: Readonly<Record<DayState, { readonly sign: string; readonly word: string }>> = {
   agrees: { sign: '✓', word: 'agrees' },
-  accepted: { sign: '✓', word: 'accepted' },
+  accepted: { sign: '☑', word: 'accepted' },
   differs: { sign: '✗', word: 'differs' },
   comparing: { sign: '…', word: 'comparing' },
   failed: { sign: '✗', word: 'failed' },
@@ -15,7 +15,7 @@ type Shown = { readonly sign: string; readonly word: string; readonly tone: Stat
 
 /** The state of a comparison as a sign and a word. */
 export function stateOfComparison({ state, accepted }: Pick<Comparison, 'state' | 'accepted'>): Shown {
-  if (state === 'differs' && accepted !== null) return { sign: '✓', word: 'differs, accepted', tone: 'good' };
+  if (state === 'differs' && accepted !== null) return { sign: '☑', word: 'differs, accepted', tone: 'good' };
   const tones = { agrees: 'good', differs: 'bad', comparing: 'neutral', failed: 'bad', cancelled: 'muted' } as const;
   return { sign: dayStates[state === 'cancelled' ? 'failed' : state].sign, word: state, tone: tones[state] };
 }

@@ -2,18 +2,19 @@ import type { Reply } from '../../api/client.ts';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { useAddress } from '../../components/use-page.ts';
 import { showClock, showDay, showMinute, showShortDay } from '../../format/times.ts';
-import { type MetricName, metrics } from './usage-question.ts';
+import { accumulate, sharesOf, showMillionths } from './chart-views.ts';
+import { type MetricName, metrics, readView } from './usage-question.ts';
 
 type Answer = Reply<'usage.query'>;
 
 /** The sums over time. A bar narrows the span to its time. */
 export function UsageChart({ answer, metric, zone }: { readonly answer: Answer; readonly metric: MetricName; readonly zone: string }) {
-  const [, change] = useAddress();
+  const [search, change] = useAddress();
   const { of, show, text } = metrics[metric];
   const { bucket_starts: starts, granularity, series, other, totals, comparison } = answer;
   if (starts.length < 2) return null;
   const isShort = granularity === 'minute' || granularity === 'hour';
-  const lines = [
+  const summed = [
     ...series.map(({ names, buckets }) => ({
       name: names.join(' › '),
       label: names.map((name) => (name === '' ? '(none)' : name)).join(' › '),
@@ -21,11 +22,24 @@ export function UsageChart({ answer, metric, zone }: { readonly answer: Answer; 
     })),
     ...(other === null || of(other.total) === 0n ? [] : [{ name: undefined, label: 'Other', values: other.buckets.map(of) }]),
   ];
+  const view = readView(search);
+  const shares = view === 'share' ? sharesOf(summed.map(({ values }) => values)) : [];
+  const lines = summed.map((line, index) => ({
+    ...line,
+    values: view === 'cumulative' ? accumulate(line.values) : view === 'share' ? (shares[index] ?? []) : line.values,
+  }));
+  const before = comparison?.totals.buckets.map(of);
   const now = Date.now();
   const unfinished = starts.findIndex((_start, index) => Date.parse(starts[index + 1] ?? answer.to) > now);
   return (
     <StackedBars
-      title={`${text} per ${granularity}`}
+      title={
+        {
+          sums: `${text} per ${granularity}`,
+          cumulative: `${text} until each ${granularity}`,
+          share: `Shares of ${text} per ${granularity}`,
+        }[view]
+      }
       sentence={`${show(of(totals.total))} in all.`}
       series={lines}
       starts={starts.map((start) => ({
@@ -33,8 +47,8 @@ export function UsageChart({ answer, metric, zone }: { readonly answer: Answer; 
         full: isShort ? showMinute(start, zone) : showDay(start, zone),
       }))}
       unfinishedFrom={unfinished === -1 ? undefined : unfinished}
-      show={show}
-      before={comparison?.totals.buckets.map(of)}
+      show={view === 'share' ? showMillionths : show}
+      before={view === 'share' || before === undefined ? undefined : view === 'cumulative' ? accumulate(before) : before}
       height={260}
       onPick={(index) => change({ from: starts[index], to: starts[index + 1] ?? answer.to, r: undefined })}
     />

@@ -11,6 +11,7 @@ import { showMinute, showOffset } from '../../format/times.ts';
 import { InlineSelect } from '../../ui/field.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { ExportMenu } from './export-menu.tsx';
+import { SavedViews } from './saved-views.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import styles from './usage-page.module.css';
 import {
@@ -23,7 +24,8 @@ import {
   readQuestion,
   readTop,
   tops,
-  usageFilters,
+  readView,
+  usageFilterFields,
 } from './usage-question.ts';
 import { UsageTable } from './usage-table.tsx';
 
@@ -38,10 +40,11 @@ export function UsagePage() {
     <>
       <PageHead title="Usage">
         <SpanPicker fallback="30d" />
+        <SavedViews page="usage" />
         <ExportMenu question={body} />
       </PageHead>
       <Controls />
-      <FilterBar fields={usageFilters} />
+      <FilterBar fields={usageFilterFields} />
       {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
       {error === null && data === undefined && <Skeleton rows={14} />}
       {data !== undefined && error === null && (
@@ -96,6 +99,16 @@ function Controls() {
         value={readTop(search)}
         options={tops.map((value) => ({ value, text: `top ${value}` }))}
         onChange={(top) => change({ top })}
+      />
+      <InlineSelect
+        label="Chart"
+        value={readView(search)}
+        options={[
+          { value: 'sums', text: 'each bar alone' },
+          { value: 'cumulative', text: 'cumulative' },
+          { value: 'share', text: 'as shares' },
+        ]}
+        onChange={(view) => change({ view: view === 'sums' ? undefined : view })}
       />
       <InlineSelect
         label="Compare"

@@ -4,6 +4,7 @@ import { many, one, type Search } from '../../components/search-params.ts';
 import type { Span } from '../../components/span.ts';
 import { nanosOf, showChartMoney } from '../../format/money.ts';
 import { showCount, showDuration } from '../../format/numbers.ts';
+import { chartViews } from './chart-views.ts';
 
 type Question = Body<'usage.query'>;
 export type UsageSums = Reply<'usage.query'>['totals']['total'];
@@ -38,7 +39,7 @@ const isGrouping = (name: string): boolean => (groupings as readonly string[]).i
 export const granularities = ['auto', 'minute', 'hour', 'day', 'week', 'month'] as const;
 export const tops = ['8', '12', '20', '50'] as const;
 
-export const usageFilters: readonly FilterField[] = [
+const usageFilters: readonly FilterField[] = [
   { name: 'user', text: 'user', repeats: true },
   { name: 'key_id', text: 'key', repeats: true, placeholder: 'id of a key' },
   { name: 'model', text: 'model', repeats: true },
@@ -55,6 +56,7 @@ const readOneOf = <Name extends string>(names: readonly Name[], text: string | u
 
 export const readMetric = (search: Search): MetricName => readOneOf(Object.keys(metrics) as MetricName[], one(search, 'metric'), 'amount');
 export const readGranularity = (search: Search) => readOneOf(granularities, one(search, 'per'), 'auto');
+export const readView = (search: Search) => readOneOf(chartViews, one(search, 'view'), 'sums');
 export const readTop = (search: Search) => readOneOf(tops, one(search, 'top'), '12');
 
 /** At most two groupings: `by`, and `and`. */
@@ -63,14 +65,28 @@ export function readGroups(search: Search): readonly string[] {
   return [first, ...(second === undefined || second === first ? [] : [second])].filter(isGrouping);
 }
 
-/** The whole question of the page, as the address has it. The export asks the same one. */
-export function readQuestion(search: Search, { from, to }: Span, zone: string): Question {
-  const filters = Object.fromEntries(
-    usageFilters.flatMap(({ name }) => {
-      const values = many(search, name);
+/** A parameter with this beginning excludes what the parameter without it selects. */
+export const excludedPrefix = 'not.';
+
+/** The filters of the page, those that select and those that exclude. */
+export const usageFilterFields: readonly FilterField[] = [
+  ...usageFilters,
+  ...usageFilters.map((field) => ({ ...field, name: `${excludedPrefix}${field.name}`, text: `not ${field.text}` })),
+];
+
+function readNames(fields: readonly FilterField[], search: Search, prefix: string): NonNullable<Question['filters']> {
+  return Object.fromEntries(
+    fields.flatMap(({ name }) => {
+      const values = many(search, `${prefix}${name}`);
       return values.length === 0 ? [] : [[name, values]];
     }),
-  ) as NonNullable<Question['filters']>;
+  );
+}
+
+/** The whole question of the page, as the address has it. The export asks the same one. */
+export function readQuestion(search: Search, { from, to }: Span, zone: string): Question {
+  const filters = readNames(usageFilters, search, '');
+  const excluded = readNames(usageFilters, search, excludedPrefix);
   const compare = one(search, 'compare');
   return {
     from,
@@ -81,6 +97,7 @@ export function readQuestion(search: Search, { from, to }: Span, zone: string): 
     limit: Number(readTop(search)),
     rank_by: metrics[readMetric(search)].rank,
     ...(Object.keys(filters).length > 0 && { filters }),
+    ...(Object.keys(excluded).length > 0 && { exclude: excluded }),
     ...((compare === 'previous' || compare === 'year') && { compare }),
   };
 }

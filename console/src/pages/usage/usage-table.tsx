@@ -7,7 +7,10 @@ import { columnDigits, nanosOf, shareOf, showChange } from '../../format/money.t
 import { showCount, showShare } from '../../format/numbers.ts';
 import { paths } from '../../paths.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { type MetricName, metrics, type UsageSums } from './usage-question.ts';
+import { many, type Search } from '../../components/search-params.ts';
+import { Button } from '../../ui/button.tsx';
+import { excludedPrefix, type MetricName, metrics, type UsageSums } from './usage-question.ts';
+import styles from './usage-page.module.css';
 
 type Answer = Reply<'usage.query'>;
 type Row = {
@@ -52,6 +55,48 @@ export function UsageTable({ answer, groups, metric }: Props) {
   );
 }
 
+/** The parameters that select a group. A key has two names, of which the page has no id, so that it is not narrowed. */
+function narrowing(groups: readonly string[], names: readonly string[]): Readonly<Record<string, string>> {
+  if (groups.includes('key')) return {};
+  return Object.fromEntries(
+    groups.map((group, index) => {
+      const name = names[index] ?? '';
+      return group.startsWith('tag:') ? ['tag', `${group.slice(4)}=${name}`] : [group, name];
+    }),
+  );
+}
+
+/** The parameters without a group. A group of two names cannot be excluded: each name alone would exclude more. */
+function excluding(search: Search, groups: readonly string[], names: readonly string[]): Readonly<Record<string, readonly string[]>> {
+  const [chosen, second] = Object.entries(narrowing(groups, names));
+  if (chosen === undefined || second !== undefined) return {};
+  const parameter = `${excludedPrefix}${chosen[0]}`;
+  return { [parameter]: [...new Set([...many(search, parameter), chosen[1]])] };
+}
+
+/** Two buttons at each group: only it, or without it. */
+function narrowColumn(
+  groups: readonly string[],
+  exclude: (names: readonly string[]) => void,
+  change: (changed: Readonly<Record<string, string>>) => void,
+): Column<Row> {
+  return {
+    id: 'narrow',
+    title: <span className="visually-hidden">Narrow</span>,
+    priority: 2,
+    render: ({ kind, names }) => {
+      if (kind !== 'group' || Object.keys(narrowing(groups, names)).length === 0) return null;
+      const text = names.join(' › ');
+      return (
+        <span className={styles['narrow']}>
+          <Button kind="quiet" icon="filter" label={`Only ${text}`} onClick={() => change(narrowing(groups, names))} />
+          {groups.length === 1 && <Button kind="quiet" icon="minus" label={`Without ${text}`} onClick={() => exclude(names)} />}
+        </span>
+      );
+    },
+  };
+}
+
 function useColumns(
   groups: readonly string[],
   metric: MetricName,
@@ -59,7 +104,8 @@ function useColumns(
   whole: UsageSums,
   isCompared: boolean,
 ): readonly Column<Row>[] {
-  const [search] = useAddress();
+  const [search, change] = useAddress();
+  const exclude = (names: readonly string[]): void => change(excluding(search, groups, names));
   const digits = columnDigits(rows.map(({ sums }) => nanosOf(sums.amount)));
   const { of } = metrics[metric];
   return [
@@ -71,15 +117,32 @@ function useColumns(
         const filter = Object.fromEntries(
           groups.flatMap((name, index) => (callFilterOf[name] === undefined ? [] : [[callFilterOf[name], names[index]]])),
         );
-        if (kind !== 'group' || names.includes('') || Object.keys(filter).length < groups.length) return text;
+        // A key has two names here and no id, so that its user's keys are shown.
+        if (kind === 'group' && groups[0] === 'key')
+          return (
+            <Link to={paths.keys} search={{ user: names[0] ?? '' }}>
+              {text}
+            </Link>
+          );
+        if (kind !== 'group' || groups.includes('key') || names.includes('') || Object.keys(filter).length < groups.length) return text;
         const { r, from, to, tz } = search;
         return (
-          <Link to={paths.calls} search={{ r: r ?? '30d', from, to, tz, ...filter }}>
+          <Link
+            to={paths.calls}
+            search={{ r: r ?? '30d', from, to, tz, ...filter }}
+            title={`The calls of ${text}. With Alt or Shift: without them.`}
+            onClick={(event) => {
+              if (!event.altKey && !event.shiftKey) return;
+              event.preventDefault();
+              exclude(names);
+            }}
+          >
             {text}
           </Link>
         );
       },
     },
+    narrowColumn(groups, exclude, change),
     { id: 'calls', title: 'Calls', figures: true, render: ({ sums }) => showCount(sums.calls) },
     { id: 'in', title: 'Tokens in', figures: true, priority: 3, render: ({ sums }) => showCount(sums.tokens_in) },
     { id: 'out', title: 'Tokens out', figures: true, priority: 3, render: ({ sums }) => showCount(sums.tokens_out) },

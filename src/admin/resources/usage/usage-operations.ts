@@ -43,6 +43,17 @@ const extras = { failed: 'failed', cut: 'cut', first_byte: 'firstByte', duration
 const names = (description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { minItems: 1, maxItems: 50, description }));
 
+const filtersSchema = request({
+  user: names('Users.'),
+  key_id: names('Keys, by their ids.'),
+  model: names('Models as clients asked for them.'),
+  ...labelMembers,
+  upstream: names('Upstreams.'),
+  upstream_model: names('Names of models at upstreams.'),
+  interface: names('Interfaces that clients spoke.'),
+  end: Type.Optional(Type.Array(Type.Enum(callEnds), { minItems: 1, maxItems: callEnds.length })),
+});
+
 const questionSchema = request({
   from: instantQuery('Calls accepted at or after it count.'),
   to: instantQuery('Calls accepted before it count.'),
@@ -61,18 +72,8 @@ const questionSchema = request({
       description: 'tag:project groups by the values of the tag project. Calls without a tag or team are a group with an empty name.',
     }),
   ),
-  filters: Type.Optional(
-    request({
-      user: names('Users.'),
-      key_id: names('Keys, by their ids.'),
-      model: names('Models as clients asked for them.'),
-      ...labelMembers,
-      upstream: names('Upstreams.'),
-      upstream_model: names('Names of models at upstreams.'),
-      interface: names('Interfaces that clients spoke.'),
-      end: Type.Optional(Type.Array(Type.Enum(callEnds), { minItems: 1, maxItems: callEnds.length })),
-    }),
-  ),
+  filters: Type.Optional(filtersSchema),
+  exclude: Type.Optional({ ...filtersSchema, description: 'Calls that any of its members selects do not count.' }),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 50, description: 'Groups with a series; the rest is `other`. 12 unless given.' }),
   ),
@@ -177,6 +178,7 @@ function readQuestion(body: Static<typeof questionSchema>, { services, principal
     extra: (body.extra ?? []).map((name) => extras[name]),
     groupBy: (body.group_by ?? []).map((name) => (name === 'upstream_model' ? 'upstreamModel' : name)),
     filter: readFilters(body.filters),
+    ...(body.exclude !== undefined && { excluded: readFilters(body.exclude) }),
     scope: principal.users,
     limit: body.limit ?? 12,
     rankBy: ranks[body.rank_by ?? 'amount'],

@@ -1,5 +1,5 @@
 import { callFlags, endCodes, keyLabel, type NameKind } from '../../../billing/calls/call-fact.ts';
-import type { UsageFilter } from '../../../billing/usage/usage-store.ts';
+import type { UsageFilter, UsageRead } from '../../../billing/usage/usage-store.ts';
 import type { CallFilter, KeyChoice, UserScope } from '../../../billing/calls/call-facts-store.ts';
 import type { Database } from '../database.ts';
 import type { SqlValue } from '../sql-values.ts';
@@ -56,8 +56,7 @@ export async function selectCallsOf(
 export async function selectSummed(
   database: Database,
   names: NameReader,
-  filter: UsageFilter,
-  scope: UserScope,
+  { filter, excluded = {}, scope }: Pick<UsageRead, 'filter' | 'excluded' | 'scope'>,
 ): Promise<Conditions | undefined> {
   const chosen = await resolveNames(database, names, filter, scope);
   if (chosen === undefined) return undefined;
@@ -75,10 +74,29 @@ export async function selectSummed(
       ),
     );
   }
+  conditions.push(...(await excludeSummed(database, names, excluded)));
   return {
     sql: conditions.map(({ sql }) => sql).join(' and ') || '1 = 1',
     parameters: conditions.flatMap(({ parameters }) => parameters),
   };
+}
+
+/** One condition for each member of a filter that takes rows away. Names that no call has take none away. */
+async function excludeSummed(database: Database, names: NameReader, excluded: UsageFilter): Promise<readonly Conditions[]> {
+  const { ends, tags, ...named } = excluded;
+  const conditions: Conditions[] = [...(await selectTags(database, names, tags === undefined ? {} : { tags }))];
+  for (const [member, values] of Object.entries(named)) {
+    const chosen = await resolveNames(database, names, { [member]: values }, 'all');
+    for (const [column, numbers] of chosen ?? []) conditions.push(isOneOf(column, numbers));
+  }
+  if (ends !== undefined)
+    conditions.push(
+      isOneOf(
+        'end_code',
+        ends.map((end) => endCodes[end]),
+      ),
+    );
+  return conditions.map(({ sql, parameters }) => ({ sql: `not (${sql})`, parameters }));
 }
 
 /** Lists of this many values share a statement with shorter ones. */

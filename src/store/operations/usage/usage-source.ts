@@ -1,6 +1,6 @@
 import { endCodes } from '../../../billing/calls/call-fact.ts';
 import { classBoundsMs } from '../../../billing/calls/duration-histogram.ts';
-import { tagOf, type UsageDimension, type UsageRead } from '../../../billing/usage/usage-store.ts';
+import { tagOf, type UsageDimension, type UsageFilter, type UsageRead } from '../../../billing/usage/usage-store.ts';
 import { toStorableText } from '../../storable-text.ts';
 import { minutesKeptMs } from '../facts/service-sums.ts';
 import { type Conditions, selectSummed } from '../facts/call-conditions.ts';
@@ -53,9 +53,9 @@ export function isAnyOf(columns: readonly string[], tuples: readonly (readonly S
 }
 
 async function findUsage(database: Database, packs: KeptPacks, read: UsageRead): Promise<UsageSource | undefined> {
-  const { filter, scope } = read;
+  const { filter, excluded, scope } = read;
   const users = scope === 'all' ? filter.users : (filter.users ?? scope).filter((name) => scope.includes(name));
-  const keys = filter.keys?.flatMap((key) => ('keyId' in key ? [] : [[key.userName, key.keyName].map(toStorableText)]));
+  const keys = namesOfKeys(filter);
   if (users?.length === 0 || keys?.length === 0 || filter.models?.length === 0) return undefined;
   const [onlyUser] = users?.length === 1 ? users : [];
   const query = {
@@ -67,14 +67,16 @@ async function findUsage(database: Database, packs: KeptPacks, read: UsageRead):
   };
   const whole = await planStatistics(database, query);
   const allowed = { users: users?.map(toStorableText), keys, models: filter.models?.map(toStorableText) };
-  // The rows of one user are few, and are found without the others.
-  const taken = onlyUser === undefined ? await takePackedDays(database, packs, whole, allowed) : undefined;
+  // The rows of one user are few, and are found without the others. Packs have no rows that can be taken away.
+  const isPacked = onlyUser === undefined && excluded === undefined;
+  const taken = isPacked ? await takePackedDays(database, packs, whole, allowed) : undefined;
   const sums = sumsOf(database, taken?.plan ?? whole, { from: 0, until: read.buckets.length }, query, {});
   if (sums === undefined && taken === undefined) return undefined;
   const conditions: Conditions[] = [];
   if (allowed.users !== undefined && onlyUser === undefined) conditions.push(isAnyOf(['user_name'], allowed.users.map(asTuple)));
   if (keys !== undefined) conditions.push(isAnyOf(['user_name', 'token_name'], keys));
   if (allowed.models !== undefined) conditions.push(isAnyOf(['model_name'], allowed.models.map(asTuple)));
+  conditions.push(...exclude(excluded));
   const where = conditions.length === 0 ? '' : `where ${conditions.map(({ sql }) => sql).join(' and ')}`;
   return {
     rows:
@@ -89,6 +91,21 @@ async function findUsage(database: Database, packs: KeptPacks, read: UsageRead):
     durations: [],
     packed: taken?.packed,
   };
+}
+
+/** Keys by the names of their users and their own; keys by id are not in the sums of usage. */
+function namesOfKeys({ keys }: UsageFilter): readonly string[][] | undefined {
+  return keys?.flatMap((key) => ('keyId' in key ? [] : [[key.userName, key.keyName].map(toStorableText)]));
+}
+
+/** One condition for each member of a filter that takes rows away. */
+function exclude(excluded: UsageFilter = {}): readonly Conditions[] {
+  const keys = namesOfKeys(excluded) ?? [];
+  const conditions: Conditions[] = [];
+  if (excluded.users !== undefined) conditions.push(isAnyOf(['user_name'], excluded.users.map(toStorableText).map(asTuple)));
+  if (keys.length > 0) conditions.push(isAnyOf(['user_name', 'token_name'], keys));
+  if (excluded.models !== undefined) conditions.push(isAnyOf(['model_name'], excluded.models.map(toStorableText).map(asTuple)));
+  return conditions.map(({ sql, parameters }) => ({ sql: `not (${sql})`, parameters }));
 }
 
 const asTuple = (name: string): readonly [string] => [name];
@@ -106,7 +123,7 @@ const minuteMs = 60_000;
 type Segment = readonly [bucket: number, from: number, until: number];
 
 async function findService(database: Database, names: NameReader, read: UsageRead): Promise<UsageSource | undefined> {
-  const conditions = await selectSummed(database, names, read.filter, read.scope);
+  const conditions = await selectSummed(database, names, read);
   if (conditions === undefined) return undefined;
   const segments = await splitService(database, read);
   const parts: { readonly rows: string; readonly parameters: readonly SqlValue[] }[] = [];
