@@ -99,6 +99,31 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await verifyAll(store), []);
   });
 
+  test('a statement opens with what was before, closes with what is then, and its sums are between', async () => {
+    const store = engine().store();
+    const owner = { level: 'user', userName: 'stater' } as const;
+    const post = (amount: bigint, postedAtMs: number) =>
+      store.postTransaction(paid('stater', amount, { transactionId: `top_up/stater/${postedAtMs}`, postedAtMs }), changeAt());
+    await post(500n, 1000);
+    await post(30n, 2000);
+    await post(7n, 2999);
+    await post(4000n, 3000);
+    const { openingNanoUsd, closingNanoUsd, sums, usage, postings } = await store.readStatement({ owner, fromMs: 2000, toMs: 3000 });
+    assert.deepEqual([openingNanoUsd, closingNanoUsd], [500n, 537n]);
+    assert.deepEqual(sums, [{ kind: 'top_up', count: 2, amountNanoUsd: 37n }]);
+    assert.deepEqual(
+      postings.map(({ amountNanoUsd }) => amountNanoUsd),
+      [30n, 7n],
+    );
+    assert.deepEqual(usage, []);
+    const spender = { level: 'user', userName: 'poster' } as const;
+    const used = await store.readStatement({ owner: spender, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER });
+    assert.deepEqual(used.usage, [{ day: '2026-01-05', amountNanoUsd: -150n }]);
+    assert.deepEqual([used.openingNanoUsd, used.closingNanoUsd, used.postings.length], [0n, -150n, 0]);
+    const nobody = await store.readStatement({ owner: { level: 'user', userName: 'nobody' }, fromMs: 0, toMs: 1 });
+    assert.deepEqual([nobody.openingNanoUsd, nobody.closingNanoUsd, nobody.sums], [0n, 0n, []]);
+  });
+
   test('M10: a payment that is posted twice counts once, and its reference cannot be used for another payment', async () => {
     const store = engine().store();
     assert.deepEqual(await store.postTransaction(paid('payer', 500n), changeAt()), { status: 'posted', balanceNanoUsd: 500n });

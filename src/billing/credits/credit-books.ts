@@ -49,6 +49,21 @@ export type LedgerTransaction = {
   readonly note?: string;
 };
 
+/** The postings to an account in a span of time: `fromMs` belongs to it, `toMs` does not. */
+export type StatementSpan = { readonly owner: PotOwner; readonly fromMs: number; readonly toMs: number };
+
+/** What happened to an account in a span, in nano-USD: opening and all sums together are closing. */
+export type StatementRecord = {
+  readonly openingNanoUsd: bigint;
+  readonly closingNanoUsd: bigint;
+  /** The sum of each kind that occurs. */
+  readonly sums: readonly { readonly kind: TransactionKind; readonly count: number; readonly amountNanoUsd: bigint }[];
+  /** The usage of each day (UTC) on which its calls were accepted, oldest first. */
+  readonly usage: readonly { readonly day: string; readonly amountNanoUsd: bigint }[];
+  /** All transactions but usage, oldest first, up to the highest length of a list. */
+  readonly postings: readonly LedgerTransaction[];
+};
+
 /** An owner's account, in nano-USD. */
 type OwnerBalance = {
   readonly owner: PotOwner;
@@ -102,6 +117,7 @@ export type CreditBooks = {
   readonly readPots: (pots: readonly Pot[]) => Promise<readonly PotReport[]>;
   /** Newest first. */
   readonly listTransactions: (filter: { readonly owner: PotOwner; readonly limit: number }) => Promise<readonly LedgerTransaction[]>;
+  readonly readStatement: (span: StatementSpan) => Promise<StatementRecord>;
   readonly listLeases: () => Promise<readonly NodeLease[]>;
   /** Verifies the next slice of the books, with at most `limit` rows. */
   readonly verifyBooks: (slice: { readonly cursor: VerifyCursor; readonly limit: number }) => Promise<VerifySlice>;

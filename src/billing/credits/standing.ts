@@ -148,12 +148,12 @@ async function readMoney(store: Pick<CreditBooks, 'readPots'>, payer: Payer, now
     const leftNanoUsd = atLeastZero(balanceNanoUsd - reservedNanoUsd);
     found.push({ level: scope, of: 'balance', limitNanoUsd: balanceNanoUsd, reservedNanoUsd, leftNanoUsd });
   }
-  return found.toSorted((one, other) => shareOf(one) - shareOf(other));
+  return found.toSorted((one, other) => remainingShare(one) - remainingShare(other));
 }
 
 const atLeastZero = (nanoUsd: bigint): bigint => (nanoUsd < 0n ? 0n : nanoUsd);
 
 /** The part that is left, in millionths; of a balance the part that is not reserved. */
-function shareOf({ limitNanoUsd, leftNanoUsd }: MoneyStanding): number {
+export function remainingShare({ limitNanoUsd, leftNanoUsd }: MoneyStanding): number {
   return limitNanoUsd <= 0n ? 0 : Number((leftNanoUsd * 1_000_000n) / limitNanoUsd);
 }

@@ -1,13 +1,7 @@
 import type { AuditedAction } from '../../audit/audit-entry.ts';
 import type { Change } from '../../audit/change-author.ts';
 import { appendAudit } from './audit-operations.ts';
-import {
-  type CreditBooks,
-  type LedgerTransaction,
-  type NewTransaction,
-  type PostResult,
-  type TransactionKind,
-} from '../../billing/credits/credit-books.ts';
+import { type CreditBooks, type LedgerTransaction, type NewTransaction, type PostResult } from '../../billing/credits/credit-books.ts';
 import { accountIdOf, balanceOf, organizationAccountId, type Pot, type PotOwner } from '../../billing/credits/pots.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
@@ -15,12 +9,11 @@ import { insertPostings, moveBalances, ownerAccount } from './booked-spend.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './sql-values.ts';
 import { readBalance, readPotBalances } from './pot-balances.ts';
-import { readBigInt, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
+import { readBigInt, readOptionalInteger, readText } from './read-column.ts';
+import { decodeTransaction, listedMax, transactionColumns as columns } from './ledger-rows.ts';
+import { readStatement } from './read-statement.ts';
 import { verifyBooks } from './verify-books.ts';
 import { readWide, toWide } from './wide-amount.ts';
-
-/** The highest `limit` of a list. */
-const listedMax = 10_000;
 
 /** The SQL of accounts and their ledger. */
 export function createBookOperations(database: Database): CreditBooks {
@@ -29,6 +22,7 @@ export function createBookOperations(database: Database): CreditBooks {
     readBalances: (filter) => readBalances(database, filter),
     readPots: (pots) => readPots(database, pots),
     listTransactions: (filter) => listTransactions(database, filter),
+    readStatement: (span) => readStatement(database, span),
     listLeases: () => listLeases(database),
     verifyBooks: (slice) => verifyBooks(database, slice),
   };
@@ -36,10 +30,6 @@ export function createBookOperations(database: Database): CreditBooks {
 
 /** The account that a transaction changed. */
 const accountOf = "coalesce(account_id, 'user:' || user_name)";
-
-const kinds: readonly TransactionKind[] = ['usage', 'top_up', 'promo', 'correction', 'refund', 'write_off'];
-const columns =
-  'transaction_id, kind, user_name, amount_kusd, amount_nano, posted_at_ms, key_id, day, call_id, actor, note, team_id, account_id';
 
 async function post(database: Database, posted: NewTransaction, change: Change): Promise<PostResult> {
   const { transactionId, kind, amountNanoUsd, against, postedAtMs, callId } = posted;
@@ -184,27 +174,4 @@ async function listLeases(database: Database): ReturnType<CreditBooks['listLease
 function checkLimit(limit: number): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= listedMax) return limit;
   throw new StoreError('constraint', `The limit of a list must be from 1 to ${listedMax}; got ${limit}.`);
-}
-
-function decodeTransaction(row: SqlRow): LedgerTransaction {
-  const written = readText(row, 'kind');
-  const kind = kinds.find((each) => each === written);
-  if (kind === undefined) throw new StoreError('corrupt', 'Column kind is not a known kind of transaction.');
-  const optional = {
-    keyId: readOptionalText(row, 'key_id'),
-    teamId: readOptionalText(row, 'team_id'),
-    day: readOptionalText(row, 'day'),
-    callId: readOptionalText(row, 'call_id'),
-    actor: readOptionalText(row, 'actor'),
-    note: readOptionalText(row, 'note'),
-  };
-  return {
-    transactionId: readText(row, 'transaction_id'),
-    kind,
-    userName: readText(row, 'user_name'),
-    accountId: readOptionalText(row, 'account_id') ?? accountIdOf({ level: 'user', userName: readText(row, 'user_name') }),
-    amountNanoUsd: readWide(row, 'amount'),
-    postedAtMs: readInteger(row, 'posted_at_ms'),
-    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
-  };
 }

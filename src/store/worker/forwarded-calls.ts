@@ -148,6 +148,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   readBalances: 1,
   readPots: 1,
   listTransactions: 1,
+  readStatement: 1,
   listLeases: 0,
   verifyBooks: 1,
   claimIdempotencyKey: 1,

@@ -7,7 +7,8 @@ import { instant, moneySchema, nullable, optionalInstant, pageSchema, record, re
 import { operation } from '../../define-operation.ts';
 import type { Operation } from '../../operation.ts';
 import { AdminProblem, notFound } from '../../problem.ts';
-import { type CreditContext, type CreditServices, findUser } from './find-owner.ts';
+import { type CreditContext, findUser } from './find-owner.ts';
+import { statementOperations, type StatementServices } from './statement-operations.ts';
 import { transactionOperations } from './transaction-operations.ts';
 
 const balanceSchema = record({
@@ -137,9 +138,10 @@ export const verifyBooks = operation({
   },
 });
 
-export const creditOperations: readonly Operation<CreditServices>[] = [
+export const creditOperations: readonly Operation<StatementServices>[] = [
   listBalances,
   ...transactionOperations,
+  ...statementOperations,
   listLeases,
   releaseNode,
   verifyBooks,

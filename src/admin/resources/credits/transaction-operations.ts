@@ -1,13 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { maySee } from '../../../accounts/people/principal.ts';
-import {
-  type CommonAccount,
-  commonAccounts,
-  type LedgerTransaction,
-  type NewTransaction,
-  transactionIdOf,
-} from '../../../billing/credits/credit-books.ts';
+import { type CommonAccount, commonAccounts, type NewTransaction, transactionIdOf } from '../../../billing/credits/credit-books.ts';
 import { parseUsd } from '../../../billing/credits/parse-usd.ts';
 import { paidBy, type PotOwner } from '../../../billing/credits/pots.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
@@ -16,33 +10,7 @@ import { operation } from '../../define-operation.ts';
 import type { Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import { type CreditContext, type CreditServices, findOrganization, type FindOwner, findTeam, findUser, nameOwner } from './find-owner.ts';
-
-const transactionKinds = ['usage', 'top_up', 'promo', 'correction', 'refund', 'write_off'] as const;
-const transactionSchema = record({
-  id: Type.String(),
-  kind: Type.Enum(transactionKinds),
-  amount: moneySchema,
-  posted_at: Type.String(),
-  day: nullable(Type.String({ description: 'Of usage: the day (UTC) on which its calls were accepted.' })),
-  user: nullable(Type.String({ description: 'Of usage: the user who made the calls. Of a payment to a user: that user.' })),
-  key_id: nullable(Type.String()),
-  call_id: nullable(Type.String()),
-  actor: nullable(Type.String()),
-  note: nullable(Type.String()),
-});
-
-const encodeTransaction = (transaction: LedgerTransaction) => ({
-  id: transaction.transactionId,
-  kind: transaction.kind,
-  amount: formatMoney(transaction.amountNanoUsd),
-  posted_at: instant(transaction.postedAtMs),
-  day: transaction.day ?? null,
-  user: transaction.userName === '' ? null : transaction.userName,
-  key_id: transaction.keyId ?? null,
-  call_id: transaction.callId ?? null,
-  actor: transaction.actor ?? null,
-  note: transaction.note ?? null,
-});
+import { encodeTransaction, transactionSchema } from './transaction-schema.ts';
 
 /** There is no cursor: the whole history of an account may be asked for. */
 const rowsMax = 9999;

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { maySee } from '../../../accounts/people/principal.ts';
+import { listStandings } from '../../../billing/credits/list-standings.ts';
 import { type MoneyStanding, type Standing, standingOf } from '../../../billing/credits/standing.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { limitAnswerMsMax } from '../../../control/nodes/ask-limit-use.ts';
@@ -18,7 +19,7 @@ export type StandingServices = {
 type Context = AdminContext<StandingServices>;
 
 const level = Type.Enum(['key', 'user', 'team', 'organization']);
-const moneyStandingSchema = record({
+const moneyStandingMembers = {
   level,
   of: Type.Enum(['day', 'month', 'total', 'balance'], { description: 'A spend limit in a period, or the balance that pays.' }),
   limit: nullable({ ...moneySchema, description: 'Of a balance: payments less charges.' }),
@@ -27,7 +28,8 @@ const moneyStandingSchema = record({
   left: nullable({ ...moneySchema, description: 'Neither spent nor reserved.' }),
   is_used_up: Type.Boolean(),
   resets_at: nullable(Type.String({ description: 'When the period ends.' })),
-});
+};
+const moneyStandingSchema = record(moneyStandingMembers);
 
 const rateSchema = record({
   level: Type.Enum(['key', 'user', 'team', 'organization', 'model']),
@@ -143,4 +145,38 @@ async function readRates({ levels, rates, model }: Standing, waitMs: number, { s
   };
 }
 
-export const standingOperations: readonly Operation<StandingServices>[] = [getStanding];
+const listedDefault = 100;
+
+const listAll = operation({
+  id: 'standing.list',
+  method: 'GET',
+  path: '/standings',
+  summary: 'Every spend limit and every balance that pays, nearest to its end first',
+  access: 'credits:read',
+  query: record({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: '100 unless given.' })) }),
+  reply: record({
+    items: Type.Array(
+      record({
+        ...moneyStandingMembers,
+        user: nullable(Type.String({ description: 'Of a user and of a key.' })),
+        team: nullable(Type.String()),
+        key: nullable(record({ id: Type.String(), name: Type.String() })),
+      }),
+    ),
+    total: Type.Integer({ description: 'How many there are; `items` has the first of them.' }),
+    as_of: Type.String(),
+  }),
+  handle: async ({ query }, { services, principal, nowMs }: Context) => {
+    const atMs = nowMs();
+    const all = await listStandings(services.standing, principal.users, atMs);
+    const items = all.slice(0, query.limit ?? listedDefault).map((standing) => ({
+      ...encodeMoney(standing, true),
+      user: standing.userName ?? null,
+      team: standing.team ?? null,
+      key: standing.key === undefined ? null : { ...standing.key },
+    }));
+    return { body: { items, total: all.length, as_of: instant(atMs) } };
+  },
+});
+
+export const standingOperations: readonly Operation<StandingServices>[] = [getStanding, listAll];
