@@ -21,6 +21,7 @@ export const paths = {
   priceVersion: (version: string) => at('prices', 'versions', version),
   users: '/users',
   user: (name: string) => at('users', name),
+  credits: '/credits',
   teams: '/teams',
   team: (name: string) => at('teams', name),
   audit: '/audit',

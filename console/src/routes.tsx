@@ -89,6 +89,11 @@ const pages = [
   }),
   createRoute({ ...under, path: '/users', component: lazyRouteComponent(() => import('./pages/users/users-page.tsx'), 'UsersPage') }),
   createRoute({ ...under, path: '/users/$name', component: lazyRouteComponent(() => import('./pages/users/user-page.tsx'), 'UserPage') }),
+  createRoute({
+    ...under,
+    path: '/credits',
+    component: lazyRouteComponent(() => import('./pages/credits/credits-page.tsx'), 'CreditsPage'),
+  }),
   createRoute({ ...under, path: '/teams', component: lazyRouteComponent(() => import('./pages/teams/teams-page.tsx'), 'TeamsPage') }),
   createRoute({ ...under, path: '/teams/$name', component: lazyRouteComponent(() => import('./pages/teams/team-page.tsx'), 'TeamPage') }),
   createRoute({ ...under, path: '/videos', component: lazyRouteComponent(() => import('./pages/videos/videos-page.tsx'), 'VideosPage') }),

@@ -22,6 +22,7 @@ export const entries: readonly (readonly Entry[])[] = [
   ],
   [
     { text: 'Keys & users', to: paths.keys, also: [paths.users, paths.teams], icon: 'keys', letter: 'k', permission: 'keys:read' },
+    { text: 'Limits & credits', to: paths.credits, icon: 'credits', letter: 'l', permission: 'credits:read' },
     { text: 'Prices', to: paths.prices, icon: 'prices', letter: 'i', permission: 'prices:read' },
     { text: 'Reconciliation', to: paths.reconciliation(), icon: 'reconciliation', letter: 'r', permission: 'reconcile:run' },
   ],

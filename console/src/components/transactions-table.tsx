@@ -10,7 +10,7 @@ import { useZone } from './use-page.ts';
 
 export type Transaction = Reply<'credits.transactions'>['items'][number];
 
-const kindNames: Readonly<Record<Transaction['kind'], string>> = {
+export const kindNames: Readonly<Record<Transaction['kind'], string>> = {
   usage: 'usage',
   top_up: 'payment',
   promo: 'gift',
@@ -22,7 +22,7 @@ const kindNames: Readonly<Record<Transaction['kind'], string>> = {
 const dayMs = 86_400_000;
 
 /** The calls of a day in UTC, as the list of calls has them in its address. */
-function callsOfDay(day: string): Readonly<Record<string, string>> {
+export function callsOfDay(day: string): Readonly<Record<string, string>> {
   const fromMs = Date.parse(day);
   return { from: new Date(fromMs).toISOString(), to: new Date(fromMs + dayMs).toISOString() };
 }

@@ -61,7 +61,7 @@ export function Standing({ user, keyId, levels }: Props) {
 const usedOf = ({ used, limit }: RateLine): number => (used === null || limit <= 0 ? -1 : used / limit);
 
 /** One limit of money as a bar. @param subject whose it is: a level, or the name of a user, team or key */
-function MoneyStanding({ line, subject }: { readonly line: MoneyLine; readonly subject: React.ReactNode }) {
+export function MoneyStanding({ line, subject }: { readonly line: MoneyLine; readonly subject: React.ReactNode }) {
   const zone = useZone();
   const nowMs = useMinute();
   const share = usedShare(line);

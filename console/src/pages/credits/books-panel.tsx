@@ -1,0 +1,46 @@
+import type { Reply } from '../../api/client.ts';
+import { Failure } from '../../components/failure.tsx';
+import { useChange } from '../../components/use-change.ts';
+import { showCount } from '../../format/numbers.ts';
+import { Button } from '../../ui/button.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { State } from '../../ui/state.tsx';
+import { useState } from 'react';
+import styles from './credits-page.module.css';
+
+/** Whether the books add up, recomputed now. */
+export function BooksPanel() {
+  const change = useChange('credits.verify', []);
+  const [found, setFound] = useState<Reply<'credits.verify'>>();
+  const verify = async (): Promise<void> => {
+    const done = await change.run({});
+    if (done !== undefined) setFound(done.body);
+  };
+  return (
+    <div className={styles['books']}>
+      <p role="status">
+        {found === undefined ? (
+          'Running gateways check the books all the time, and stop calls of whoever does not add up.'
+        ) : found.adds_up ? (
+          <State sign="✓" word={`The books add up: ${showCount(found.checked)} rows recomputed just now.`} tone="good" />
+        ) : (
+          <State sign="✗" word="The books do not add up." tone="bad" />
+        )}
+      </p>
+      <Button busy={change.busy} onClick={() => void verify()}>
+        Add up now
+      </Button>
+      {change.problem !== undefined && <Failure error={change.problem} />}
+      {found !== undefined && !found.adds_up && (
+        <Notice tone="bad">
+          {found.problems.map(({ account, what }) => (
+            <p key={`${account} ${what}`}>
+              {account ?? 'an account that is not yours'}: {what}
+            </p>
+          ))}
+          {found.problem_count > found.problems.length && <p>and {showCount(found.problem_count - found.problems.length)} more</p>}
+        </Notice>
+      )}
+    </div>
+  );
+}
