@@ -25,7 +25,7 @@ export function PageTabs({ label, tabs, open }: { readonly label: string; readon
           to="."
           search={{ tab: index === 0 ? undefined : name }}
           className={tabClass}
-          activeProps={{ 'aria-current': undefined }}
+          activeOptions={{ explicitUndefined: true }}
           aria-current={name === open ? 'page' : undefined}
         >
           {text}

@@ -53,7 +53,7 @@ test('limits and balances of all levels come nearest to their end first', async 
   assert.equal(listed.find(({ of }) => of === 'balance')?.spentNanoUsd, undefined, 'a balance is reduced by what was spent');
 });
 
-test('a caller who sees some users learns nothing of others, of teams and of the organization', async () => {
+test('a caller who sees some users sees no limit of others, of teams or of the organization', async () => {
   const listed = await listStandings(store, ['bob'], nowMs);
   assert.deepEqual(
     listed.map(({ userName, of }) => [userName, of]),

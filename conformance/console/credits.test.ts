@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
+import { askApi, signInAs } from './ask-api.ts';
+import { findChromium } from './find-chromium.ts';
+import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+
+const chromiumPath = findChromium();
+
+describe('limits and credits', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
+  let weir: ServedWeir;
+  let pages: Pages;
+  const opened = new AsyncDisposableStack();
+
+  before(async () => {
+    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
+    await pages.page.goto(weir.consoleLink);
+    await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await askApi(pages.context, 'POST', '/users', { name: 'iris', prepaid: true });
+    await askApi(pages.context, 'POST', '/users', { name: 'jon', limits: { spend_per_day_usd: '0' } });
+  });
+  after(() => opened.disposeAsync());
+
+  test('finance books a payment twice with one reference, and it counts once', async () => {
+    const { page } = pages;
+    await signInAs(pages, weir.consoleUrl, { name: 'fina', role: 'finance' });
+    await page.goto('/credits?tab=statement&account=user:iris');
+    for (const words of ['$25.5 is booked', 'This reference was booked before']) {
+      await page.getByRole('button', { name: 'Book a payment' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Amount (USD)').fill('25.5');
+      await dialog.getByLabel('Reference').fill('invoice-77');
+      const sides = dialog.getByRole('group', { name: 'Both sides of the posting' });
+      await sides.getByText('deposits').waitFor();
+      await sides.getByText('−$25.5').waitFor();
+      await sides
+        .getByText(words.startsWith('$') ? '$25.5' : '$51')
+        .last()
+        .waitFor();
+      await dialog.getByRole('button', { name: 'Book $25.5' }).click();
+      await page.getByText(words).waitFor();
+      await dialog.waitFor({ state: 'detached' });
+    }
+    assert.equal(await page.getByRole('row').filter({ hasText: 'invoice-77' }).count(), 1);
+    assert.match((await page.getByRole('row').filter({ hasText: 'Closing' }).textContent()) ?? '', /25\.50/);
+    pages.assertQuiet();
+  });
+
+  test('the workbook is the statement, and an amount that is none is never sent', async () => {
+    const { page } = pages;
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Workbook' }).click()]);
+    assert.match(download.suggestedFilename(), /^statement-.*\.xlsx$/);
+    await page.getByRole('button', { name: 'Book a payment' }).click();
+    await page.getByLabel('Amount (USD)').fill('1e3');
+    await page.getByLabel('Reference').fill('x');
+    assert.equal(await page.getByRole('button', { name: 'Book it' }).getAttribute('aria-disabled'), 'true');
+    await page.keyboard.press('Escape');
+    pages.assertQuiet();
+  });
+
+  test('limits stand nearest to their end first, and the books are added up now', async () => {
+    const { page } = pages;
+    await page.goto('/credits');
+    const lines = page.getByRole('list', { name: 'All limits, nearest to their end first' }).getByRole('listitem');
+    await lines.first().getByText('used up').waitFor();
+    assert.match((await lines.first().textContent()) ?? '', /jon/);
+    assert.match((await lines.nth(1).textContent()) ?? '', /iris.*balance.*\$25\.50.* left/);
+    await page.getByRole('button', { name: 'Add up now' }).click();
+    await page.getByText('The books add up').waitFor();
+    pages.assertQuiet();
+  });
+
+  for (const path of ['/credits', '/credits?tab=statement', '/credits?tab=leases'])
+    test(`${path} has no barrier`, () => assertNoBarrier(pages, weir.consoleUrl, path));
+});
