@@ -14,7 +14,7 @@ const users: readonly User[] = [
 ];
 const key = { id: 'k1', name: 'ci', userName: 'ann', limits: { spendTotal: '4' } } as unknown as ListedApiKey;
 
-/** What is spent of each pot, by the beginning of its id. */
+/** The spent part of pots, by their ids. */
 const spent: Readonly<Record<string, bigint>> = {
   'user:2026-11-27:ann': 9n * usd,
   'user:2026-11:bob': 10n * usd,
