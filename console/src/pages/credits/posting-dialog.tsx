@@ -67,7 +67,7 @@ function PostingForm({ kind, onKind, onClose, owner, chosen, onOwner }: FormProp
       title="Book a payment or correction"
       action={amount === undefined ? 'Book it' : `Book ${exactMoney(amount)}`}
       operation={postingOf(owner)}
-      input={{ params: paramsOf(owner), body } as never}
+      input={{ params: paramsOf(owner), body }}
       command={`${commandOf(owner, kinds[kind].verb)}${options} -- ${quote(sent || 'USD')}`}
       forgets={['credits', 'standing', 'users', 'teams', 'organization', 'audit']}
       disabledBecause={

@@ -46,7 +46,7 @@ function Files({ owner }: { readonly owner: AccountOwner }) {
   const { from, to } = useSpan('month');
   const save = (): void => {
     const id = `${statementOf(owner)}_export` as const;
-    location.assign(addressOf(id, { params: paramsOf(owner), query: { from, to } } as never).path);
+    location.assign(addressOf(id, { params: paramsOf(owner), query: { from, to } }).path);
   };
   return (
     <>
@@ -63,7 +63,7 @@ function Files({ owner }: { readonly owner: AccountOwner }) {
 function Lines({ owner }: { readonly owner: AccountOwner }) {
   const zone = useZone();
   const { from, to } = useSpan('month');
-  const { data, error, refetch } = useQuery(question(statementOf(owner), { params: paramsOf(owner), query: { from, to } } as never));
+  const { data, error, refetch } = useQuery(question(statementOf(owner), { params: paramsOf(owner), query: { from, to } }));
   if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={8} />;
   const lines = linesOf(data, owner, zone);
