@@ -4,7 +4,7 @@ import { writePart } from './benchmark-page.ts';
 import { bareName, type Contestant, startBareProxy, startUpstream, startWeirGateway } from './contestants.ts';
 import { diskTable } from './disk.ts';
 import { idleStreamsTable } from './idle-streams.ts';
-import { FailedRequests, lowerQuartile, type Measured, measure, ratioOf } from './measure-load.ts';
+import { FailedRequests, lowerQuartile, type Measured, measure, ratioOf, warmUp } from './measure-load.ts';
 import { startGoProxy, startHaproxy, startNginx, startPortkey } from './peers.ts';
 import { processesTable } from './several-processes.ts';
 import { translationTable } from './translation.ts';
@@ -80,7 +80,7 @@ function section(work: Work): string {
 }
 
 try {
-  for (const contestant of contestants) measure(contestant, { ...smallCall, connections: 32 }, secondsPerRound);
+  for (const contestant of contestants) warmUp(contestant, { ...smallCall, connections: 32 }, { seconds: secondsPerRound });
   const sections = chosen.map(section);
   const isWhole = chosen === works;
   if (isWhole)

@@ -14,7 +14,7 @@ import { idleAgentStream, idleStream, type Work } from './works.ts';
  */
 /** The first streams fill what a process makes once, and take the memory that their requests pass through. */
 const firstShare = 0.4;
-const batch = 50;
+const batch = 10;
 
 type Memory = Readonly<Record<'rss' | 'heapUsed' | 'external' | 'arrayBuffers', number>>;
 type Start = (preload: string) => Promise<Contestant>;

@@ -72,6 +72,20 @@ export function measure(contestant: Contestant, work: Work, seconds: number): Me
   };
 }
 
+/**
+ * Calls of each process before it is measured. Each compiles its code for itself: the first 10,000 calls cost twice as
+ * much as later ones, and with equal time a slower one would be compared while it is still compiling.
+ */
+const warmCalls = 30_000;
+const warmRoundsMax = 60;
+
+/** Puts load on a contestant until each of its processes has compiled its code. */
+export function warmUp(contestant: Contestant, work: Work, { processes = 1, seconds }: { processes?: number; seconds: number }): void {
+  let done = 0;
+  for (let round = 0; round < warmRoundsMax && done < warmCalls * processes; round += 1)
+    done += measure(contestant, work, seconds).perSecond * seconds;
+}
+
 /** Other work on the machine only adds to a measurement, so the lower quartile is what the work costs. */
 export const lowerQuartile = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)] ?? Number.NaN;

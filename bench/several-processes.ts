@@ -1,5 +1,5 @@
 import { bareName, type Contestant, startBareProxy, startUpstream, startWeirGateway } from './contestants.ts';
-import { type Measured, measure, ratioOf } from './measure-load.ts';
+import { type Measured, measure, ratioOf, warmUp } from './measure-load.ts';
 import { smallCall } from './works.ts';
 
 /** A contestant, and the one with a single process that it is compared with. */
@@ -9,13 +9,6 @@ type Compared = {
   readonly one: Measured[];
   readonly measured: Measured[];
 };
-
-/**
- * Calls of each process before it is measured. Each compiles its code for itself: the first 10,000 calls cost twice as
- * much as later ones, and with equal time four processes would be compared while they are still compiling.
- */
-const warmCalls = 30_000;
-const warmRoundsMax = 60;
 
 /**
  * The processor time of a call if several processes take the calls, as a ratio to one process. All of them run on one
@@ -45,7 +38,7 @@ export async function processesTable(rounds: number, seconds: number): Promise<s
       );
       add(await startWeirGateway(upstream.port, { name: `Weir, \`--workers ${processes}\``, workers: processes }), processes, weir);
     }
-    for (const { contestant, processes } of compared) warmUp(contestant, warmCalls * processes, seconds);
+    for (const { contestant, processes } of compared) warmUp(contestant, smallCall, { processes, seconds });
     for (let round = 0; round < rounds; round += 1)
       for (const { contestant, measured } of compared) measured.push(measure(contestant, smallCall, seconds));
     return [
@@ -60,10 +53,4 @@ export async function processesTable(rounds: number, seconds: number): Promise<s
     for (const { contestant } of compared) contestant.stop();
     upstream.stop();
   }
-}
-
-function warmUp(contestant: Contestant, calls: number, seconds: number): void {
-  let done = 0;
-  for (let round = 0; round < warmRoundsMax && done < calls; round += 1)
-    done += measure(contestant, smallCall, seconds).perSecond * seconds;
 }
