@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 
 import type { Reply } from '../../api/client.ts';
 import { queryClient, question } from '../../api/query-client.ts';
@@ -8,18 +8,23 @@ import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { Amount } from '../../components/amount.tsx';
 import { useEvents } from '../../components/live.ts';
 import { PageHead } from '../../components/page-head.tsx';
-import { useZone } from '../../components/use-page.ts';
+import { useSession, useZone } from '../../components/use-page.ts';
 import { exactMoney, nanosOf, shareOf, showChange, showChartMoney } from '../../format/money.ts';
 import { showCount, showDuration, showShare } from '../../format/numbers.ts';
 import { showClock, showMinute } from '../../format/times.ts';
 import { paths, type Place, placeOf } from '../../paths.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Meter } from '../../ui/meter.tsx';
-import { Empty } from '../../ui/notice.tsx';
+import { Empty, Skeleton } from '../../ui/notice.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { State } from '../../ui/state.tsx';
 import { AttentionList } from './attention-list.tsx';
 import styles from './overview-page.module.css';
+
+// Only a person of finance sees it, so it is not in the first load.
+const FinanceOverview = lazy(() =>
+  import('../finance/finance-overview.tsx').then(({ FinanceOverview: component }) => ({ default: component })),
+);
 
 type Overview = Reply<'overview.get'>;
 
@@ -27,6 +32,17 @@ const overview = { ...question('overview.get', {}), refetchInterval: 15_000 } as
 
 /** Is everything well, and what does it cost? */
 export function OverviewPage() {
+  const { person } = useSession();
+  if (person?.role === 'finance')
+    return (
+      <Suspense fallback={<Skeleton rows={10} />}>
+        <FinanceOverview />
+      </Suspense>
+    );
+  return <OperatorOverview />;
+}
+
+function OperatorOverview() {
   const { data } = useSuspenseQuery(overview);
   const ask = (): void => void queryClient.invalidateQueries({ queryKey: overview.queryKey });
   useEvents({ topics: 'attention' }, { attention: ask });

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import { type ConsoleClient, signInByLink } from '../admin/console-client.ts';
+import { eventually } from '../support/http.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
+import { findChromium } from './find-chromium.ts';
+import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { linkFor } from './sign-in-as.ts';
+
+const chromiumPath = findChromium();
+
+describe('the console for finance', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
+  let weir: ServedWeir;
+  let pages: Pages;
+  let operator: ConsoleClient;
+  let call = '';
+  const opened = new AsyncDisposableStack();
+
+  before(async () => {
+    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
+    for (const user of ['billed-bea', 'billed-ben']) {
+      const { secret } = (await operator.send('POST', '/api/v1/keys', { user, name: 'app' })).body;
+      const response = await fetch(`${weir.gatewayUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${String(secret)}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hello' }] }),
+      });
+      assert.equal(response.status, 200, await response.text());
+      call = response.headers.get('x-weir-request-id') ?? '';
+    }
+    await eventually(
+      async () => (await operator.send('GET', '/api/v1/calls')).body['items'] as unknown[],
+      ({ length }) => length === 2,
+    );
+    const link = await linkFor(operator, 'Fabian', 'finance');
+    pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
+    await pages.page.goto(link);
+  });
+  after(() => opened.disposeAsync());
+
+  test('a person of finance sees the month first: spend, users, days to reconcile, and whether the books add up', async () => {
+    const { page } = pages;
+    await page.getByRole('link', { name: /^Spend this month/ }).waitFor();
+    await page.getByText('the books add up').waitFor();
+    await page.getByRole('link', { name: 'billed-bea' }).waitFor();
+    await page.getByRole('link', { name: /^Days to reconcile/ }).click();
+    await page.getByRole('heading', { name: 'Reconciliation' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Playground' }).count(), 0, 'what the role may not do is not offered');
+    pages.assertQuiet();
+  });
+
+  test('a group that is left out leaves the sums of the others, and the view is kept under a name', async () => {
+    const { page } = pages;
+    await page.goto('/usage?r=24h&by=user');
+    await page.getByRole('button', { name: 'Without billed-ben' }).click();
+    await page.getByRole('button', { name: 'Remove the filter not user: billed-ben' }).waitFor();
+    await page.getByRole('cell', { name: 'billed-ben' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'billed-bea' }).waitFor();
+    await page.keyboard.press('s');
+    await page.getByLabel('Name', { exact: true }).fill('without Ben');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.goto('/usage');
+    await page.getByRole('button', { name: 'Saved' }).click();
+    await page.getByRole('button', { name: 'without Ben', exact: true }).click();
+    await page.waitForURL(/not\.user=billed-ben/);
+    pages.assertQuiet();
+  });
+
+  test('a call is verified with the stored prices and refunded once', async () => {
+    const { page } = pages;
+    await page.goto(`/calls/${call}`);
+    await page.getByRole('button', { name: 'Prices: verify' }).click();
+    await page.getByText('the stored prices give the same').waitFor();
+    await page.getByRole('button', { name: 'Refund …' }).click();
+    await page.getByRole('button', { name: /^Refund \$0\.0\d+$/ }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const posted = (await operator.send('GET', '/api/v1/users/billed-ben/transactions')).body['items'] as {
+      kind: string;
+      call_id: string;
+    }[];
+    assert.deepEqual(
+      posted.filter(({ kind }) => kind === 'refund').map(({ call_id: id }) => id),
+      [call],
+    );
+    pages.assertQuiet();
+  });
+
+  test('the pages of finance have no barrier', async () => {
+    for (const path of ['/', '/usage?r=24h&by=user&view=share', `/calls/${call}`]) await assertNoBarrier(pages, weir.consoleUrl, path);
+  });
+});
