@@ -139,6 +139,19 @@ describe('calls and usage of the admin API', () => {
       ['calls.export', 'usage.export'],
     );
     assert.match(JSON.stringify(audited[0]), /project=web/);
+    const posted = await operator.send('POST', '/api/v1/calls/export', { format: 'jsonl', user: ['ann'], end: ['finished'] });
+    const exportedIds = posted.text
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { call_id: string }).call_id);
+    assert.deepEqual(
+      exportedIds,
+      made
+        .filter(({ user }) => user === 'ann')
+        .map(({ id }) => id)
+        .toReversed(),
+    );
+    assert.equal((await owner.send('POST', '/api/v1/calls/export', { format: 'csv', user: ['bob'] })).text.trim().split('\r\n').length, 1);
     const run = (...words: readonly string[]) => runCommand(['usage', '--from', '2h', ...words], { WEIR_DATA_DIR: weir.dataDirectory });
     const table = await run('--group-by', 'tag:project,user');
     assert.match(table.stdout, /^PROJECT +USER +CALLS +TOKENS IN +TOKENS OUT +USD\n/, table.stderr);

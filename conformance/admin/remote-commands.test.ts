@@ -180,6 +180,15 @@ describe('commands on another machine', () => {
     const deadlineMs = Date.now() + 10_000;
     while ((await onThisMachine(`receipt ${id}`)).code !== 0 && Date.now() < deadlineMs);
     assert.match(await reads(`receipt ${id} --json`), new RegExp(id));
+    while ((await onThisMachine('calls list --json')).stdout === '[]\n' && Date.now() < deadlineMs);
+    assert.match(
+      await reads('calls list --model claude-sonnet-4-5 --end finished --since 1h'),
+      /^CALL .*\n.* +claude-sonnet-4-5 +simulated-anthropic +finished /,
+    );
+    assert.match((await both('calls export jsonl --user admin')).stdout, new RegExp(`^\\{"call_id":"${id}"`));
+    assert.equal((await both('calls export csv --user nobody')).stdout.split('\r\n').length, 2);
+    assert.match((await both('calls export xlsx', 1)).stderr, /a workbook needs --output/);
+    assert.match((await both('calls list --end never', 1)).stderr, /end/);
     assert.match((await both('receipt req_none', 1)).stderr, /the ledger has no call "req_none"/);
   });
 

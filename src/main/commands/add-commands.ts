@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   alerts: async (...to) => (await import('./alerts.ts')).addAlertCommands(...to),
   audit: async (...to) => (await import('./audit.ts')).addAuditCommands(...to),
   refusals: async (...to) => (await import('./refusals.ts')).addRefusalsCommand(...to),
+  calls: async (...to) => (await import('./calls.ts')).addCallsCommands(...to),
   captures: async (...to) => (await import('./captures.ts')).addCaptureCommands(...to),
   nodes: async (...to) => (await import('./nodes.ts')).addNodesCommand(...to),
   upstreams: async (...to) => (await import('./upstreams.ts')).addUpstreamCommands(...to),

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 import { exportAudit, listAudit, verifyLog } from '../../admin/resources/audit/audit-operations.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { printTexts } from './usage/print-texts.ts';
+import { printTexts, readTexts } from './usage/print-texts.ts';
 import { inert } from './usage/terminal-text.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { readDuration } from './read-duration.ts';
@@ -56,11 +56,6 @@ export function addAuditCommands(program: Command, environment: Environment): vo
         console.log(`${rows} rows, unbroken; head ${head ?? 'none'}`);
       }),
     );
-}
-
-async function* readTexts(pieces: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  for await (const piece of pieces) yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
 }
 
 function readFilter({ actor, action, subject, since, limit }: ListOptions) {

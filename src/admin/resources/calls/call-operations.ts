@@ -18,6 +18,7 @@ import {
   pageQuery,
   pageRowsDefault,
   record,
+  request,
 } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
@@ -92,7 +93,7 @@ export const encodeCall = (call: CallSummary): Static<typeof callSchema> => ({
 
 const positionSchema = Type.Object({ atMs: Type.Number(), number: Type.Number() });
 
-const listCalls = operation({
+export const listCalls = operation({
   id: 'calls.list',
   method: 'GET',
   path: '/calls',
@@ -199,25 +200,47 @@ const histogram = operation({
   },
 });
 
-const exportAll = operation({
+const exportFormat = Type.Enum(['csv', 'jsonl', 'xlsx']);
+type ExportFormat = Static<typeof exportFormat>;
+const exportTypes = ['text/csv', 'application/jsonl', workbookType];
+const exportSummary = 'All calls that a filter selects, newest first, as CSV, JSON Lines or a workbook with as many sheets as they need';
+
+/** The calls of an export. It is a row of the audit log, with what was asked for. */
+async function exportFound(
+  { format, ...fields }: Parameters<typeof readCallFilter>[0] & { readonly format: ExportFormat },
+  { services, principal, signal, nowMs, change }: Context,
+) {
+  const asked = { filter: readCallFilter(fields), scope: principal.users };
+  const after = JSON.stringify({ ...fields, format });
+  await services.audit.recordAction({ action: 'calls.export', subject: 'export:calls', after }, change());
+  if (format === 'xlsx') {
+    const workbook = exportCallsWorkbook(services.calls, asked, { signal, nowMs: nowMs() });
+    return { stream: workbook, contentType: workbookType, fileName: 'calls.xlsx' };
+  }
+  const stream = exportCalls(services.calls, { ...asked, format }, signal);
+  return { stream, contentType: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl', fileName: `calls.${format}` };
+}
+
+export const exportAll = operation({
   id: 'calls.export',
-  method: 'GET',
+  method: 'POST',
   path: '/calls/export',
-  summary: 'All calls that a filter selects, newest first, as CSV, JSON Lines or a workbook with as many sheets as they need',
+  summary: exportSummary,
   access: 'calls:read',
-  query: record({ ...callFilterQuery, format: Type.Enum(['csv', 'jsonl', 'xlsx']) }),
-  streams: ['text/csv', 'application/jsonl', workbookType],
-  handle: async ({ query }, { services, principal, signal, nowMs, change }: Context) => {
-    const { format, ...fields } = query;
-    const asked = { filter: readCallFilter(fields), scope: principal.users };
-    await services.audit.recordAction({ action: 'calls.export', subject: 'export:calls', after: JSON.stringify(query) }, change());
-    if (format === 'xlsx') {
-      const workbook = exportCallsWorkbook(services.calls, asked, { signal, nowMs: nowMs() });
-      return { stream: workbook, contentType: workbookType, fileName: 'calls.xlsx' };
-    }
-    const stream = exportCalls(services.calls, { ...asked, format }, signal);
-    return { stream, contentType: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl', fileName: `calls.${format}` };
-  },
+  body: request({ ...callFilterQuery, format: exportFormat }),
+  streams: exportTypes,
+  handle: async ({ body }, context: Context) => await exportFound(body, context),
 });
 
-export const callOperations: readonly Operation<CallServices>[] = [listCalls, histogram, exportAll, getCall];
+const download = operation({
+  id: 'calls.download',
+  method: 'GET',
+  path: '/calls/export',
+  summary: `${exportSummary}. The same for a link, which a browser saves without holding it in memory`,
+  access: 'calls:read',
+  query: record({ ...callFilterQuery, format: exportFormat }),
+  streams: exportTypes,
+  handle: async ({ query }, context: Context) => await exportFound(query, context),
+});
+
+export const callOperations: readonly Operation<CallServices>[] = [listCalls, histogram, exportAll, download, getCall];

@@ -28,3 +28,9 @@ export async function printTexts(output: Writable, texts: Iterable<string> | Asy
   }
   if (failure !== undefined && failure.code !== 'EPIPE') throw failure;
 }
+
+/** The texts of a streamed answer, whose pieces may end within a character. */
+export async function* readTexts(pieces: AsyncIterable<string | Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of pieces) yield typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
+}
