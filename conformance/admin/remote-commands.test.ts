@@ -212,6 +212,53 @@ describe('commands on another machine', () => {
     assert.match((await change('models test gpt-5-mini --key mona-%/probe --json', 1)).stdout, /"verdict": "refused"/);
   });
 
+  test('usage is the same: as a table, as records, by groups, without prices and disputed; a decision is booked by a gateway', async () => {
+    const made: string[] = [];
+    for (let calls = 0; calls < 2; calls += 1) {
+      const answer = await fetch(`${weir.gatewayUrl}/v1/messages`, {
+        method: 'POST',
+        headers: {
+          'x-api-key': weir.apiKey,
+          'anthropic-version': '2023-06-01',
+          'content-type': 'application/json',
+          'x-simulator-usage': '{"output_tokens":1000000000}',
+          'x-simulator-output-tokens': '12',
+        },
+        body: JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 50, messages: [{ role: 'user', content: 'hi' }] }),
+      });
+      assert.equal(answer.status, 200, await answer.text());
+      made.push(answer.headers.get('x-weir-request-id') ?? '');
+    }
+    const deadlineMs = Date.now() + 10_000;
+    const listDisputed = async () => JSON.parse((await onThisMachine('usage --disputed --json')).stdout) as object[];
+    while ((await listDisputed()).length < 2 && Date.now() < deadlineMs);
+    const day = (distance: number): string => new Date(Date.now() + distance * 86_400_000).toISOString().slice(0, 10);
+    const span = `--from ${day(-1)} --to ${day(2)}`;
+    assert.match(await reads(`usage ${span} --by hour`), /usage by hour, .* UTC[^]*admin +\S+ +claude-sonnet-4-5/);
+    assert.match(await reads(`usage ${span} --model claude-sonnet-4-5 --json`), /"totalAmount": 0\.\d+\n/);
+    assert.match(await reads(`usage ${span} --user admin --csv`), /^time,timeGroup,userName,[^]*claude-sonnet-4-5/);
+    assert.match(await reads(`usage ${span} --group-by user,model`), /^USER +MODEL +CALLS[^]*^TOTAL/m);
+    assert.match(await reads(`usage ${span} --group-by key --by day --json`), /"key_user": "admin"/);
+    assert.match(await reads(`usage ${span} --unpriced`), /^no calls without a price/);
+    assert.match((await both(`usage --disputed --user nobody`, 1)).stderr, /there is no user "nobody"/);
+    assert.match((await both('usage --from yesterday', 1)).stderr, /--from must be a date/);
+    const [first = '', second = ''] = made;
+    assert.match(
+      (await onThisMachine(`usage accept ${first} --note right`)).stderr,
+      /: accepted; the charge was 0\.\d+ USD, and is now 15000\./,
+    );
+    const corrected = await change(`usage correct ${second} output_tokens=20`);
+    assert.match(corrected.stderr, /: corrected; the charge was 0\.\d+ USD, and is now 0\.\d+ USD\n$/);
+    assert.match((await change(`usage correct ${second} output_tokens=30`, 1)).stderr, /was settled before; nothing was booked/);
+    assert.match((await both('usage accept req_none', 1)).stderr, /there is no row "req_none"/);
+    assert.match((await both(`usage correct ${first} tokens=3`, 1)).stderr, /"tokens=3" is not a count/);
+    assert.match(await reads('usage --disputed --all'), /corrected by token:remote[^]*accepted by \w+\n$/);
+    assert.match(
+      await reads('audit list --action disputes.settle --limit 5'),
+      /token:remote +api +disputes\.settle[^]*cli:\w+ +cli +disputes\.settle/,
+    );
+  });
+
   test('gateways are listed, and a target is taken out of use and put back', async () => {
     assert.match(await reads('nodes'), /running +\S+ +start .* 0 +0 +\d+ +\d+ % +\w{12}\n$/);
     assert.match((await change('nodes --json')).stdout, /"memory_share": 0\.\d+/);

@@ -63,7 +63,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
       assert.deepEqual(await store.listCallRows(entry.callId), [entry]);
       assert.equal((await store.findReplyOwner(entry.replyId ?? ''))?.callId, entry.callId);
     }
-    const disputed = await store.listDisputed({ userName, limit: 10, settled: true });
+    const disputed = await store.listDisputed({ users: [userName], limit: 10, settled: true });
     assert.deepEqual(
       disputed.map(({ entry }) => entry),
       entries.filter(({ disputed: figures }) => figures !== undefined).toReversed(),
@@ -105,7 +105,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
       // An unusual entry without a summary.
       createEntry('unpriced-9', { ...own, requestedModel: 'local', usage: { inputTokens: 2 ** 53 } }),
     ]);
-    const span = { startMs, endMs: startMs + 1000, limit: 10, userName: 'unpriced' };
+    const span = { startMs, endMs: startMs + 1000, limit: 10, users: ['unpriced'] };
     assert.deepEqual(await store.listUnpriced(span), [
       { requestedModel: 'local', calls: 3, lastMs: startMs + 7 },
       { requestedModel: 'other', calls: 1, lastMs: startMs },
@@ -114,7 +114,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
       { requestedModel: 'local', calls: 1, lastMs: startMs + 7 },
     ]);
     assert.deepEqual(
-      (await store.listDisputed({ limit: 10, userName: 'unpriced', settled: false })).map(({ entry }) => entry.callId),
+      (await store.listDisputed({ limit: 10, users: ['unpriced'], settled: false })).map(({ entry }) => entry.callId),
       ['unpriced-3'],
     );
   });
@@ -135,7 +135,8 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
       createEntry('disputed-2', { ...own, disputed: { figures, reported } }),
       createEntry('plain', own),
     ]);
-    const open = { limit: 10, userName: 'disputes', settled: false };
+    const open = { limit: 10, users: ['disputes', 'nobody'], settled: false };
+    assert.deepEqual(await store.listDisputed({ ...open, users: [] }), []);
     assert.deepEqual(
       (await store.listDisputed(open)).map(({ entry }) => entry.callId),
       ['disputed-2', 'disputed-1'],
@@ -144,14 +145,19 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     const decide = (decision: 'accepted' | 'corrected', outputTokens: number, by: string): CallEntry =>
       settleDispute(disputed, { decision, after: { ...usage, outputTokens }, by, atMs: startMs + 1 }, priced);
     const rows = [decide('corrected', 20, 'one'), decide('accepted', 1_000_000_000, 'other')];
-    const added = await Promise.all(rows.map((row) => store.appendEntries([row])));
-    assert.deepEqual(
-      added.toSorted((one, other) => one - other),
-      [0, 1],
-    );
+    const another = await engine().openAnother();
+    const change = { actor: 'person:ann', via: 'api', atMs: startMs + 1, note: 'the vendor said so' } as const;
+    const added = await Promise.all(rows.map((row, index) => (index === 0 ? store : another).bookSettlement(row, change)));
+    assert.equal(added.filter((isFirst) => isFirst).length, 1);
     assert.equal(await store.appendEntries(rows), 0);
-    const kept = rows[added.indexOf(1)];
+    const kept = rows[added.indexOf(true)];
     assert.ok(kept);
+    const audit = await store.listAudit({ subject: 'call:disputed-1', limit: 9 });
+    assert.deepEqual(
+      audit.map(({ action, actor, note, before }) => [action, actor, note, before]),
+      [['disputes.settle', 'person:ann', 'the vendor said so', JSON.stringify(usage)]],
+    );
+    assert.match(audit[0]?.after ?? '', new RegExp(`"difference_nano_usd":"${kept.charge.amountNanoUsd}"`));
     assert.deepEqual(await store.findEntry(kept.callId), kept);
     assert.deepEqual(await store.listCallRows('disputed-1'), [disputed, kept]);
     assert.deepEqual(

@@ -14,6 +14,7 @@ import { groupCreditSuite } from './group-credit-suite.ts';
 import { deviceSignInSuite } from './device-sign-in-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
+import { keySessionSuite } from './key-session-suite.ts';
 import { keySuite } from './key-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
 import { imageSuite } from './image-suite.ts';
@@ -46,6 +47,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('recorded content', () => contentSuite(open));
     describe('refused requests', () => refusalSuite(open));
     describe('people', () => peopleSuite(open));
+    describe('sessions of keys and tokens', () => keySessionSuite(open));
     describe('sign-ins of other machines', () => deviceSignInSuite(open));
     describe('keys of the playground', () => playgroundKeySuite(open));
     describe('ledger', () => ledgerSuite(open));

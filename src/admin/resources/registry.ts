@@ -13,6 +13,7 @@ import type { CreditServices } from './credits/find-owner.ts';
 import { captureOperations, type CaptureServices } from './captures/capture-operations.ts';
 import { contentOperations, type ContentServices } from './content/content-operations.ts';
 import { callbackOperations, type CallbackServices } from './callbacks/callback-operations.ts';
+import { disputeOperations, type DisputeServices } from './disputes/dispute-operations.ts';
 import { deviceSignInOperations, type DeviceSignInServices } from './device-sign-ins/device-sign-in-operations.ts';
 import { standingOperations, type StandingServices } from './standing/standing-operations.ts';
 import { createReconciliationOperations, type CreateReconciliationServices } from './reconciliations/create-reconciliation.ts';
@@ -63,6 +64,7 @@ export type AdminServices = AttentionServices &
   ContentServices &
   CaptureServices &
   CreditServices &
+  DisputeServices &
   ReceiptServices &
   RefusalServices &
   OperationServices &
@@ -99,6 +101,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...contentOperations,
   ...captureOperations,
   ...creditOperations,
+  ...disputeOperations,
   ...receiptOperations,
   ...refusalOperations,
   ...priceOperations,

@@ -1,3 +1,4 @@
+import type { Change } from '../../audit/change-author.ts';
 import type { CallEntry } from './call-entry.ts';
 
 /** A reply that an upstream stores: the user and the id of its call, and the upstream's id. */
@@ -36,7 +37,7 @@ export type LedgerStore = {
   /** Disputed rows, newest first; with `settled` also those that an operator has decided, with the decision. */
   readonly listDisputed: (filter: {
     readonly limit: number;
-    readonly userName?: string;
+    readonly users?: readonly string[];
     readonly settled: boolean;
   }) => Promise<readonly DisputedRow[]>;
   /** Models with calls without a price that were accepted in `[startMs, endMs)`, those with most calls first. */
@@ -44,8 +45,13 @@ export type LedgerStore = {
     readonly startMs: number;
     readonly endMs: number;
     readonly limit: number;
-    readonly userName?: string;
+    readonly users?: readonly string[];
   }) => Promise<readonly UnpricedModel[]>;
+  /**
+   * Books the row that settles a disputed one, with its row of the audit log. False if the row is settled already; then
+   * nothing is booked.
+   */
+  readonly bookSettlement: (row: CallEntry, change: Change) => Promise<boolean>;
   /**
    * The next rows accepted in `[startMs, endMs)`, by time of acceptance and then by id; fewer than `limit` at the end.
    */

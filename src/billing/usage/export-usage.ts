@@ -20,6 +20,9 @@ const sums = {
   amount_usd: (of) => formatMoney(of.amountNanoUsd).usd,
 } as const satisfies Readonly<Record<string, (of: UsageSums) => string | number | undefined>>;
 
+/** What an export writes of an answer. */
+type ExportedUsage = Pick<UsageAnswer, 'bucketStarts' | 'series' | 'other' | 'totals'>;
+
 type Cell = string | number | undefined;
 
 /** The kinds of the columns of a workbook; the others are texts. Amounts keep all their digits. */
@@ -37,7 +40,7 @@ type Row = { readonly cells: readonly Cell[]; readonly of: UsageSums };
  * rows are the totals. Without grouping the rows are the totals.
  */
 export function* exportUsage(
-  answer: UsageAnswer,
+  answer: ExportedUsage,
   groupBy: readonly UsageDimension[],
   format: 'csv' | 'jsonl',
 ): Generator<string, void, undefined> {
@@ -52,7 +55,7 @@ export function* exportUsage(
 
 /** The same rows as a workbook, byte by byte. Amounts are exact numbers, and nothing is a formula. */
 export function exportUsageWorkbook(
-  answer: UsageAnswer,
+  answer: ExportedUsage,
   groupBy: readonly UsageDimension[],
   nowMs: number,
 ): AsyncGenerator<Buffer, undefined> {
@@ -81,7 +84,7 @@ function namesOf(groupBy: readonly UsageDimension[]): readonly string[] {
 
 /** The rows of each series, and of the rest. */
 function* listRows(
-  { bucketStarts, series, other, totals }: UsageAnswer,
+  { bucketStarts, series, other, totals }: ExportedUsage,
   groupBy: readonly UsageDimension[],
 ): Generator<readonly Row[], void, undefined> {
   const rowsOf = (line: UsageLine, group: string, names: readonly Cell[]): readonly Row[] =>

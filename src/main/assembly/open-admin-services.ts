@@ -30,6 +30,8 @@ import type { Config } from '../config/config-schema.ts';
 import { checkConfigText } from '../config/check-text.ts';
 import { readConfigNaming } from '../config/find-config.ts';
 import { loadConfig } from '../config/load-config.ts';
+import { pricesOf } from '../config/prices-schema.ts';
+import { creditUnitOf } from '../config/read-credit-unit.ts';
 import type { Environment } from '../environment.ts';
 import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
 import { openMediaLater } from './open-media-storage.ts';
@@ -109,7 +111,7 @@ export function openAdminServices(
   const services: AdminServices = {
     ...accounts,
     consoleUrl,
-    about: { timeZone: config.timeZone ?? 'UTC', version: release.version },
+    about: describeProgram(config),
     cursors: createCursors(given.cursorKey ?? deriveKey(loadStoreKey(environment), 'admin cursors')),
     accountsBy: (author) => createAccounts({ store, clock, random: randomBytes, author }),
     random: randomBytes,
@@ -141,6 +143,7 @@ export function openAdminServices(
     playgroundKeys: openPlaygroundKeys({ environment, store, clock }),
     playgroundRelay: openPlaygroundRelay(config.console?.gatewayUrl ?? serving.gatewayUrl),
     usage: serving.questions ?? store,
+    statistics: serving.questions ?? store,
     credits: store,
     ledger: store,
     accounts: store,
@@ -157,6 +160,11 @@ export function openAdminServices(
     config,
     close: async () => void (await Promise.all([draftReader.close(), exportReader.close()])),
   };
+}
+
+function describeProgram({ timeZone = 'UTC', prices }: Config): AdminServices['about'] {
+  const creditUnit = creditUnitOf(pricesOf(prices));
+  return { timeZone, version: release.version, ...(creditUnit !== undefined && { creditUnit }) };
 }
 
 /** The ways of the configuration as the API names them. */

@@ -2,7 +2,7 @@ import { parsePriceBasis } from '../../billing/rating/price-basis.ts';
 import { createPriceBook } from '../../billing/rating/price-book.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
-import { type Environment, StartError } from '../environment.ts';
+import type { Environment } from '../environment.ts';
 import { loadConfigAndPrices, readPriceBooks } from './stored-prices.ts';
 
 /** The prices in force, followed by the prices of these versions that the database has. */
@@ -15,11 +15,4 @@ export async function findBooksOfVersions(environment: Environment, versions: re
   const found = (recorded ?? []).filter((prices) => prices !== undefined);
   // The version is recomputed from the stored prices, so prices that were changed in the database match no ledger row.
   return [inForce, ...found.map(({ basis }) => createPriceBook(parsePriceBasis(basis)))];
-}
-
-/** The prices of one version. @throws StartError if they are neither in force nor in the database */
-export async function findBookOfVersion(environment: Environment, version: string): Promise<PriceBook> {
-  const found = (await findBooksOfVersions(environment, [version])).find((book) => book.version === version);
-  if (found === undefined) throw new StartError(`the prices of version ${version} are neither in force nor recorded in the database`);
-  return found;
 }

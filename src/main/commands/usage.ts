@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import { granularityNames } from '../../billing/statistics/granularity.ts';
 import type { Environment } from '../environment.ts';
 import type { DisputedOptions } from './usage/list-disputed.ts';
+import { addRemoteOption } from './remote/with-service.ts';
+import type { SettleOptions } from './usage/settle-disputed.ts';
 import type { GroupOptions } from './usage/show-groups.ts';
 import type { UsageOptions } from './usage/show-usage.ts';
 
@@ -10,7 +12,7 @@ const collect = (value: string, before: readonly string[] = []): readonly string
 
 /** Adds `weir usage`: statistics in a terminal, and decisions about disputed calls. */
 export function addUsageCommand(program: Command, readEnvironment: () => Environment): void {
-  const usage = program.command('usage');
+  const usage = addRemoteOption(program.command('usage'));
   usage
     .description('shows usage and cost; default: the last seven days')
     .option('--by <bucket>', `size of the buckets: ${Object.values(granularityNames).join(', ')}`, 'day')
@@ -41,25 +43,29 @@ export function addUsageCommand(program: Command, readEnvironment: () => Environ
       const { showUsage } = await import('./usage/show-usage.ts');
       return await showUsage(readEnvironment(), options);
     });
-  usage
-    .command('accept')
+  addRemoteOption(usage.command('accept'))
     .description('books the counts that the upstream reported for a disputed call; this is final')
     .argument('<row>', 'id of the disputed row, see weir usage --disputed')
     .option('--note <text>', 'why; the receipt shows it')
-    .action(async (rowId: string, { note }: { readonly note?: string }) => {
+    .action(async (rowId: string, _options: unknown, command: Command) => {
       const { acceptDisputed } = await import('./usage/settle-disputed.ts');
-      await acceptDisputed(readEnvironment(), rowId, note);
+      await acceptDisputed(readEnvironment(), rowId, readSettleOptions(command));
     });
-  usage
-    .command('correct')
+  addRemoteOption(usage.command('correct'))
     .description(
       'books other counts for a disputed call; counts that are not given stay as charged, and without any the charge is confirmed',
     )
     .argument('<row>', 'id of the disputed row, see weir usage --disputed')
     .argument('[counts...]', 'for example output_tokens=40; the receipt shows the names')
     .option('--note <text>', 'why; the receipt shows it')
-    .action(async (rowId: string, counts: readonly string[], { note }: { readonly note?: string }) => {
+    .action(async (rowId: string, counts: readonly string[], _options: unknown, command: Command) => {
       const { correctDisputed } = await import('./usage/settle-disputed.ts');
-      await correctDisputed(readEnvironment(), rowId, counts, note);
+      await correctDisputed(readEnvironment(), rowId, counts, readSettleOptions(command));
     });
+}
+
+/** Wherever `--remote` stands, `weir usage` reads it first, because it has the same option. */
+function readSettleOptions(command: Command): SettleOptions {
+  const { note, remote } = command.optsWithGlobals<SettleOptions>();
+  return { ...(note !== undefined && { note }), ...(remote !== undefined && { remote }) };
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store.ts';
-import { type Environment, StartError } from '../environment.ts';
+import type { Environment } from '../environment.ts';
 import { ensureDataDirectory, openDatabase } from '../assembly/open-data-directory.ts';
 
 /** Opens the store of the data directory for one command, and always closes it. */
@@ -21,13 +21,6 @@ export async function readStore<Result>(environment: Environment, use: (store: S
   } finally {
     await store.close();
   }
-}
-
-/** The name of a user as it is stored. @throws StartError if there is no such user */
-export async function findUserName(store: Pick<Store, 'listUsers'>, name: string): Promise<string> {
-  const userName = name.normalize('NFC');
-  if ((await store.listUsers()).some((user) => user.name === userName)) return userName;
-  throw new StartError(`there is no user "${name}"; weir users list shows them, and weir keys create makes them`);
 }
 
 /** Prints rows in aligned columns. */

@@ -1,9 +1,11 @@
+import type { Change } from '../../audit/change-author.ts';
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { DisputedRow, UnpricedModel } from '../../billing/ledger/ledger-store.ts';
 import { rowIdsOf, settlementRowId } from '../../billing/ledger/row-ids.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from '../worker/store-protocol.ts';
+import { appendAudit } from './audit-operations.ts';
 import { bookSpend } from './booked-spend.ts';
 import { callColumns, columnAt, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
@@ -12,6 +14,7 @@ import { CallShapes, selectCalls } from './call-shapes.ts';
 import type { Database } from './database.ts';
 import type { SqlParameter, SqlRow, SqlValue } from './sql-values.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
+import { namesIn } from './names-in.ts';
 import { addToRollUps, SumRefusedError } from './roll-ups.ts';
 import { readInteger, readText } from './read-column.ts';
 import { BatchTransactions } from './batch-transactions.ts';
@@ -74,18 +77,35 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
     listEntries: (filter) => listEntries(database, filter),
     listDisputed: (filter) => listDisputed(database, filter),
     listUnpriced: (filter) => listUnpriced(database, filter),
+    bookSettlement: (row, change) => database.transact((transaction) => bookSettlement(transaction, row, change), 'read-committed'),
     listEntriesBetween: (page) => listEntriesBetween(database, page),
   };
 }
 
 /**
  * Adds one row and its part in the statistics, within the caller's transaction, which must be `read-committed` because
- * everybody writes the row of a minute. An existing row is not changed and adds nothing. Throws StoreError
- * `entry-out-of-range`.
+ * everybody writes the row of a minute. An existing row is not changed and adds nothing; then the result is false.
+ * Throws StoreError `entry-out-of-range`.
  */
-export async function bookEntry(database: Database, entry: CallEntry): Promise<void> {
+export async function bookEntry(database: Database, entry: CallEntry): Promise<boolean> {
   const rows = splitEncoded(joinEncoded([encodeForStore(entry)])).map(({ summary, text }) => readCallRow(summary, text));
-  await appendRows(database, rows, { insert: createInsertEach(database.fragments), sumsPerInsert: oneByOne, nodeId: undefined });
+  const appending = { insert: createInsertEach(database.fragments), sumsPerInsert: oneByOne, nodeId: undefined };
+  return (await appendRows(database, rows, appending)) > 0;
+}
+
+async function bookSettlement(transaction: Database, row: CallEntry, change: Change): Promise<boolean> {
+  if (!(await bookEntry(transaction, row))) return false;
+  const { settlement } = row;
+  const states = {
+    before: JSON.stringify(settlement?.before ?? {}),
+    after: JSON.stringify({
+      decision: settlement?.decision,
+      usage: settlement?.after,
+      difference_nano_usd: String(row.charge.amountNanoUsd),
+    }),
+  };
+  await appendAudit(transaction, change, { action: 'disputes.settle', subject: `call:${settlement?.of ?? row.callId}`, ...states });
+  return true;
 }
 
 /** Some of the rows exist already. */
@@ -163,16 +183,18 @@ function checkLimit(limit: number): void {
 
 async function listDisputed(
   database: Database,
-  { limit, userName, settled }: Parameters<LedgerStoreOperations['listDisputed']>[0],
+  { limit, users, settled }: Parameters<LedgerStoreOperations['listDisputed']>[0],
 ): Promise<readonly DisputedRow[]> {
   checkLimit(limit);
   const suffix = settlementRowId('');
-  const ofUser = userName === undefined ? '' : 'and c.user_name = ?';
+  if (users?.length === 0) return [];
+  const named = users === undefined ? undefined : namesIn('c.user_name', users.map(toStorableText));
+  const ofUser = named === undefined ? '' : `and ${named.sql}`;
   const open = settled ? '' : 'and s.call_id is null';
   const sql = `select c.entry as entry, s.entry as settlement from calls c
       left join calls s on s.call_id = c.call_id || cast(? as text)
     where c.disputed = 1 ${ofUser} ${open} order by c.accepted_at_ms desc, c.call_id desc limit ?`;
-  const rows = await database.all(sql, suffix, ...(userName === undefined ? [] : [toStorableText(userName)]), limit);
+  const rows = await database.all(sql, suffix, ...(named?.parameters ?? []), limit);
   return rows.map((row) => ({
     entry: decodeCallEntry(row),
     ...(row['settlement'] === null ? {} : { settlement: decodeCallEntry({ entry: row['settlement'] ?? null }) }),
@@ -181,13 +203,15 @@ async function listDisputed(
 
 async function listUnpriced(
   database: Database,
-  { startMs, endMs, limit, userName }: Parameters<LedgerStoreOperations['listUnpriced']>[0],
+  { startMs, endMs, limit, users }: Parameters<LedgerStoreOperations['listUnpriced']>[0],
 ): Promise<readonly UnpricedModel[]> {
   checkLimit(limit);
-  const ofUser = userName === undefined ? '' : 'and user_name = ?';
+  if (users?.length === 0) return [];
+  const named = users === undefined ? undefined : namesIn('user_name', users.map(toStorableText));
+  const ofUser = named === undefined ? '' : `and ${named.sql}`;
   const sql = `select requested_model, count(*) as calls, max(accepted_at_ms) as last_ms from calls
     where unpriced = 1 and accepted_at_ms >= ? and accepted_at_ms < ? ${ofUser} group by requested_model order by calls desc, requested_model limit ?`;
-  const rows = await database.all(sql, startMs, endMs, ...(userName === undefined ? [] : [toStorableText(userName)]), limit);
+  const rows = await database.all(sql, startMs, endMs, ...(named?.parameters ?? []), limit);
   return rows.map((row) => ({
     requestedModel: readText(row, 'requested_model'),
     calls: readInteger(row, 'calls'),

@@ -87,6 +87,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   listEntries: 1,
   listDisputed: 1,
   listUnpriced: 1,
+  bookSettlement: 2,
   listEntriesBetween: 1,
   listBilledCalls: 1,
   listPriceVersions: 1,

@@ -8,6 +8,7 @@ import type { Principal } from '../../../accounts/people/principal.ts';
 import type { Session } from '../../../accounts/people/session.ts';
 import type { OpenedSession, Sessions } from '../../../accounts/people/sessions.ts';
 import type { SignInRefusal, SignIns } from '../../../accounts/people/sign-ins.ts';
+import type { CreditUnit } from '../../../billing/rating/rating.ts';
 import { instant, nullable, optionalInstant, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { Answer, Operation } from '../../operation.ts';
@@ -20,8 +21,8 @@ export type SessionServices = {
   readonly keySessions: Pick<KeySessions, 'open' | 'end'>;
   /** The ways to sign in beside links. `provider` is the issuer of OpenID Connect. */
   readonly ways: { readonly passwords: boolean; readonly provider?: string; readonly keys: readonly KeySignInWay[] };
-  /** The zone of statistics, and the version of the program. */
-  readonly about: { readonly timeZone: string; readonly version: string };
+  /** The zone of statistics, the version of the program, and the unit in which people see amounts beside USD. */
+  readonly about: { readonly timeZone: string; readonly version: string; readonly creditUnit?: CreditUnit };
 };
 
 const sessionSchema = record(
@@ -32,6 +33,12 @@ const sessionSchema = record(
     users: nullable(Type.Array(Type.String(), { description: 'The users whose data is visible; null for all.' })),
     signed_in_at: nullable(Type.String({ description: 'When the person last proved who they are; null for tokens.' })),
     time_zone: Type.String({ description: 'The zone of days and months in the statistics.' }),
+    credit_unit: nullable(
+      record(
+        { name: Type.String(), per_usd: Type.String({ description: 'Units of one USD: a decimal number.' }) },
+        'A unit of the operator, in which amounts are shown beside USD.',
+      ),
+    ),
     version: Type.String({ description: 'Version of the program.' }),
   },
   'The caller.',
@@ -47,6 +54,7 @@ async function describeCaller(principal: Principal, { people, about }: SessionSe
     users: principal.users === 'all' ? null : [...principal.users],
     signed_in_at: optionalInstant(principal.signedInAtMs),
     time_zone: about.timeZone,
+    credit_unit: about.creditUnit === undefined ? null : { name: about.creditUnit.name, per_usd: about.creditUnit.perUsd },
     version: about.version,
   };
 }
@@ -160,7 +168,7 @@ const listWays = operation({
   }),
 });
 
-const getSession = operation({
+export const getSession = operation({
   id: 'session.get',
   method: 'GET',
   path: '/session',

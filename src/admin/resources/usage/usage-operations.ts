@@ -16,8 +16,9 @@ import { instant, instantQuery, moneySchema, nullable, optionalInstant, record, 
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { AdminProblem } from '../../problem.ts';
+import { listUsageRecords, type UsageRecordServices } from './records-operation.ts';
 
-export type UsageServices = {
+export type UsageServices = UsageRecordServices & {
   readonly usage: UsageStore;
   /** Exports are rows of the audit log. */
   readonly audit: Pick<AuditStore, 'recordAction'>;
@@ -186,7 +187,7 @@ function readQuestion(body: Static<typeof questionSchema>, { services, principal
   };
 }
 
-const query = operation({
+export const queryUsageSums = operation({
   id: 'usage.query',
   method: 'POST',
   path: '/usage/query',
@@ -247,4 +248,4 @@ const exportAnswer = operation({
   },
 });
 
-export const usageOperations: readonly Operation<UsageServices>[] = [query, exportAnswer];
+export const usageOperations: readonly Operation<UsageServices>[] = [queryUsageSums, exportAnswer, listUsageRecords];

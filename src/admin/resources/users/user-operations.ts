@@ -71,7 +71,7 @@ export const listUsers = operation({
   },
 });
 
-const getUser = operation({
+export const getUser = operation({
   id: 'users.get',
   method: 'GET',
   path: '/users/{name}',

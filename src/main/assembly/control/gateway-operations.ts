@@ -4,6 +4,10 @@ import { vendorDeletionKind } from '../../../admin/resources/stored/response-ope
 import { credentialNameOf } from '../../../control/nodes/node-state.ts';
 import { OperationFailure, type OperationHandler } from '../../../control/operations/operation-runner.ts';
 import { deleteAtKeeper } from '../../../gateway/endpoints/chat/responses/delete-at-keeper.ts';
+import { settleDisputeKind } from '../../../admin/resources/disputes/dispute-operations.ts';
+import { decideDispute, DisputeError, type DisputeStore } from '../../../billing/ledger/decide-dispute.ts';
+import { readCounts } from '../../../billing/receipts/count-names.ts';
+import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { alertTestKind } from '../../../admin/resources/alerts/alert-operations.ts';
 import { buildAlertSettings } from '../../config/alert-settings.ts';
@@ -13,7 +17,12 @@ import type { LiveSettings } from '../../config/live-settings.ts';
 import type { Environment } from '../../environment.ts';
 import type { TestParts } from './test-model.ts';
 
-type Parts = TestParts & { readonly environment: Environment; readonly live: LiveSettings; readonly clock: Clock };
+type Parts = TestParts & {
+  readonly environment: Environment;
+  readonly live: LiveSettings;
+  readonly clock: Clock;
+  readonly store: DisputeStore;
+};
 
 /** The long operations that need an upstream, by kind. Only gateways have credentials, so they run here. */
 export function gatewayOperations(parts: Parts): Readonly<Record<string, OperationHandler>> {
@@ -21,6 +30,7 @@ export function gatewayOperations(parts: Parts): Readonly<Record<string, Operati
     'upstreams.check': checkUpstreams(parts),
     [vendorDeletionKind]: deleteAtVendor(parts),
     [alertTestKind]: testChannels(parts),
+    [settleDisputeKind]: settleDisputes(parts),
     [explainKind]: explainModels(parts),
     [testKind]: async (input, context) => {
       // Loaded here, because few gateways ever run it.
@@ -117,5 +127,30 @@ function deleteAtVendor({ live }: Parts): OperationHandler {
       throw cause;
     }
     return { is_deleted: true };
+  };
+}
+
+/** Written by the operation of the admin API, which has checked it. */
+type DisputeInput = {
+  readonly row_id: string;
+  readonly decision: 'accepted' | 'corrected';
+  readonly counts: Readonly<Record<string, number>>;
+  readonly note: string | null;
+};
+
+/** A decision about impossible figures. A second attempt after the end of a process books nothing twice. */
+function settleDisputes({ store, live }: Parts): OperationHandler {
+  return async (input, { operation }) => {
+    const { row_id: rowId, decision, counts, note } = input as DisputeInput;
+    const { actor, createdAtMs } = operation;
+    const change = { actor, via: 'api', atMs: createdAtMs, ...(note !== null && { note }) } as const;
+    try {
+      const made = decision === 'accepted' ? { decision } : { decision, counts: readCounts(counts) };
+      const parts = { store, inForce: live.settings().routing.priceBook };
+      const settled = await decideDispute(parts, { rowId, decision: made, by: actor, change });
+      return { row_id: rowId, decision, charged: formatMoney(settled.chargedNanoUsd), now: formatMoney(settled.nowNanoUsd) };
+    } catch (cause) {
+      throw cause instanceof DisputeError ? new OperationFailure(cause.code, cause.message, { cause }) : cause;
+    }
   };
 }

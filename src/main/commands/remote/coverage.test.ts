@@ -10,7 +10,6 @@ import { readEnvironment } from '../../environment.ts';
 import { addCommands } from '../add-commands.ts';
 
 const thisMachine = 'concerns the database itself, also one that no console serves';
-const notYet = 'does not run the operations of the admin API yet';
 
 /** Commands without `--remote`, and why. */
 const localCommands: Readonly<Record<string, string>> = {
@@ -23,14 +22,11 @@ const localCommands: Readonly<Record<string, string>> = {
   'prices check': 'checks a local file, or the files of the local configuration',
   'prices import': 'converts a local file',
   'receipt verify': 'needs no database',
-  usage: notYet,
-  'usage accept': notYet,
-  'usage correct': notYet,
 };
 
 /** Operations that no command runs, and why. */
 const withoutCommand: Readonly<Record<string, string>> = {
-  'usage.export': 'usage --csv exports from the local database',
+  'usage.export': 'usage --csv and --json write the same rows from usage.query',
   'config.check': 'config check reads a local file',
   'config.reload': 'a gateway reloads by itself',
   'reconciliations.update': 'there is no command for it yet',
@@ -54,10 +50,8 @@ const withoutCommand: Readonly<Record<string, string>> = {
   'price_drafts.quote': 'prices stage prices real calls',
   'prices.quote': 'a page of the console asks; a key has POST /v1/quote for whole requests',
   'receipts.verify': 'receipt verify recomputes a receipt where it is read',
-  'usage.query': 'usage answers from the local database',
   'session.create': 'a browser signs in',
   'session.ways': 'a page of the console asks',
-  'session.get': 'a page of the console asks',
   'session.delete': 'a browser signs out',
   'session.confirm': 'tokens have no sign-in to confirm',
   'session.set_password': 'a person sets it in a browser',

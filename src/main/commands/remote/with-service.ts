@@ -7,7 +7,9 @@ import type { AdminService, ServiceInput } from '../../../admin/service/admin-se
 import type { Operation } from '../../../admin/operation.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { Store } from '../../../store/store.ts';
+import type { Config } from '../../config/config-schema.ts';
 import { readConfigNaming } from '../../config/find-config.ts';
+import { loadConfig } from '../../config/load-config.ts';
 import { type Environment, StartError } from '../../environment.ts';
 import { commandAuthor } from '../name-actor.ts';
 import { readStore, withStore } from '../with-accounts.ts';
@@ -27,6 +29,8 @@ type Place = RemoteOption & {
   readonly reads?: boolean;
   /** The address for links of a local command. */
   readonly consoleUrl?: string;
+  /** The command needs the zone of statistics and the unit of credits, which the configuration names. */
+  readonly readsZone?: boolean;
   /** The command reads content of users, which the configuration must allow. */
   readonly readsContent?: boolean;
 };
@@ -46,17 +50,27 @@ export async function withService<Result>(
 }
 
 /** A person with access to the data directory is an operator, who reads content only if the configuration lets it. */
-async function openLocal(environment: Environment, store: Store, { consoleUrl = '', readsContent = false }: Place): Promise<AdminService> {
+async function openLocal(
+  environment: Environment,
+  store: Store,
+  { consoleUrl = '', readsContent = false, readsZone = false }: Place,
+): Promise<AdminService> {
   const { createLocalService } = await import('../../../admin/service/local-service.ts');
   const { openAdminServices } = await import('../../assembly/open-admin-services.ts');
-  // Cursors are read by the same process, and no operation of a command depends on the configuration.
+  // Cursors are read by the same process, and no other operation of a command depends on the configuration.
+  const config = readsZone ? readZone(environment) : {};
   // A person with access to the data directory may publish, unless the file forbids it.
-  const parts = { environment, store, clock: systemClock, config: {}, cursorKey: randomBytes(32), editsConfig: true };
+  const parts = { environment, store, clock: systemClock, config, cursorKey: randomBytes(32), editsConfig: true };
   const { services } = openAdminServices(parts, () => consoleUrl);
   const mayReadContent = readsContent && readConfigNaming('readContent', environment)?.console?.readContent === true;
   const granted = permissions.filter((permission) => permission !== 'content:read' || mayReadContent);
   const principal = { permissions: new Set(granted), users: 'all', author: commandAuthor() } as const;
   return createLocalService({ services, principal, clock: systemClock });
+}
+
+function readZone({ configPath, variable }: Environment): Pick<Config, 'timeZone' | 'prices'> {
+  const { timeZone, prices } = loadConfig(configPath, variable).config;
+  return { ...(timeZone !== undefined && { timeZone }), ...(prices !== undefined && { prices }) };
 }
 
 /** Runs a command on a console, with the token in the environment or that of `weir login`. */

@@ -1,73 +1,54 @@
-import { writeCounts } from '../../../billing/receipts/count-names.ts';
-import type { CallEntry, DisputedFigure } from '../../../billing/ledger/call-entry.ts';
-import type { DisputedRow } from '../../../billing/ledger/ledger-store.ts';
-import { usdDecimal } from '../../../billing/statistics/usd-decimal.ts';
-import { alignColumns, findUserName, readStore } from '../with-accounts.ts';
+import { listDisputes } from '../../../admin/resources/disputes/dispute-operations.ts';
 import type { Environment } from '../../environment.ts';
+import { requireUser } from '../remote/require-user.ts';
+import { type RemoteOption, withService } from '../remote/with-service.ts';
+import { alignColumns } from '../with-accounts.ts';
 import { printTexts } from './print-texts.ts';
 import { inert } from './terminal-text.ts';
 
-export type DisputedOptions = { readonly disputed?: true; readonly all?: true; readonly user?: string; readonly json?: true };
+export type DisputedOptions = RemoteOption & {
+  readonly disputed?: true;
+  readonly all?: true;
+  readonly user?: string;
+  readonly json?: true;
+};
+type Dispute = NonNullable<typeof listDisputes.types>['reply']['items'][number];
 
 const listedMax = 1000;
 
 /** Prints the calls whose upstream reported impossible figures. */
-export async function listDisputed(environment: Environment, { all, user, json }: DisputedOptions): Promise<void> {
-  const rows = await readStore(environment, async (store) =>
-    store.listDisputed({
-      limit: listedMax,
-      settled: all === true,
-      ...(user === undefined ? {} : { userName: await findUserName(store, user) }),
-    }),
-  );
-  const text = json === true ? `${JSON.stringify(rows.map(describeRow), undefined, 2)}\n` : writeTable(rows);
-  await printTexts(process.stdout, [text]);
+export async function listDisputed(environment: Environment, { all, user, json, remote }: DisputedOptions): Promise<void> {
+  const place = { reads: true, ...(remote !== undefined && { remote }) };
+  const rows = await withService(environment, place, async (service) => {
+    if (user !== undefined) await requireUser(service, user);
+    const query = { limit: listedMax, settled: all === true, ...(user !== undefined && { user }) };
+    return (await service.call(listDisputes, { query })).body.items;
+  });
+  await printTexts(process.stdout, [json === true ? `${JSON.stringify(rows.map(describeRow), undefined, 2)}\n` : writeTable(rows)]);
 }
 
-function describeRow({ entry, settlement }: DisputedRow): object {
-  return {
-    id: entry.callId,
-    accepted_at: new Date(entry.acceptedAtMs).toISOString(),
-    user: entry.userName,
-    key: entry.keyName,
-    model: entry.requestedModel,
-    upstream: entry.upstream,
-    upstream_request_id: entry.upstreamRequestId ?? null,
-    figures: entry.disputed?.figures ?? [],
-    reported: writeCounts(entry.disputed?.reported ?? {}),
-    usage_reported: entry.rawUsage ?? null,
-    charged: writeCounts(entry.usage),
-    charged_usd: usdDecimal(entry.charge.amountNanoUsd),
-    settlement: settlement?.settlement === undefined ? null : describeSettlement(settlement),
-  };
+/** The row as this command has always printed it: amounts are decimal numbers in USD. */
+function describeRow({ charged_amount, settlement, ...row }: Dispute): object {
+  const decided = settlement === null ? null : { ...settlement, difference: undefined, difference_usd: settlement.difference.usd };
+  return { ...row, charged_usd: charged_amount.usd, settlement: decided };
 }
 
-function describeSettlement({ settlement, charge }: CallEntry): object {
-  return {
-    decision: settlement?.decision,
-    by: settlement?.by,
-    at: new Date(settlement?.atMs ?? 0).toISOString(),
-    note: settlement?.note ?? null,
-    difference_usd: usdDecimal(charge.amountNanoUsd),
-  };
-}
-
-function writeTable(rows: readonly DisputedRow[]): string {
+function writeTable(rows: readonly Dispute[]): string {
   if (rows.length === 0) return 'no disputed calls\n';
-  const lines = rows.map(({ entry, settlement }) => [
-    entry.callId,
-    new Date(entry.acceptedAtMs).toISOString(),
-    inert(entry.userName),
-    inert(entry.requestedModel),
-    inert(entry.upstream),
-    usdDecimal(entry.charge.amountNanoUsd),
-    (entry.disputed?.figures ?? []).map(describeFigure).join(', '),
-    settlement?.settlement === undefined ? 'open' : `${settlement.settlement.decision} by ${inert(settlement.settlement.by)}`,
+  const lines = rows.map((row) => [
+    row.id,
+    row.accepted_at,
+    inert(row.user),
+    inert(row.model),
+    inert(row.upstream),
+    row.charged_amount.usd,
+    row.figures.map(describeFigure).join(', '),
+    row.settlement === null ? 'open' : `${row.settlement.decision} by ${inert(row.settlement.by)}`,
   ]);
   return `${alignColumns([['ROW', 'ACCEPTED', 'USER', 'MODEL', 'UPSTREAM', 'CHARGED USD', 'REPORTED', 'STATE'], ...lines]).join('\n')}\n`;
 }
 
-function describeFigure({ count, reason, reported, most }: DisputedFigure): string {
+function describeFigure({ count, reason, reported, most }: Dispute['figures'][number]): string {
   if (reason === 'malformed') return `${count}: not a count`;
   return `${count}: ${reported ?? 'unknown'}, at most ${most ?? 'unknown'}`;
 }

@@ -16,7 +16,7 @@ const row = (changes: Partial<StatisticsRow> = {}): StatisticsRow =>
 
 function render(rows: readonly StatisticsRow[], terminal: Terminal = piped): string {
   const buckets = ['2026-01-26 00:00:00', '2026-01-27 00:00:00'];
-  return renderUsage({ records: encodeBillingRecords(rows, 'UTC'), buckets, title: 'usage by day' }, terminal);
+  return renderUsage({ records: [...encodeBillingRecords(rows, 'UTC')], buckets, title: 'usage by day' }, terminal);
 }
 
 test('each bucket has a bar for its cost, buckets without calls are shown empty, and the totals are below', () => {
@@ -34,7 +34,7 @@ test('each bucket has a bar for its cost, buckets without calls are shown empty,
 
 test('a unit of the operator has a column of its own', () => {
   const unit = { name: 'coins\u001b', perUsd: '2000' };
-  const usage = { records: encodeBillingRecords([row()], 'UTC'), buckets: [], title: 'usage by day', unit };
+  const usage = { records: [...encodeBillingRecords([row()], 'UTC')], buckets: [], title: 'usage by day', unit };
   const lines = renderUsage(usage, piped).split('\n');
   assert.match(lines[2] ?? '', /COST USD {2}COINS\ufffd$/);
   assert.match(lines[3] ?? '', /0\.001230 +2\.46( |$)/);

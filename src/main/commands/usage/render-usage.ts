@@ -1,15 +1,17 @@
-import type { UnpricedModel } from '../../../billing/ledger/ledger-store.ts';
 import { creditsOf } from '../../../billing/rating/format-credits.ts';
 import type { CreditUnit } from '../../../billing/rating/rating.ts';
-import type { BillingRecord, BillingRecords } from '../../../billing/statistics/billing-record.ts';
+import type { BillingRecord } from '../../../billing/statistics/billing-record.ts';
 import { usdDecimal } from '../../../billing/statistics/usd-decimal.ts';
 import { type Terminal, bar, bold, cutTo, displayWidth, inert, padTo } from './terminal-text.ts';
 
 /** The totals of one line. */
 type Sums = { calls: number; input: number; output: number; cached: number; nanoUsd: bigint };
 
+/** A model whose calls cost nothing because it has no price. */
+export type UnpricedCount = { readonly model: string; readonly calls: number };
+
 export type Usage = {
-  readonly records: BillingRecords;
+  readonly records: readonly BillingRecord[];
   /** The start of each bucket of the span. Buckets without calls are shown empty. */
   readonly buckets: readonly string[];
   /** Span, time zone and filters. */
@@ -17,7 +19,7 @@ export type Usage = {
   /** A unit of the operator in which cost is shown beside USD. */
   readonly unit?: CreditUnit | undefined;
   /** Models whose calls cost nothing because they have no price. */
-  readonly unpriced?: readonly UnpricedModel[];
+  readonly unpriced?: readonly UnpricedCount[];
 };
 
 /** Groups that are shown one by one. Of the others, only their number is shown. */
@@ -38,7 +40,7 @@ export function renderUsage(usage: Usage, terminal: Terminal): string {
     const names = [record.userName, record.tokenName, record.modelName];
     add(byGroup.getOrInsertComputed(names.join('\0'), () => ({ names, sums: createSums() })).sums, record);
   }
-  if (records.count === 0) return `${bold(title, terminal)}\nno calls\n`;
+  if (records.length === 0) return `${bold(title, terminal)}\nno calls\n`;
   const groups = [...byGroup.values()].toSorted((left, right) => compareCost(right.sums, left.sums));
   return [
     bold(title, terminal),
@@ -55,10 +57,10 @@ export function renderUsage(usage: Usage, terminal: Terminal): string {
 const UNPRICED_MAX = 5;
 
 /** Names the models without a price, so that their costs of 0 are not mistaken for free calls. */
-function renderUnpriced(models: readonly UnpricedModel[]): readonly string[] {
+function renderUnpriced(models: readonly UnpricedCount[]): readonly string[] {
   if (models.length === 0) return [];
-  const calls = models.reduce((sum, model) => sum + model.calls, 0);
-  const named = models.slice(0, UNPRICED_MAX).map(({ requestedModel }) => inert(requestedModel));
+  const calls = models.reduce((sum, each) => sum + each.calls, 0);
+  const named = models.slice(0, UNPRICED_MAX).map(({ model }) => inert(model));
   const more = models.length > UNPRICED_MAX ? `, and ${models.length - UNPRICED_MAX} more` : '';
   return [
     '',

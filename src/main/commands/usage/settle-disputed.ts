@@ -1,44 +1,36 @@
-import type { CallEntry, Charge } from '../../../billing/ledger/call-entry.ts';
-import { settlementRowId } from '../../../billing/ledger/row-ids.ts';
-import { type Decision, settleDispute } from '../../../billing/ledger/settle-dispute.ts';
-import type { PriceBook } from '../../../billing/rating/rating.ts';
+import { settleDisputed } from '../../../admin/resources/disputes/dispute-operations.ts';
+import { decideDispute, type DisputeDecision, DisputeError, type SettledDispute } from '../../../billing/ledger/decide-dispute.ts';
 import { isCountName, readCounts } from '../../../billing/receipts/count-names.ts';
 import { usdDecimal } from '../../../billing/statistics/usd-decimal.ts';
-import { countInput, inputMeters } from '../../../inference/meters.ts';
-import type { Usage } from '../../../inference/usage.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import type { Store } from '../../../store/store.ts';
-import { findBookOfVersion } from '../books-of-versions.ts';
-import { nameActor } from '../name-actor.ts';
-import { withStore } from '../with-accounts.ts';
+import { buildPriceBook } from '../../config/build-price-book.ts';
 import { type Environment, StartError } from '../../environment.ts';
+import { commandAuthor, nameActor } from '../name-actor.ts';
+import { awaitOperation, interruption } from '../remote/await-operation.ts';
+import { wordRefusal } from '../remote/problems.ts';
+import { type RemoteOption, withService } from '../remote/with-service.ts';
+import { loadConfigAndPrices } from '../stored-prices.ts';
+import { withStore } from '../with-accounts.ts';
+
+type Decided = { readonly rowId: string; readonly note: string | undefined } & (
+  | { readonly decision: 'accepted' }
+  | { readonly decision: 'corrected'; readonly counts: Readonly<Record<string, number>> }
+);
+export type SettleOptions = RemoteOption & { readonly note?: string };
 
 /** Books the reported counts of a disputed call, if they are counts. */
-export function acceptDisputed(environment: Environment, rowId: string, note: string | undefined): Promise<void> {
-  return settle(environment, rowId, (entry) => {
-    const { figures = [], reported = {} } = entry.disputed ?? {};
-    if (figures.every(({ reason }) => reason === 'malformed'))
-      throw new StartError(`the upstream of ${rowId} did not report a count; give the right counts with weir usage correct`);
-    return { decision: 'accepted', after: mergeReported(entry.usage, reported), note };
-  });
-}
-
-/** Takes either all reported parts of the input or none, because they were disputed together. */
-function mergeReported(usage: Usage, reported: Usage): Usage {
-  if (countInput(reported) === 0) return { ...usage, ...reported };
-  const others = Object.entries(usage).filter(([meter]) => !(inputMeters as readonly string[]).includes(meter));
-  return { ...Object.fromEntries(others), ...reported };
+export async function acceptDisputed(environment: Environment, rowId: string, { note, ...place }: SettleOptions): Promise<void> {
+  await settle(environment, place, { decision: 'accepted', rowId, note });
 }
 
 /** Books counts that the operator gives. */
-export function correctDisputed(
+export async function correctDisputed(
   environment: Environment,
   rowId: string,
   counts: readonly string[],
-  note: string | undefined,
+  { note, ...place }: SettleOptions,
 ): Promise<void> {
-  const corrected = readCounts(Object.fromEntries(counts.map(readCount)));
-  return settle(environment, rowId, ({ usage }) => ({ decision: 'corrected', after: { ...usage, ...corrected }, note }));
+  await settle(environment, place, { decision: 'corrected', counts: Object.fromEntries(counts.map(readCount)), rowId, note });
 }
 
 const countMax = 10_000_000_000;
@@ -51,35 +43,43 @@ function readCount(text: string): [name: string, count: number] {
 }
 
 /** Adds the row that settles a dispute. The first of two operators decides; the second gets an error. */
-async function settle(
-  environment: Environment,
-  rowId: string,
-  decide: (entry: CallEntry) => Pick<Decision, 'decision' | 'after' | 'note'>,
-): Promise<void> {
-  await withStore(environment, async (store) => {
-    const entry = await store.findEntry(rowId);
-    if (entry === undefined) throw new StartError(`there is no row "${rowId}" in the books; weir usage --disputed lists the disputed rows`);
-    if (entry.disputed === undefined) throw new StartError(`the row ${rowId} is not disputed`);
-    const book = await findBookOfVersion(environment, entry.priceVersion);
-    const row = settleDispute(entry, { ...decide(entry), by: nameActor(), atMs: systemClock.nowMs() }, (usage) =>
-      rateAs(book, entry, usage),
-    );
-    if ((await store.appendEntries([row])) === 0) throw await settledBeforeError(store, rowId);
-    const after = entry.charge.amountNanoUsd + row.charge.amountNanoUsd;
-    console.error(
-      `${rowId}: ${row.settlement?.decision}; the charge was ${usdDecimal(entry.charge.amountNanoUsd)} USD, and is now ${usdDecimal(after)} USD`,
-    );
+async function settle(environment: Environment, place: RemoteOption, decided: Decided): Promise<void> {
+  const { rowId } = decided;
+  const { decision, chargedNanoUsd, nowNanoUsd } = await (place.remote === undefined
+    ? settleHere(environment, decided)
+    : settleThere(environment, place, decided));
+  console.error(`${rowId}: ${decision}; the charge was ${usdDecimal(chargedNanoUsd)} USD, and is now ${usdDecimal(nowNanoUsd)} USD`);
+}
+
+async function settleHere(environment: Environment, decided: Decided): Promise<SettledDispute> {
+  const { config, priceBookData } = await loadConfigAndPrices(environment);
+  const { rowId, note } = decided;
+  const decision: DisputeDecision =
+    decided.decision === 'accepted' ? { decision: 'accepted' } : { decision: 'corrected', counts: readCounts(decided.counts) };
+  const change = { ...commandAuthor(), atMs: systemClock.nowMs(), ...(note !== undefined && { note }) };
+  return await withStore(environment, async (store) => {
+    try {
+      const parts = { store, inForce: buildPriceBook(config, priceBookData) };
+      return await decideDispute(parts, { rowId, decision, by: nameActor(), change });
+    } catch (error) {
+      if (error instanceof DisputeError) throw new StartError(error.message, { cause: error });
+      throw error;
+    }
   });
 }
 
-async function settledBeforeError(store: Pick<Store, 'findEntry'>, rowId: string): Promise<StartError> {
-  const { settlement } = (await store.findEntry(settlementRowId(rowId))) ?? {};
-  const when = settlement === undefined ? '' : ` on ${new Date(settlement.atMs).toISOString()} by ${settlement.by}`;
-  return new StartError(`${rowId} was ${settlement?.decision ?? 'settled'} before${when}; nothing was booked`);
-}
-
-function rateAs(book: PriceBook, entry: CallEntry, usage: Usage): Charge {
-  const { vendor, upstreamModel, requestedModel, acceptedAtMs, userName, keyId, serviceTier } = entry;
-  const pricingParameters = { ...entry.pricingParameters, ...entry.replyParameters };
-  return book.rate({ vendor, upstreamModel, requestedModel, acceptedAtMs, userName, keyId, usage, serviceTier, pricingParameters });
+/** A gateway of the console books the decision. */
+async function settleThere(environment: Environment, place: RemoteOption, { rowId, note, ...decided }: Decided): Promise<SettledDispute> {
+  const body = { ...decided, ...(note !== undefined && { note }) };
+  const unknown = (): StartError =>
+    new StartError(`there is no row "${rowId}" in the books; weir usage --disputed lists the disputed rows`);
+  return await withService(environment, place, async (service) => {
+    const asked = service.call(settleDisputed, { params: { id: rowId }, body });
+    const started = (await wordRefusal(asked, 'not_found', unknown)).body;
+    const { state, result } = await awaitOperation(service, started, { signal: interruption() });
+    if (state !== 'done') throw new StartError(`the decision is ${state}; nothing was booked`);
+    // Written by the operation of the gateway.
+    const { charged, now } = result as Readonly<Record<'charged' | 'now', { readonly nano_usd: string }>>;
+    return { decision: decided.decision, chargedNanoUsd: BigInt(charged.nano_usd), nowNanoUsd: BigInt(now.nano_usd) };
+  });
 }

@@ -1,18 +1,15 @@
-import { readLabels } from '../../../admin/contract/labels.ts';
-import { formatMoney } from '../../../billing/receipts/exact-text.ts';
+import { queryUsageSums } from '../../../admin/resources/usage/usage-operations.ts';
 import { granularityNames } from '../../../billing/statistics/granularity.ts';
 import { exportUsage } from '../../../billing/usage/export-usage.ts';
-import { queryUsage } from '../../../billing/usage/query-usage.ts';
-import { type UsageAnswer, UsageRefusedError } from '../../../billing/usage/usage-question.ts';
-import type { UsageDimension, UsageSums } from '../../../billing/usage/usage-store.ts';
+import type { UsageLine } from '../../../billing/usage/usage-question.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { openDatabase } from '../../assembly/open-data-directory.ts';
-import { loadConfig } from '../../config/load-config.ts';
 import { type Environment, StartError } from '../../environment.ts';
+import { withService } from '../remote/with-service.ts';
 import { alignColumns } from '../with-accounts.ts';
 import { printTexts } from './print-texts.ts';
 import { readGranularity, readSpan } from './read-span.ts';
 import type { UsageOptions } from './show-usage.ts';
+import { instantOf, readStatisticsZone } from './statistics-zone.ts';
 import { inert } from './terminal-text.ts';
 
 /** Options that ask for groups, or for calls that the statistics cannot select. */
@@ -22,13 +19,13 @@ export type GroupOptions = {
   readonly tag?: readonly string[];
 };
 
-const dimensions: Readonly<Record<string, UsageDimension>> = {
+const dimensions: Readonly<Record<string, Group>> = {
   user: 'user',
   key: 'key',
   model: 'model',
   team: 'team',
   upstream: 'upstream',
-  'upstream-model': 'upstreamModel',
+  'upstream-model': 'upstream_model',
   interface: 'interface',
   end: 'end',
 };
@@ -45,62 +42,80 @@ export function asksForGroups({ groupBy, team, tag }: GroupOptions): boolean {
  * row for each bucket.
  * @throws StartError
  */
-export async function showGroups(environment: Environment, options: UsageOptions & GroupOptions): Promise<void> {
+export async function showGroups(environment: Environment, { remote, ...options }: UsageOptions & GroupOptions): Promise<void> {
   if (options.json === true && options.csv === true) throw new StartError('--json and --csv exclude each other');
   if (options.token !== undefined) throw new StartError('--token cannot be used with --group-by, --team and --tag; use --group-by key');
-  const { config } = loadConfig(environment.configPath, environment.variable);
-  const timeZone = config.timeZone ?? 'UTC';
   const by = readGranularity(options.by);
-  const span = readSpan(options, by, timeZone, systemClock.nowMs());
-  const groupBy = readGroups(options.groupBy);
+  const group_by = readGroups(options.groupBy);
   const isTable = options.json !== true && options.csv !== true;
-  const question = {
-    ...span,
-    timeZone,
-    granularity: isTable ? 'none' : granularityNames[by],
-    extra: [],
-    groupBy,
-    filter: {
-      ...(options.user !== undefined && { users: [options.user.normalize('NFC')] }),
-      ...(options.model !== undefined && { models: [options.model] }),
-      ...readLabels(options),
-    },
-    scope: 'all',
-    limit: groupsMax,
-    rankBy: 'amount',
-  } as const;
-  const answer = await ask(environment, question);
-  if (options.csv === true) return await printTexts(process.stdout, exportUsage(answer, groupBy, 'csv'));
-  if (options.json === true) {
-    const rows = [...exportUsage(answer, groupBy, 'jsonl')].join('').trim().split('\n');
-    return await printTexts(process.stdout, [
-      JSON.stringify(
-        rows.map((row) => JSON.parse(row) as unknown),
-        undefined,
-        2,
-      ),
-      '\n',
-    ]);
-  }
-  return await printTexts(process.stdout, [describeGroups(answer, groupBy), '\n']);
+  const place = { reads: true, readsZone: true, ...(remote !== undefined && { remote }) };
+  const answer = await withService(environment, place, async (service) => {
+    const { timeZone: time_zone } = await readStatisticsZone(service);
+    const span = readSpan(options, by, time_zone, systemClock.nowMs());
+    const question: Question = {
+      from: instantOf(span.startSeconds),
+      to: instantOf(span.endSeconds),
+      time_zone,
+      granularity: isTable ? 'none' : granularityNames[by],
+      group_by: [...group_by],
+      filters: readFilters(options),
+      limit: groupsMax,
+      rank_by: 'amount',
+    };
+    return (await service.call(queryUsageSums, { body: question })).body;
+  });
+  if (isTable) return await printTexts(process.stdout, [describeGroups(answer, group_by), '\n']);
+  const rows = exportUsage(decodeAnswer(answer), group_by.map(dimensionOf), options.csv === true ? 'csv' : 'jsonl');
+  if (options.csv === true) return await printTexts(process.stdout, rows);
+  const lines = [...rows].join('').trim().split('\n');
+  const parsed = lines.map((line) => JSON.parse(line) as unknown);
+  return await printTexts(process.stdout, [JSON.stringify(parsed, undefined, 2), '\n']);
 }
 
-async function ask(environment: Environment, question: Parameters<typeof queryUsage>[1]): Promise<UsageAnswer> {
-  const store = await openDatabase(environment, { readOnly: true });
-  try {
-    return await queryUsage(store, question, systemClock.nowMs());
-  } catch (error) {
-    if (error instanceof UsageRefusedError) throw new StartError(error.message, { cause: error });
-    throw error;
-  } finally {
-    await store.close();
-  }
+const dimensionOf = (group: Group) => (group === 'upstream_model' ? 'upstreamModel' : group);
+
+/** The sums of an answer that exports write. */
+function decodeAnswer({ bucket_starts, totals, series, other }: Answer): Parameters<typeof exportUsage>[0] {
+  return {
+    bucketStarts: bucket_starts.map((start) => Date.parse(start) / 1000),
+    totals: decodeLine(totals),
+    series: series.map((line) => ({ names: line.names, ...decodeLine(line) })),
+    ...(other !== null && { other: decodeLine(other) }),
+  };
+}
+
+function decodeLine({ total, buckets }: Answer['totals']): UsageLine {
+  const decode = (sums: typeof total): UsageLine['total'] => ({
+    amountNanoUsd: BigInt(sums.amount.nano_usd),
+    calls: sums.calls,
+    tokensIn: sums.tokens_in,
+    tokensOut: sums.tokens_out,
+    cacheRead: sums.cache_read,
+    cacheWrite: sums.cache_write,
+    useTimeMs: sums.use_time_ms,
+    ...(sums.failed !== null && { failed: sums.failed }),
+    ...(sums.cut !== null && { cut: sums.cut }),
+  });
+  return { total: decode(total), buckets: buckets.map(decode) };
+}
+
+type Question = NonNullable<typeof queryUsageSums.types>['body'];
+type Answer = NonNullable<typeof queryUsageSums.types>['reply'];
+type Group = NonNullable<Question['group_by']>[number];
+
+function readFilters({ user, model, team, tag }: UsageOptions & GroupOptions): NonNullable<Question['filters']> {
+  return {
+    ...(user !== undefined && { user: [user] }),
+    ...(model !== undefined && { model: [model] }),
+    ...(team !== undefined && { team: [...team] }),
+    ...(tag !== undefined && { tag: [...tag] }),
+  };
 }
 
 /** The names of `--group-by`. @throws StartError */
-function readGroups(text: string | undefined): readonly UsageDimension[] {
+function readGroups(text: string | undefined): readonly Group[] {
   if (text === undefined) return [];
-  const groups = text.split(',').map((word): UsageDimension => {
+  const groups = text.split(',').map((word): Group => {
     const name = word.trim();
     if (/^tag:[a-z][a-z0-9_-]{0,31}$/.test(name)) return name as `tag:${string}`;
     const known = Object.hasOwn(dimensions, name) ? dimensions[name] : undefined;
@@ -112,14 +127,14 @@ function readGroups(text: string | undefined): readonly UsageDimension[] {
 }
 
 /** A table of groups, the greatest cost first, with the rest and the total below. */
-function describeGroups({ series, other, totals, progress }: UsageAnswer, groupBy: readonly UsageDimension[]): string {
+function describeGroups({ series, other, totals, pending_calls: waiting }: Answer, groupBy: readonly Group[]): string {
   const names = groupBy.flatMap((dimension) => (dimension === 'key' ? ['KEY OF', 'KEY'] : [titleOf(dimension)]));
-  const row = (words: readonly string[], sums: UsageSums): readonly string[] => [
+  const row = (words: readonly string[], sums: Answer['totals']['total']): readonly string[] => [
     ...words,
     String(sums.calls),
-    String(sums.tokensIn),
-    String(sums.tokensOut),
-    formatMoney(sums.amountNanoUsd).usd,
+    String(sums.tokens_in),
+    String(sums.tokens_out),
+    sums.amount.usd,
   ];
   const label = (word: string): readonly string[] => [word, ...names.slice(1).map(() => '')];
   const rows = [
@@ -129,17 +144,14 @@ function describeGroups({ series, other, totals, progress }: UsageAnswer, groupB
         total,
       ),
     ),
-    ...(other === undefined || other.total.calls === 0 ? [] : [row(label('(other)'), other.total)]),
+    ...(other === null || other.total.calls === 0 ? [] : [row(label('(other)'), other.total)]),
   ];
   const total = names.length === 0 ? row([], totals.total) : row(label('TOTAL'), totals.total);
-  const waiting = (progress?.waiting ?? 0) + (progress?.old ?? 0);
   return [
     ...alignColumns([[...names, 'CALLS', 'TOKENS IN', 'TOKENS OUT', 'USD'], ...rows, total]),
     ...(waiting === 0 ? [] : [`${waiting} booked calls are not counted yet`]),
   ].join('\n');
 }
 
-const titleOf = (dimension: UsageDimension): string =>
-  dimension.startsWith('tag:')
-    ? dimension.slice('tag:'.length).toUpperCase()
-    : dimension.replace('upstreamModel', 'upstream model').toUpperCase();
+const titleOf = (dimension: Group): string =>
+  dimension.startsWith('tag:') ? dimension.slice('tag:'.length).toUpperCase() : dimension.replace('_', ' ').toUpperCase();
