@@ -140,7 +140,16 @@ describe('running the gateway by the admin API', () => {
         (body['interfaces'] as { interface: string; way: string }[]).map((each) => [each.interface, each.way]),
       );
       assert.deepEqual([ways['anthropic-messages'], ways['openai-chat']], ['passes', 'translated']);
-      assert.ok((body['last_day'] as { calls: number }).calls >= 1);
+      const day = body['last_day'] as { calls: number; failed: number };
+      assert.ok(day.calls >= 1 && Number.isInteger(day.failed));
+      const prices = (body['targets'] as { prices: { meter: string; unit_price_usd: string; per: number }[] }[])[0]?.prices ?? [];
+      assert.deepEqual(
+        prices.find(({ meter }) => meter === 'output'),
+        { meter: 'output', unit_price_usd: '15', per: 1_000_000 },
+      );
+      assert.ok(Array.isArray(body['other_names']) && !body['other_names'].includes(model));
+      const listed = (await items(viewer, '/api/v1/models?limit=500')).find(({ name }) => name === model);
+      assert.deepEqual((listed?.['last_day'] as { calls: number } | undefined)?.calls, day.calls);
       const names: string[] = [];
       for (let cursor: string | null = ''; cursor !== null;) {
         const page: ApiAnswer = await viewer.send('GET', `/api/v1/models?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`);

@@ -12,6 +12,8 @@ export const paths = {
   playground: '/playground',
   keys: '/keys',
   key: (id: string) => at('keys', id),
+  models: '/models',
+  model: (name: string) => at('models', name),
   upstreams: '/upstreams',
   upstream: (name: string) => at('upstreams', name),
   reconciliation: (id?: string) => (id === undefined ? '/reconciliation' : at('reconciliation', id)),
@@ -30,14 +32,17 @@ export const paths = {
 
 const callsOf = (filter: Readonly<Record<string, string>>): Place => ({ to: paths.calls, search: { ...filter, r: '30d' } });
 
-/** Where an object is shown: its own page, or its calls. */
+/** The calls of a model in the last 30 days. */
+export const callsOfModel = (name: string): Place => callsOf({ model: name });
+
+/** Where an object is shown: its own page. */
 export const placeOf = {
   call: (id: string): Place => ({ to: paths.call(id) }),
   key: (id: string): Place => ({ to: paths.key(id) }),
   upstream: (name: string): Place => ({ to: paths.upstream(name) }),
   user: (name: string): Place => ({ to: paths.user(name) }),
   team: (name: string): Place => ({ to: paths.team(name) }),
-  model: (name: string) => callsOf({ model: name }),
+  model: (name: string): Place => ({ to: paths.model(name) }),
   video: (id: string): Place => ({ to: paths.videos, search: { video: id } }),
   price_draft: (id: string): Place => ({ to: paths.priceDraft(id) }),
   reconciliation: (id: string): Place => ({ to: paths.reconciliation(id) }),

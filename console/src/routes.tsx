@@ -61,6 +61,12 @@ const pages = [
     path: '/upstreams/$name',
     component: lazyRouteComponent(() => import('./pages/upstreams/upstream-page.tsx'), 'UpstreamPage'),
   }),
+  createRoute({ ...under, path: '/models', component: lazyRouteComponent(() => import('./pages/models/models-page.tsx'), 'ModelsPage') }),
+  createRoute({
+    ...under,
+    path: '/models/$name',
+    component: lazyRouteComponent(() => import('./pages/models/model-page.tsx'), 'ModelPage'),
+  }),
   createRoute({
     ...under,
     path: '/reconciliation',

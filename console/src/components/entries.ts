@@ -28,6 +28,7 @@ export const entries: readonly (readonly Entry[])[] = [
   ],
   [
     { text: 'Upstreams', to: paths.upstreams, icon: 'upstreams', letter: 'h', permission: 'upstreams:read' },
+    { text: 'Models', to: paths.models, icon: 'models', letter: 'm', permission: 'upstreams:read' },
     { text: 'Videos', to: paths.videos, icon: 'videos', letter: 'v', permission: 'calls:read' },
   ],
   [{ text: 'Audit', to: paths.audit, icon: 'audit', letter: 'a', permission: 'audit:read' }],

@@ -95,6 +95,14 @@ export type DescribedUpstream = {
   readonly settings: readonly DescribedValue[];
 };
 
+/** The price of a meter, before factors of users and keys. */
+type DescribedPrice = {
+  readonly meter: string;
+  /** Of `per` units, as a decimal string. */
+  readonly unitPriceUsd: string;
+  readonly per: number;
+};
+
 /** A model that clients can call. */
 export type DescribedModel = {
   readonly name: string;
@@ -117,6 +125,8 @@ export type DescribedModel = {
     readonly dialects: readonly string[];
     /** The calls that it takes, in words. */
     readonly only?: string;
+    /** The list prices of tokens. Absent from gateways of versions that do not report them, and without a price. */
+    readonly prices?: readonly DescribedPrice[];
   }[];
 };
 

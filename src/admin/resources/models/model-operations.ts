@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
-import { queryUsage } from '../../../billing/usage/query-usage.ts';
 import type { DescribedModel } from '../../../control/nodes/node-state.ts';
 import { instant, moneySchema, nullable, pageQuery, pageRowsDefault, pageSchema, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
@@ -12,13 +11,13 @@ import { type CallModelServices, chatInterfaces, explainModel } from './explain-
 import { testModel } from './test-model.ts';
 import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
 import { readPosition } from '../read-position.ts';
+import { sumLastDay, sumModelDay } from './last-day.ts';
 import { listNamed } from './list-named.ts';
 import type { UsageServices } from '../usage/usage-operations.ts';
 
 type ModelServices = ControlServices & ListServices & UsageServices & CallModelServices;
 type Context = AdminContext<ModelServices>;
 
-const daySeconds = 86_400;
 const optionalLimit = nullable(Type.Integer());
 
 const modelMembers = {
@@ -40,10 +39,13 @@ const modelMembers = {
       tier: Type.Integer({ description: 'The targets of tier 1 are called first.' }),
       share: Type.Number({ description: 'Of the calls of its tier, from 0 to 1.' }),
       only: nullable(Type.String({ description: 'The calls that it takes; null for all.' })),
+      prices: Type.Array(record({ meter: Type.String(), unit_price_usd: Type.String(), per: Type.Integer() }), {
+        description: 'List prices of tokens, without steps for long input and without factors; empty if there are none.',
+      }),
     }),
   ),
 };
-const modelSchema = record(modelMembers, 'A model that clients can call.');
+const modelSchema = record(modelMembers);
 
 function encodeModel({
   name,
@@ -74,9 +76,20 @@ function encodeModel({
             concurrency: limits.concurrency ?? null,
           },
     balance,
-    targets: targets.map(({ id, upstream, model, tier, share, only }) => ({ id, upstream, model, tier, share, only: only ?? null })),
+    targets: targets.map(({ only, prices = [], id, upstream, model, tier, share }) => ({
+      id,
+      upstream,
+      model,
+      tier,
+      share,
+      only: only ?? null,
+      prices: prices.map(({ meter, unitPriceUsd, per }) => ({ meter, unit_price_usd: unitPriceUsd, per })),
+    })),
   };
 }
+
+const dayMembers = { calls: Type.Integer(), amount: moneySchema };
+const listedSchema = record({ ...modelMembers, last_day: record(dayMembers, 'Of the last 24 hours.') }, 'A model that clients can call.');
 
 export const listModels = operation({
   id: 'models.list',
@@ -85,7 +98,7 @@ export const listModels = operation({
   summary: 'The models that clients can call, by their names, and where their calls go',
   access: 'upstreams:read',
   query: record({ upstream: Type.Optional(Type.String({ maxLength: 64 })), ...pageQuery }),
-  reply: pageSchema(modelSchema),
+  reply: pageSchema(listedSchema),
   handle: async ({ query }, context: Context) => {
     const { limit = pageRowsDefault, cursor, upstream } = query;
     const { cursors } = context.services;
@@ -97,7 +110,15 @@ export const listModels = operation({
     const shown = models.slice(0, limit);
     const last = models.length > limit ? shown.at(-1) : undefined;
     const next_cursor = last === undefined ? null : cursors.write(question, last.name);
-    return { body: { items: shown.map(encodeModel), next_cursor, as_of: instant(context.nowMs()) } };
+    const sums = await sumLastDay(
+      context,
+      shown.map(({ name }) => name),
+    );
+    const items = shown.map((model) => {
+      const { calls = 0, amountNanoUsd = 0n } = sums.get(model.name) ?? {};
+      return { ...encodeModel(model), last_day: { calls, amount: formatMoney(amountNanoUsd) } };
+    });
+    return { body: { items, next_cursor, as_of: instant(context.nowMs()) } };
   },
 });
 
@@ -108,31 +129,20 @@ export const getModel = operation({
   summary: 'One model: its targets, interfaces, limits, and its calls of the last 24 hours',
   access: 'upstreams:read',
   params: record({ name: Type.String({ maxLength: 256 }) }),
-  reply: record({ ...modelMembers, last_day: record({ calls: Type.Integer(), amount: moneySchema }) }),
+  reply: record({
+    ...modelMembers,
+    other_names: Type.Array(Type.String(), { description: 'Other models with a target that is a target of this one.' }),
+    last_day: record({ ...dayMembers, failed: Type.Integer({ description: 'Calls that failed, which are not among `calls`.' }) }),
+  }),
   handle: async (input, context: Context) => {
-    const { services, principal, nowMs } = context;
     const { name } = input.params;
-    const found = listNamed(await listLiveNodes(context)).find((model) => model.name === name);
+    const models = listNamed(await listLiveNodes(context));
+    const found = models.find((model) => model.name === name);
     if (found === undefined) throw notFound('model of this name in a running gateway');
-    const endSeconds = Math.ceil(nowMs() / 1000);
-    const { totals } = await queryUsage(
-      services.usage,
-      {
-        startSeconds: endSeconds - daySeconds,
-        endSeconds,
-        timeZone: services.about.timeZone,
-        granularity: 'none',
-        extra: [],
-        groupBy: [],
-        filter: { models: [name] },
-        scope: principal.users,
-        limit: 1,
-        rankBy: 'amount',
-      },
-      nowMs(),
-    );
-    const { calls, amountNanoUsd } = totals.total;
-    return { body: { ...encodeModel(found), last_day: { calls, amount: formatMoney(amountNanoUsd) } } };
+    const ids = new Set(found.targets.map(({ id }) => id));
+    const other_names = models.filter((model) => model !== found && model.targets.some(({ id }) => ids.has(id))).map((model) => model.name);
+    const { calls, amountNanoUsd, failed } = await sumModelDay(context, name);
+    return { body: { ...encodeModel(found), other_names, last_day: { calls, amount: formatMoney(amountNanoUsd), failed } } };
   },
 });
 

@@ -2,6 +2,8 @@ import type { DescribedModel } from '../../../control/nodes/node-state.ts';
 import { targetIdOf } from '../../../control/nodes/node-state.ts';
 import { describeConditions } from '../../../gateway/attempts/routing/conditions.ts';
 import type { Route, RoutedTarget, RoutingTable } from '../../../gateway/attempts/routing/routing-table.ts';
+import type { Target } from '../../../gateway/attempts/routing/target.ts';
+import type { PriceBook } from '../../../billing/rating/rating.ts';
 import type { Config } from '../../config/config-schema.ts';
 
 /** More models than any configuration names and vendors list. */
@@ -36,9 +38,25 @@ function describeModel(
     ...(limits !== undefined && { limits }),
     targets: tiers.flatMap((tier, index) => {
       const total = tier.reduce((sum, { weight }) => sum + weight, 0);
-      return tier.map((routed) => describeTarget(routed, index + 1, routed.weight / total));
+      return tier.map((routed) => ({
+        ...describeTarget(routed, index + 1, routed.weight / total),
+        ...describePrices(table.priceBook, name, routed.target, nowMs),
+      }));
     }),
   };
+}
+
+/** One token of each kind, of a call that is small enough for the lowest step of prices. */
+const usage = { inputTokens: 1, cacheReadTokens: 1, outputTokens: 1 };
+
+function describePrices(
+  priceBook: PriceBook,
+  requestedModel: string,
+  { upstream, upstreamModel }: Target,
+  nowMs: number,
+): Pick<DescribedModel['targets'][number], 'prices'> {
+  const { lines } = priceBook.rate({ vendor: upstream.vendor.id, upstreamModel, requestedModel, acceptedAtMs: nowMs, usage });
+  return lines.length === 0 ? {} : { prices: lines.map(({ meter, unitPrice, per }) => ({ meter, unitPriceUsd: unitPrice, per })) };
 }
 
 function describeTarget({ target }: RoutedTarget, tier: number, share: number): DescribedModel['targets'][number] {
