@@ -4,6 +4,8 @@ import type { IconName } from '../ui/icon.tsx';
 
 type Entry = {
   readonly text: string;
+  /** For those who see some users alone. */
+  readonly ownText?: string;
   readonly to: string;
   /** Further pages that belong to the entry. */
   readonly also?: readonly string[];
@@ -21,7 +23,15 @@ export const entries: readonly (readonly Entry[])[] = [
     { text: 'Playground', to: paths.playground, icon: 'playground', letter: 'p', permission: 'playground:use' },
   ],
   [
-    { text: 'Keys & users', to: paths.keys, also: [paths.users, paths.teams], icon: 'keys', letter: 'k', permission: 'keys:read' },
+    {
+      text: 'Keys & users',
+      ownText: 'Keys',
+      to: paths.keys,
+      also: [paths.users, paths.teams],
+      icon: 'keys',
+      letter: 'k',
+      permission: 'keys:read',
+    },
     { text: 'Limits & credits', to: paths.credits, icon: 'credits', letter: 'l', permission: 'credits:read' },
     { text: 'Prices', to: paths.prices, icon: 'prices', letter: 'i', permission: 'prices:read' },
     { text: 'Reconciliation', to: paths.reconciliation(), icon: 'reconciliation', letter: 'r', permission: 'reconcile:run' },

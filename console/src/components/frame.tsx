@@ -1,5 +1,6 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { flushSync } from 'react-dom';
 
 import { may, type Session, signOut } from '../api/sign-in.ts';
 import { paths } from '../paths.ts';
@@ -76,6 +77,12 @@ function Entries({ session, path }: { readonly session: Session; readonly path: 
     <ul key={group[0]?.to}>
       {group
         .filter(({ permission }) => may(session, permission))
+        .map(({ text: textForAll, ownText, to, also, icon }) => ({
+          text: session.users === null ? textForAll : (ownText ?? textForAll),
+          to,
+          also,
+          icon,
+        }))
         .map(({ text, to, also, icon }) => (
           <li key={to}>
             <Link
@@ -112,7 +119,8 @@ function useGoTo(): void {
       },
     ]),
   );
-  useKeys(isGoing ? letters : { g: () => setIsGoing(true) });
+  // At once: the letter may come before the next drawing.
+  useKeys(isGoing ? letters : { g: () => flushSync(() => setIsGoing(true)) });
 }
 
 function PersonMenu({ session, onHelp }: { readonly session: Session; readonly onHelp: () => void }) {

@@ -6,8 +6,9 @@ import fc from 'fast-check';
 import { type Entry, turnsOf } from './chat.ts';
 import { emptyReply } from './conversation.ts';
 import { diffLines } from './diff-lines.ts';
-import { interfaceIds } from './interfaces/registry.ts';
+import { chatInterfaces, interfaceIds } from './interfaces/registry.ts';
 import { readLane, writeLane } from './lanes.ts';
+import { placeInPlayground } from './place-in-playground.ts';
 import { fillIn, refusePicture } from './pictures.ts';
 import { similarity, vectorsOf } from './similarity.ts';
 import { type Run, sdkError, startRun } from './runs.ts';
@@ -92,4 +93,19 @@ test('texts are as alike as the directions of their vectors', () => {
   assert.equal(similarity([1], [1, 2]), undefined);
   assert.equal(similarity([0, 0], [1, 1]), undefined);
   assert.deepEqual(vectorsOf({ data: [{ embedding: [1, 2] }, { embedding: 'AAAA' }] }), [[1, 2], []]);
+});
+
+test('a call of the books opens as a lane of its interface and model, or as its kind', () => {
+  for (const by of interfaceIds) {
+    const place = placeInPlayground({ dialect: chatInterfaces[by].book, model: 'a:b', stream: false, user: 'ann' });
+    assert.deepEqual(readLane(String(place?.search?.['lane'])), {
+      by,
+      model: 'a:b',
+      stream: false,
+      own: { temperature: undefined, maxTokens: undefined, thinking: undefined },
+    });
+  }
+  const video = placeInPlayground({ dialect: 'openai-videos', model: 'sora-2', stream: false, user: 'ann' });
+  assert.deepEqual(video?.search, { kind: 'video', model: 'sora-2', user: 'ann' });
+  assert.equal(placeInPlayground({ dialect: 'rerank', model: 'x', stream: false, user: 'ann' }), undefined);
 });

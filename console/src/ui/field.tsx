@@ -1,4 +1,4 @@
-import { useId, type ReactNode } from 'react';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
 
 import styles from './field.module.css';
 
@@ -54,6 +54,11 @@ const describedBy = (id: string, { help, error }: Pick<Shared, 'help' | 'error'>
 /** One line of text, or several. */
 export function TextField({ label, help, error, value, onChange, mono = false, lines, list, autoFocus, ...rest }: TextProps) {
   const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    // Once: what is written elsewhere later keeps the focus.
+    if (autoFocus === true) input.current?.focus();
+  }, [autoFocus]);
   const shared = {
     id,
     value,
@@ -68,9 +73,7 @@ export function TextField({ label, help, error, value, onChange, mono = false, l
       {lines === undefined ? (
         <input
           {...shared}
-          ref={(element) => {
-            if (autoFocus === true) element?.focus();
-          }}
+          ref={input}
           list={list === undefined ? undefined : `${id}-list`}
           onChange={(event) => onChange(event.target.value)}
         />

@@ -6,12 +6,14 @@ import type { Receipt } from '../../../../src/billing/receipts/receipt.ts';
 import { apiPath } from '../../api/client.ts';
 import { curlOf } from '../../api/equivalents.ts';
 import { question } from '../../api/query-client.ts';
+import { may } from '../../api/sign-in.ts';
 import { CallEnd, isCallEnd } from '../../components/call-end.tsx';
 import { Failure } from '../../components/failure.tsx';
-import { useZone } from '../../components/use-page.ts';
+import { useSession, useZone } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
 import { showTime } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
+import { placeInPlayground } from '../../playground/place-in-playground.ts';
 import { ReceiptView, Timeline } from '../../receipts/receipt-view.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeLine, Copy } from '../../ui/copy.tsx';
@@ -45,11 +47,14 @@ export function CallPanel({ id, onClose }: { readonly id: string; readonly onClo
 
 /** All that the books know about a call. */
 export function CallDetails({ id }: { readonly id: string }) {
+  const session = useSession();
   const { data, error, refetch } = useQuery({ ...question('calls.get', { params: { id } }), staleTime: 60_000 });
   if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={10} />;
   const receipt = data.receipt as unknown as Receipt;
   const [first] = receipt.rows;
+  const call = { dialect: receipt.dialect, model: receipt.requested_model, stream: receipt.stream, user: receipt.user };
+  const again = may(session, 'playground:use') ? placeInPlayground(call) : undefined;
   return (
     <>
       <Summary receipt={receipt} />
@@ -59,6 +64,11 @@ export function CallDetails({ id }: { readonly id: string }) {
       <Notes receipt={receipt} />
       <Usage receipt={receipt} />
       <Panel title="The same elsewhere">
+        {again !== undefined && (
+          <p className={styles['links']}>
+            <Link {...again}>Open in the playground</Link>
+          </p>
+        )}
         <CodeLine text={`weir receipt ${receipt.request_id}`} label="Command" />
         <br />
         <CodeLine text={curlOf(location.origin, 'calls.get', { params: { id: receipt.request_id } })} label="curl" />

@@ -4,10 +4,12 @@ import { useState } from 'react';
 import type { Body, Reply } from '../../api/client.ts';
 import { curlOf, quote } from '../../api/equivalents.ts';
 import { question } from '../../api/query-client.ts';
+import { may } from '../../api/sign-in.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { useChange } from '../../components/use-change.ts';
+import { useSession } from '../../components/use-page.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeLine } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -78,7 +80,10 @@ export function NewKeyDialog({ open, onClose }: { readonly open: boolean; readon
 }
 
 function KeyForm({ onMade }: { readonly onMade: (key: Reply<'keys.create'>) => void }) {
-  const [draft, setDraft] = useState(empty);
+  // Whoever owns some users makes keys of them alone.
+  const session = useSession();
+  const { users: own } = session;
+  const [draft, setDraft] = useState({ ...empty, user: own?.[0] ?? '' });
   const users = useQuery(question('users.list', {}));
   const change = useChange('keys.create', ['keys', 'users', 'search']);
   const errors = change.problem?.fieldErrors() ?? {};
@@ -92,16 +97,27 @@ function KeyForm({ onMade }: { readonly onMade: (key: Reply<'keys.create'>) => v
         void change.run({ body }).then((made) => made !== undefined && onMade(made.body));
       }}
     >
-      <TextField
-        label="User"
-        help="Who pays. A new name makes a new user."
-        value={draft.user}
-        error={errors['user']}
-        list={users.data?.items.map(({ name }) => name) ?? []}
-        required
-        autoFocus
-        onChange={set('user')}
-      />
+      {own === null ? (
+        <TextField
+          label="User"
+          help="Who pays. A new name makes a new user."
+          value={draft.user}
+          error={errors['user']}
+          list={users.data?.items.map(({ name }) => name) ?? []}
+          required
+          autoFocus
+          onChange={set('user')}
+        />
+      ) : (
+        <SelectField
+          label="User"
+          help="Who pays."
+          value={draft.user}
+          error={errors['user']}
+          options={own.map((user) => ({ value: user, text: user }))}
+          onChange={set('user')}
+        />
+      )}
       <TextField
         label="Name of the key"
         help="What it is for: ci, laptop, chat-app."
@@ -110,6 +126,31 @@ function KeyForm({ onMade }: { readonly onMade: (key: Reply<'keys.create'>) => v
         required
         onChange={set('name')}
       />
+      {may(session, 'limits:write') ? (
+        <KeyLimits {...{ draft, set, errors, body }} />
+      ) : (
+        <p>The limits of the user hold for all its keys together.</p>
+      )}
+      {change.problem !== undefined && <Failure error={change.problem} />}
+      <Button kind="main" type="submit" busy={change.busy} disabledBecause={isIncomplete ? 'A key needs a user and a name.' : undefined}>
+        Make the key
+      </Button>
+      <Equivalent command={commandOf(body)} curl={curlOf(location.origin, 'keys.create', { body })} />
+    </form>
+  );
+}
+
+type LimitsProps = {
+  readonly draft: Draft;
+  readonly set: (name: keyof Draft) => (value: string) => void;
+  readonly errors: Readonly<Record<string, string>>;
+  readonly body: Body<'keys.create'>;
+};
+
+/** The limits of a new key, for those who may set some. */
+function KeyLimits({ draft, set, errors, body }: LimitsProps) {
+  return (
+    <>
       <TextField
         label="Spend a month, at most (USD)"
         inputMode="decimal"
@@ -133,11 +174,6 @@ function KeyForm({ onMade }: { readonly onMade: (key: Reply<'keys.create'>) => v
         help={body.limits?.expires_at == null ? undefined : `On ${body.limits.expires_at.slice(0, 10)}, at midnight UTC.`}
         onChange={set('days')}
       />
-      {change.problem !== undefined && <Failure error={change.problem} />}
-      <Button kind="main" type="submit" busy={change.busy} disabledBecause={isIncomplete ? 'A key needs a user and a name.' : undefined}>
-        Make the key
-      </Button>
-      <Equivalent command={commandOf(body)} curl={curlOf(location.origin, 'keys.create', { body })} />
-    </form>
+    </>
   );
 }

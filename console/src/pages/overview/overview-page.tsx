@@ -25,6 +25,8 @@ import styles from './overview-page.module.css';
 const FinanceOverview = lazy(() =>
   import('../finance/finance-overview.tsx').then(({ FinanceOverview: component }) => ({ default: component })),
 );
+// Operators do not load what owners see.
+const OwnerPanels = lazy(() => import('./owner-overview.tsx').then((page) => ({ default: page.OwnerPanels })));
 
 type Overview = Reply<'overview.get'>;
 
@@ -44,6 +46,7 @@ export function OverviewPage() {
 
 function OperatorOverview() {
   const { data } = useSuspenseQuery(overview);
+  const { users } = useSession();
   const ask = (): void => void queryClient.invalidateQueries({ queryKey: overview.queryKey });
   useEvents({ topics: 'attention' }, { attention: ask });
   return (
@@ -56,11 +59,17 @@ function OperatorOverview() {
           <AttentionList items={data.attention} />
         </Panel>
       </div>
-      <div className={styles['lower']}>
-        <UsersPanel data={data} />
-        <UpstreamsPanel data={data} />
-        {data.books !== null && <BooksPanel data={data} books={data.books} />}
-      </div>
+      {users === null ? (
+        <div className={styles['lower']}>
+          <UsersPanel data={data} />
+          <UpstreamsPanel data={data} />
+          {data.books !== null && <BooksPanel data={data} books={data.books} />}
+        </div>
+      ) : (
+        <Suspense fallback={<Skeleton rows={10} />}>
+          <OwnerPanels users={users} />
+        </Suspense>
+      )}
     </>
   );
 }
