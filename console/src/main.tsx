@@ -7,7 +7,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
 import { queryClient } from './api/query-client.ts';
-import { useLink } from './api/sign-in.ts';
+import { openDevice, useLink } from './api/sign-in.ts';
 import { readAppearance } from './components/appearance.ts';
 import { createConsoleRouter } from './routes.tsx';
 
@@ -17,6 +17,9 @@ if (container === null) throw new Error('The page has no element with the id roo
 readAppearance();
 // A link of `weir console link` is used before anything is shown, and leaves the address.
 await useLink();
+openDevice();
+// A link that is opened in a tab of the console changes only the fragment.
+addEventListener('hashchange', () => openDevice() && location.reload());
 const router = createConsoleRouter();
 
 createRoot(container).render(

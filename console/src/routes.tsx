@@ -104,6 +104,17 @@ const pages = [
   createRoute({ ...under, path: '/teams/$name', component: lazyRouteComponent(() => import('./pages/teams/team-page.tsx'), 'TeamPage') }),
   createRoute({ ...under, path: '/videos', component: lazyRouteComponent(() => import('./pages/videos/videos-page.tsx'), 'VideosPage') }),
   createRoute({ ...under, path: '/audit', component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage') }),
+  createRoute({
+    ...under,
+    path: '/settings',
+    component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+  }),
+  createRoute({
+    ...under,
+    path: '/settings/$section',
+    component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+  }),
+  createRoute({ ...under, path: '/device', component: lazyRouteComponent(() => import('./pages/device/device-page.tsx'), 'DevicePage') }),
 ];
 
 const routeTree = root.addChildren([signIn, frame.addChildren(pages)]);

@@ -9,6 +9,30 @@ export const sessionQuestion = { ...question('session.get', {}), staleTime: 60_0
 /** Why a link did not sign in; the sign-in page shows it. */
 export const linkFailure: { sentence: string | undefined } = { sentence: undefined };
 
+const deviceItem = 'weir.device';
+
+/** The code of a command line that waits to be signed in, if a link named one; else empty. */
+export function readDeviceCode(): string {
+  return sessionStorage.getItem(deviceItem) ?? '';
+}
+
+export function forgetDeviceCode(): void {
+  sessionStorage.removeItem(deviceItem);
+}
+
+/**
+ * Opens the page that approves a command line, for the address `/#device=CODE`. The code leaves the address, and stays
+ * in this tab until somebody has signed in.
+ * @returns whether the address was such a one
+ */
+export function openDevice(): boolean {
+  const found = /^#device(?:=([\w-]+))?$/.exec(location.hash);
+  if (found === null) return false;
+  sessionStorage.setItem(deviceItem, found[1] ?? '');
+  history.replaceState(history.state, '', '/device');
+  return true;
+}
+
 /** Signs in by the code after `#in=`, if the address has one. The code works once, so it is removed at once. */
 export async function useLink(): Promise<void> {
   const code = /^#in=([\w-]+)$/.exec(location.hash)?.[1];
@@ -17,6 +41,8 @@ export async function useLink(): Promise<void> {
   try {
     await ask('session.create', { body: { code } });
     delete document.documentElement.dataset['session'];
+    // The link was made to approve a command line.
+    if (readDeviceCode() !== '') history.replaceState(history.state, '', '/device');
   } catch (error) {
     linkFailure.sentence = toProblem(error).message;
   }

@@ -17,3 +17,28 @@ export function chooseTheme(theme: Theme): void {
   document.documentElement.dataset['theme'] = theme;
   document.cookie = `weir_theme=${theme}; Path=/; Max-Age=${yearSeconds}; SameSite=Strict${location.protocol === 'https:' ? '; Secure' : ''}`;
 }
+
+type Density = 'normal' | 'comfortable' | 'compact';
+
+export function presentDensity(): Density {
+  const density = document.documentElement.dataset['density'];
+  return density === 'comfortable' || density === 'compact' ? density : 'normal';
+}
+
+/** The height of rows, at once and from now on. */
+export function chooseDensity(density: Density): void {
+  document.documentElement.dataset['density'] = density;
+  localStorage.setItem('weir.density', density);
+}
+
+/** The zone in which this browser shows times, unless an address says another. */
+type ZoneChoice = 'reporting' | 'UTC' | 'browser';
+
+export function presentZoneChoice(): ZoneChoice {
+  const choice = localStorage.getItem('weir.zone');
+  return choice === 'UTC' || choice === 'browser' ? choice : 'reporting';
+}
+
+export function chooseZone(choice: ZoneChoice): void {
+  localStorage.setItem('weir.zone', choice);
+}

@@ -41,5 +41,8 @@ export const entries: readonly (readonly Entry[])[] = [
     { text: 'Models', to: paths.models, icon: 'models', letter: 'm', permission: 'upstreams:read' },
     { text: 'Videos', to: paths.videos, icon: 'videos', letter: 'v', permission: 'calls:read' },
   ],
-  [{ text: 'Audit', to: paths.audit, icon: 'audit', letter: 'a', permission: 'audit:read' }],
+  [
+    { text: 'Audit', to: paths.audit, icon: 'audit', letter: 'a', permission: 'audit:read' },
+    { text: 'Settings', to: paths.settings, icon: 'settings', letter: 's', permission: 'usage:read' },
+  ],
 ];

@@ -3,6 +3,7 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
 import { type Session, sessionQuestion } from '../api/sign-in.ts';
+import { presentZoneChoice } from './appearance.ts';
 import { one, type Search } from './search-params.ts';
 import { readSpan, type Span, type SpanName } from './span.ts';
 
@@ -48,7 +49,8 @@ export function useMinute(): number {
 export function useZone(): string {
   const { time_zone: zone } = useSession();
   const [search] = useAddress();
-  const wanted = one(search, 'tz');
+  const choice = presentZoneChoice();
+  const wanted = one(search, 'tz') ?? (choice === 'reporting' ? undefined : choice);
   return wanted === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : (wanted ?? zone);
 }
 
