@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
@@ -10,6 +13,7 @@ import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
 
 const chromiumPath = findChromium();
 const model = 'claude-sonnet-4-5';
+const secret = 'sk-published-0123456789abcdef-last';
 const target = `simulated-anthropic/${model}`;
 
 describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
@@ -112,13 +116,50 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
       await assertNoBarrier(pages, weir.consoleUrl, path);
   });
 
+  test('a server is added with its key, checked, called without a restart, and its models without a price are named', async () => {
+    const { page } = pages;
+    const asked: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.headers.authorization);
+      request.resume().on('end', () => {
+        const isList = request.method === 'GET';
+        const list = { object: 'list', data: [{ id: 'house-model', object: 'model' }] };
+        const refusal = { error: { message: 'there is no such model', type: 'invalid_request_error', code: 'model_not_found' } };
+        response.writeHead(isList ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(isList ? list : refusal));
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    opened.defer(() => void server.close());
+    opened.defer(() => server.closeAllConnections());
+    await page.goto('/upstreams');
+    await page.getByRole('button', { name: 'Add a vendor key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add an upstream' });
+    await dialog.getByLabel('Vendor or server').selectOption('vllm');
+    await dialog.getByLabel('Name').fill('house');
+    assert.equal(await dialog.getByRole('button', { name: 'Publish' }).getAttribute('aria-disabled'), 'true', 'it has no address yet');
+    await dialog.getByLabel('Address').fill(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
+    await dialog.getByLabel('Key').fill(secret);
+    assert.ok(!(await dialog.getByLabel('Command', { exact: true }).textContent())?.includes(secret), 'the key is in no line to copy');
+    await dialog.getByRole('button', { name: 'Publish' }).click();
+    await dialog.getByLabel(`This model may lose the last target: ${model}`).check();
+    await dialog.getByRole('button', { name: 'Publish' }).click();
+    await page.getByRole('heading', { name: 'house', level: 1 }).waitFor();
+    await page.getByText('1 models are listed').waitFor();
+    await page.getByRole('cell', { name: 'set, ends in last' }).waitFor();
+    await page.getByText('A model has no price: calls are booked at zero.').waitFor();
+    await page.getByRole('row').filter({ hasText: 'house-model' }).first().waitFor();
+    assert.ok(asked.includes(`Bearer ${secret}`));
+    assert.ok(!(await page.content()).includes(secret));
+    pages.assertQuiet(/status of (404|409)|no upstream of this name/);
+  });
+
   test('a viewer sees health and settings, and no action', async () => {
     const { page } = pages;
     await signInAs(pages, weir.consoleUrl, { name: 'Vic', role: 'viewer' });
     await page.goto('/upstreams');
-    await row().getByText('healthy').waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Take out' }).count(), 0);
-    await page.goto('/upstreams/simulated-anthropic');
+    await page.getByRole('link', { name: 'house' }).first().waitFor();
+    for (const name of ['Take out', 'Add an upstream']) assert.equal(await page.getByRole('button', { name }).count(), 0);
+    await page.goto('/upstreams/house');
     await page.getByText('Your role does not have the permission upstreams:write.').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Check now' }).count(), 0);
     await page.goto('/upstreams/nobody');

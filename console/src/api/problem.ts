@@ -7,6 +7,8 @@ export type ProblemBody = {
   readonly request_id: string;
   readonly retryable: boolean;
   readonly permission?: string;
+  /** The models that a change of the configuration would leave without a target. */
+  readonly models?: readonly string[];
   readonly errors?: readonly { readonly pointer?: string; readonly parameter?: string; readonly code: string; readonly detail: string }[];
 };
 

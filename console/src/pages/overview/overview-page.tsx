@@ -18,6 +18,7 @@ import { Meter } from '../../ui/meter.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { State } from '../../ui/state.tsx';
+import { useKeys } from '../../ui/use-keys.ts';
 import { AttentionList } from './attention-list.tsx';
 import styles from './overview-page.module.css';
 
@@ -49,6 +50,7 @@ function OperatorOverview() {
   const { users } = useSession();
   const ask = (): void => void queryClient.invalidateQueries({ queryKey: overview.queryKey });
   useEvents({ topics: 'attention' }, { attention: ask });
+  useShortcuts();
   return (
     <>
       <PageHead title="Overview" />
@@ -56,7 +58,9 @@ function OperatorOverview() {
       <div className={styles['row']}>
         <SpendChart data={data} />
         <Panel title={data.attention.length === 0 ? 'Needs attention' : `Needs attention (${data.attention.length})`}>
-          <AttentionList items={data.attention} />
+          <div id={attentionId} tabIndex={-1}>
+            <AttentionList items={data.attention} />
+          </div>
         </Panel>
       </div>
       {users === null ? (
@@ -73,6 +77,17 @@ function OperatorOverview() {
     </>
   );
 }
+
+/** `1` to `6` open the question behind a tile, and `!` goes to what needs attention. */
+function useShortcuts(): void {
+  const open = (place: number): void => document.querySelectorAll<HTMLAnchorElement>(`.${styles['tile']}`)[place - 1]?.click();
+  useKeys({
+    ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((place) => [String(place), () => open(place)])),
+    '!': () => document.getElementById(attentionId)?.focus(),
+  });
+}
+
+const attentionId = 'attention';
 
 function Tiles({ data }: { readonly data: Overview }) {
   const { today, yesterday, month, last_day: day, under_way: underWay } = data;

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import type { Body } from '../../api/client.ts';
 import { curlOf, quote } from '../../api/equivalents.ts';
@@ -22,7 +22,7 @@ import { readCheck } from './check-words.ts';
 import styles from './upstreams-page.module.css';
 
 /** The doctor for one upstream. The address names the check that is shown, so that it can be shared and opened again. */
-export function CheckPanel({ upstream }: { readonly upstream: string }) {
+export function CheckPanel({ upstream, isNew }: { readonly upstream: string; readonly isNew: boolean }) {
   const session = useSession();
   const refused = lacks(session, 'upstreams:write');
   const [search, change] = useAddress();
@@ -32,7 +32,12 @@ export function CheckPanel({ upstream }: { readonly upstream: string }) {
     <Panel title="Check">
       <div className={styles['stack']}>
         {refused === undefined ? (
-          <CheckForm upstream={upstream} isRunning={work !== undefined && !hasEnded(work)} onStarted={(id) => change({ check: id })} />
+          <CheckForm
+            upstream={upstream}
+            isNew={isNew}
+            isRunning={work !== undefined && !hasEnded(work)}
+            onStarted={(id) => change({ check: id, added: undefined }, isNew)}
+          />
         ) : (
           <p className={styles['note']}>{refused}</p>
         )}
@@ -44,14 +49,28 @@ export function CheckPanel({ upstream }: { readonly upstream: string }) {
   );
 }
 
-type FormProps = { readonly upstream: string; readonly isRunning: boolean; readonly onStarted: (id: string) => void };
+type FormProps = {
+  readonly upstream: string;
+  readonly isNew: boolean;
+  readonly isRunning: boolean;
+  readonly onStarted: (id: string) => void;
+};
 
-function CheckForm({ upstream, isRunning, onStarted }: FormProps) {
+function CheckForm({ upstream, isNew, isRunning, onStarted }: FormProps) {
   const models = useQuery(question('models.list', { query: { upstream, limit: 500 } }));
   const names = [...new Set((models.data?.items ?? []).flatMap(({ targets }) => targets.map(({ model }) => model)))];
   const [mayCall, setMayCall] = useState(true);
   const [model, setModel] = useState('');
   const start = useChange('upstreams.check', ['operations']);
+  const begin = (input: Body<'upstreams.check'>): void =>
+    void start.run({ params: { name: upstream }, body: input }).then((started) => started !== undefined && onStarted(started.body.id));
+  const hasBegun = useRef(false);
+  useEffect(() => {
+    if (!isNew || hasBegun.current) return;
+    hasBegun.current = true;
+    // Nobody has agreed to the cost of calls yet.
+    begin({ may_call: false });
+  });
   const body: Body<'upstreams.check'> = { may_call: mayCall, ...(model !== '' && { model }) };
   const command = `weir upstreams check ${quote(upstream)}${mayCall ? '' : ' --no-calls'}${model === '' ? '' : ` --model ${quote(model)}`}`;
   return (
@@ -59,7 +78,7 @@ function CheckForm({ upstream, isRunning, onStarted }: FormProps) {
       className={styles['stack']}
       onSubmit={(event) => {
         event.preventDefault();
-        void start.run({ params: { name: upstream }, body }).then((started) => started !== undefined && onStarted(started.body.id));
+        begin(body);
       }}
     >
       <div className={styles['form']}>

@@ -5,7 +5,8 @@ import type { Reply } from '../../api/client.ts';
 import { question } from '../../api/query-client.ts';
 import { Failure } from '../../components/failure.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { usePathPart, useZone } from '../../components/use-page.ts';
+import { one } from '../../components/search-params.ts';
+import { useAddress, usePathPart, useZone } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
 import { showClock } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
@@ -14,16 +15,26 @@ import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { State } from '../../ui/state.tsx';
 import { CheckPanel } from './check-panel.tsx';
+import { ModelsPanel } from './models-panel.tsx';
 import { SettingsTable } from './settings-table.tsx';
 import { useTargetDays, useTargets } from './target-questions.ts';
 import { targetStates, type Target } from './target-words.ts';
 import { TargetsTable } from './targets-table.tsx';
 import styles from './upstreams-page.module.css';
 
+const newTries = 20;
+const newTryMs = 500;
+
 /** One upstream: its targets by gateway, its settings with their sources, and the doctor. */
 export function UpstreamPage() {
   const name = usePathPart('name');
-  const { data } = useSuspenseQuery(question('upstreams.get', { params: { name } }));
+  const [search] = useAddress();
+  const isNew = one(search, 'added') === '1';
+  const { data } = useSuspenseQuery({
+    ...question('upstreams.get', { params: { name } }),
+    // Gateways take a new one within two seconds.
+    ...(isNew && { retry: (failures: number) => failures < newTries, retryDelay: newTryMs }),
+  });
   const list = useQuery(question('upstreams.list', {}));
   const variants = (list.data?.items ?? []).filter((each) => each.name === name);
   return (
@@ -35,7 +46,8 @@ export function UpstreamPage() {
         </Notice>
       )}
       <Targets upstream={name} />
-      <CheckPanel upstream={name} />
+      <CheckPanel upstream={name} isNew={isNew} />
+      <ModelsPanel upstream={name} />
       <div className={styles['columns']}>
         <Panel title="Settings in force">
           <SettingsTable upstream={name} settings={data.settings} />

@@ -3,16 +3,20 @@ import { Link, useNavigate } from '@tanstack/react-router';
 
 import type { Reply } from '../../api/client.ts';
 import { question } from '../../api/query-client.ts';
+import { may } from '../../api/sign-in.ts';
 import { Failure } from '../../components/failure.tsx';
 import { type FilterField, FilterBar, readFilters } from '../../components/filter-bar.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { useAddress } from '../../components/use-page.ts';
+import { one } from '../../components/search-params.ts';
+import { useAddress, useSession } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
 import { paths } from '../../paths.ts';
+import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { State } from '../../ui/state.tsx';
+import { AddUpstreamDialog } from './add-upstream-dialog.tsx';
 import { useTargetDays, useTargets } from './target-questions.ts';
 import { targetStates, type Target, worstState } from './target-words.ts';
 import { TargetsTable } from './targets-table.tsx';
@@ -28,7 +32,8 @@ const filters: readonly FilterField[] = [
 
 /** Which of them works, and what to do about the others. */
 export function UpstreamsPage() {
-  const [search] = useAddress();
+  const [search, change] = useAddress();
+  const mayAdd = may(useSession(), 'config:write');
   const query = readFilters(filters, search);
   const upstreams = useQuery({ ...question('upstreams.list', {}), refetchInterval: 15_000 });
   const all = useTargets({});
@@ -38,8 +43,17 @@ export function UpstreamsPage() {
   const { data } = upstreams;
   return (
     <>
-      <PageHead title="Upstreams" />
-      {data?.items.some(({ is_simulated: isSimulated }) => isSimulated) === true && <SimulatedNotice />}
+      <PageHead title="Upstreams">
+        {mayAdd && (
+          <Button kind="main" icon="plus" onClick={() => change({ add: '1' })}>
+            Add an upstream
+          </Button>
+        )}
+      </PageHead>
+      {mayAdd && one(search, 'add') === '1' && <AddUpstreamDialog onClose={() => change({ add: undefined })} />}
+      {data?.items.some(({ is_simulated: isSimulated }) => isSimulated) === true && (
+        <SimulatedNotice onAdd={mayAdd ? () => change({ add: '1' }) : undefined} />
+      )}
       {upstreams.isError && <Failure error={upstreams.error} onRetry={() => void upstreams.refetch()} />}
       {data === undefined && !upstreams.isError && <Skeleton rows={6} />}
       {data !== undefined && <UpstreamsTable upstreams={data.items} targets={all.data?.items ?? []} />}
@@ -65,9 +79,9 @@ export function UpstreamsPage() {
   );
 }
 
-function SimulatedNotice() {
+function SimulatedNotice({ onAdd }: { readonly onAdd: (() => void) | undefined }) {
   return (
-    <Notice tone="info">
+    <Notice tone="info" action={onAdd !== undefined && <Button onClick={onAdd}>Add a vendor key</Button>}>
       Vendors are simulated, because no upstream is configured: answers are made up, and cost nothing outside of these books.
     </Notice>
   );

@@ -1,0 +1,84 @@
+/** What a person says about a new upstream. */
+export type NewUpstream = {
+  readonly name: string;
+  /** A vendor, or a preset of an OpenAI-compatible server. */
+  readonly kind: string;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+};
+
+export const vendors = [
+  { value: 'anthropic', text: 'Anthropic' },
+  { value: 'openai', text: 'OpenAI' },
+  { value: 'gemini', text: 'Gemini' },
+  { value: 'xai', text: 'xAI' },
+] as const;
+
+/** The presets of `upstreams.<name>.preset` (src/upstreams/openai-compatible/server-presets.ts). */
+export const presets = [
+  'vllm',
+  'sglang',
+  'ollama',
+  'llama-cpp',
+  'lm-studio',
+  'openrouter',
+  'deepseek',
+  'groq',
+  'mistral',
+  'perplexity',
+  'together',
+  'fireworks',
+  'cohere',
+  'jina',
+  'voyage',
+  'whisper-cpp',
+  'speaches',
+  'kokoro',
+] as const;
+
+/** Presets of services with one address; those of programs need the address of a machine. */
+const services: ReadonlySet<string> = new Set([
+  'openrouter',
+  'deepseek',
+  'groq',
+  'mistral',
+  'perplexity',
+  'together',
+  'fireworks',
+  'cohere',
+  'jina',
+  'voyage',
+]);
+
+const isVendor = (kind: string): boolean => vendors.some(({ value }) => value === kind);
+
+/** Whether the kind has no address of its own. */
+export const needsAddress = (kind: string): boolean => !isVendor(kind) && !services.has(kind);
+
+/** The settings of an upstream as `weir.yaml` and a layer have them. */
+export function settingsOf({ kind, baseUrl, apiKey }: NewUpstream): Readonly<Record<string, unknown>> {
+  return {
+    ...(isVendor(kind) ? { vendor: kind } : { vendor: 'openai-compatible', ...(kind !== 'other' && { preset: kind }) }),
+    ...(baseUrl !== '' && { baseUrl }),
+    ...(apiKey !== '' && { apiKey }),
+  };
+}
+
+type Document = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Document => typeof value === 'object' && value !== null;
+
+/** The newest layer with one upstream more. A layer is published whole, so that what it has stays. */
+export function addToLayer(layer: Document | undefined, upstream: NewUpstream): Document {
+  const upstreams = isObject(layer?.['upstreams']) ? layer['upstreams'] : {};
+  return { ...layer, upstreams: { ...upstreams, [upstream.name]: settingsOf(upstream) } };
+}
+
+/** The variable for a key, named after its upstream: `MY_VLLM_API_KEY`. */
+const variableOf = (name: string): string => `${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}_API_KEY`.replace(/^(?=\d)/, '_');
+
+/** The same for `weir.yaml`. The key is a variable there, never a text. */
+export function yamlOf(upstream: NewUpstream): string {
+  const settings = { ...settingsOf(upstream), ...(upstream.apiKey !== '' && { apiKey: `\${${variableOf(upstream.name)}}` }) };
+  const lines = Object.entries(settings).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}`);
+  return ['upstreams:', `  ${upstream.name || 'NAME'}:`, ...lines].join('\n');
+}
