@@ -32,7 +32,7 @@ const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf
 const dataFolder = process.argv.includes('--data') ? process.argv[process.argv.indexOf('--data') + 1] : undefined;
 /** A token may ask 600 times a minute. */
 const questionsPerToken = 400;
-const warmUps = 10;
+const warmUps = 5;
 const dayMs = 86_400_000;
 
 function listQuestions(filled: Filled, nowMs: number): readonly Question[] {
@@ -88,20 +88,24 @@ async function measure(weir: RunningWeir, clients: Clients, questions: readonly 
   let asked = 0;
   const measured: Measured[] = [];
   for (const question of questions) {
+    let unanswered = 0;
     const ask = async (): Promise<number> => {
       const before = performance.now();
       const answer = await clients.of((asked += 1)).send(question.method ?? 'GET', `/api/v1${question.path}`, question.body);
-      if (answer.status !== 200) throw new Error(`${question.name}: ${answer.status} ${answer.text}`);
+      if (answer.status === 503) unanswered += 1;
+      else if (answer.status !== 200) throw new Error(`${question.name}: ${answer.status} ${answer.text}`);
       return performance.now() - before;
     };
     for (let warm = 0; warm < warmUps; warm += 1) await ask();
     const cpu = cpuSecondsOf(weir.process.pid);
+    unanswered = 0;
     const taken: number[] = [];
     for (let time = 0; time < times; time += 1) taken.push(await ask());
     const cpuMs = ((cpuSecondsOf(weir.process.pid) - cpu) * 1000) / times;
     taken.sort((one, other) => one - other);
     const part = (share: number): number => taken[Math.min(taken.length - 1, Math.floor(taken.length * share))] ?? 0;
-    const row = { ...question, p50Ms: part(0.5), p95Ms: part(0.95), cpuMs };
+    const name = unanswered === 0 ? question.name : `${question.name} (${unanswered} of ${times} unanswered: 503)`;
+    const row = { ...question, name, p50Ms: part(0.5), p95Ms: part(0.95), cpuMs };
     console.log(
       `${question.name.padEnd(44)} p50 ${row.p50Ms.toFixed(1)}  p95 ${row.p95Ms.toFixed(1)}  CPU ${cpuMs.toFixed(1)}  limit ${row.limitMs}`,
     );
