@@ -18,8 +18,8 @@ type Props<Id extends OperationId> = {
   readonly danger?: boolean;
   readonly operation: Id;
   readonly input: Input<Id>;
-  /** The command that does the same. */
-  readonly command: string;
+  /** The command that does the same, if there is one. */
+  readonly command?: string;
   /** Kinds of answers that are asked again after the change. */
   readonly forgets: readonly string[];
   /** The object in the audit log, which says who changed it meanwhile: `user:ann`. */

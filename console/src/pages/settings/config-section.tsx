@@ -78,7 +78,6 @@ export function ConfigSection() {
           action="Reload"
           operation="config.reload"
           input={{}}
-          command="weir config reload"
           forgets={['config', 'nodes']}
           onDone={({ nodes }) => say(`${nodes.filter((node) => node.has_followed).length} of ${nodes.length} gateways have reloaded`)}
         >

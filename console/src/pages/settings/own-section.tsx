@@ -122,7 +122,6 @@ function PasswordDialog({ onClose }: { readonly onClose: () => void }) {
       action="Set the password"
       operation="session.set_password"
       input={{ body: { password } }}
-      command="weir console link"
       forgets={['session', 'people']}
       disabledBecause={password === '' ? 'The password is missing.' : undefined}
       onDone={() => say('The password is set', 'Your other sessions have ended.')}

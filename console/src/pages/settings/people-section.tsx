@@ -232,7 +232,7 @@ function Edit({
   const body: Body<'people.update'> = { role, users: role === 'owner' ? readList(users) : [], disabled: isDisabled };
   const options = `--role ${role}${readList(users)
     .map((user) => ` --user ${quote(user)}`)
-    .join('')}${isDisabled ? ' --disable' : ''}`;
+    .join('')}${isDisabled === (person.disabled_at !== null) ? '' : isDisabled ? ' --disable' : ' --enable'}`;
   return (
     <ChangeDialog
       open
