@@ -11,7 +11,7 @@ export function Amount({
   readonly estimated?: boolean;
 }) {
   const nanos = typeof money === 'bigint' ? money : nanosOf(money);
-  const shown = digits === undefined ? showMoney(nanos) : fixedMoney(nanos, digits);
+  const shown = digits === undefined || nanos === 0n ? showMoney(nanos) : fixedMoney(nanos, digits);
   const exact = exactMoney(nanos);
   return (
     <data className="figures" value={exact} title={estimated ? `${exact}, estimated` : exact}>
