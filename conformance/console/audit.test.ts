@@ -105,7 +105,7 @@ describe('the audit log in the console', { skip: chromiumPath === undefined ? 't
   test('a person without the permission has no entry for it, and is refused by its address', async () => {
     const { page } = pages;
     await signInAs(pages, weir.consoleUrl, { name: 'Olga', role: 'owner', users: ['ann'] });
-    assert.equal(await page.getByRole('link', { name: 'Audit' }).count(), 0);
+    assert.equal(await page.getByRole('link', { name: 'Audit', exact: true }).count(), 0);
     await page.goto('/audit');
     await page.getByText('The permission is audit:read.').first().waitFor();
     pages.assertQuiet(/status of 403/);
