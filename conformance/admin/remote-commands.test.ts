@@ -264,6 +264,8 @@ describe('commands on another machine', () => {
     assert.match((await change('nodes --json')).stdout, /"memory_share": 0\.\d+/);
     assert.match(await reads('upstreams list'), /simulated-anthropic +\S+ .*127\.0\.0\.1/);
     await reads('upstreams list --json');
+    assert.match(await reads('upstreams history simulated-anthropic --hours 2'), /^HOUR +CALLS +FAILED[^]*\n\d{4}-\S+ +\d+ +\d+ +\d+ /);
+    await reads('upstreams history simulated-anthropic --hours 2 --json');
     const target = 'simulated-anthropic/claude-sonnet-4-5';
     assert.match((await change(`targets out ${target} --until 1h --reason maintenance`)).stderr, /gets no calls until \d{4}-/);
     assert.match(await reads('targets list --out'), /^TARGET.*\n\S+sonnet-4-5 .* token:remote +maintenance\n$/);

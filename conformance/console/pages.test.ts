@@ -93,7 +93,7 @@ describe('the pages of the console', { skip: chromiumPath === undefined ? 'there
       [/^Spend today/, /\/usage\?r=today$/],
       [/^Failed/, /\/calls\?r=24h&end=failed$/],
       [/^ann$/, /\/users\/ann$/],
-      [/^simulated-anthropic$/, /\/calls\?upstream=simulated-anthropic&r=30d$/],
+      [/^simulated-anthropic$/, /\/upstreams\/simulated-anthropic$/],
     ] as const) {
       await page.goto('/');
       await page.getByRole('link', { name }).first().click();

@@ -166,6 +166,7 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'nodes.list': 'GET /api/v1/nodes',
   'upstreams.list': 'GET /api/v1/upstreams',
   'upstreams.get': 'GET /api/v1/upstreams/{name}',
+  'upstreams.history': 'GET /api/v1/upstreams/{name}/history',
   'upstreams.check': 'POST /api/v1/upstreams/{name}/checks',
   'targets.list': 'GET /api/v1/targets',
   'targets.get': 'GET /api/v1/targets/{id}',

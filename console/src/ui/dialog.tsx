@@ -1,42 +1,22 @@
-import { Dialog as Base } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 
-import { Button } from './button.tsx';
-import styles from './dialog.module.css';
+import type { DialogProps } from './dialog-popup.tsx';
 
-type Props = {
-  readonly open: boolean;
-  readonly onClose: () => void;
-  readonly title: string;
-  readonly children: ReactNode;
-  /** Buttons at the end. */
-  readonly actions?: ReactNode;
-  /** What must not be lost by accident: Escape and a click outside do not close it, and there is no cross. */
-  readonly stays?: boolean;
-  readonly size?: 'small' | 'large';
-};
+const load = () => import('./dialog-popup.tsx');
+const DialogPopup = lazy(() => load().then(({ DialogPopup: component }) => ({ default: component })));
 
-/** A dialog. The focus goes into it and returns to where it was. */
-export function Dialog({ open, onClose, title, children, actions, stays = false, size = 'small' }: Props) {
-  const change = (isOpen: boolean, details: { readonly reason?: string }) => {
-    if (isOpen || (stays && details.reason !== 'close-press' && details.reason !== 'imperative-action')) return;
-    onClose();
-  };
+/**
+ * A dialog. The focus goes into it and returns to where it was. Its library is half of what a page loads, so it is
+ * loaded after the page.
+ */
+export function Dialog(props: DialogProps) {
+  const [wasOpened, setWasOpened] = useState(props.open);
+  if (props.open && !wasOpened) setWasOpened(true);
+  useEffect(() => void load(), []);
+  if (!wasOpened) return null;
   return (
-    <Base.Root open={open} onOpenChange={change} disablePointerDismissal={stays}>
-      <Base.Portal>
-        <Base.Backdrop className={styles['shade']} />
-        <Base.Viewport className={styles['viewport']}>
-          <Base.Popup className={styles['dialog']} data-size={size}>
-            <header className={styles['head']}>
-              <Base.Title className={styles['title']}>{title}</Base.Title>
-              {!stays && <Button kind="quiet" icon="close" label="Close" onClick={onClose} />}
-            </header>
-            <div className={styles['body']}>{children}</div>
-            {actions !== undefined && <footer className={styles['actions']}>{actions}</footer>}
-          </Base.Popup>
-        </Base.Viewport>
-      </Base.Portal>
-    </Base.Root>
+    <Suspense>
+      <DialogPopup {...props} />
+    </Suspense>
   );
 }

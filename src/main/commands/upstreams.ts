@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 
+import { readUpstreamHistory } from '../../admin/resources/upstreams/upstream-history.ts';
 import { listUpstreams } from '../../admin/resources/upstreams/upstream-operations.ts';
 import type { Environment } from '../environment.ts';
+import { inert } from './usage/terminal-text.ts';
 import { addUpstreamCheck } from './doctor.ts';
 import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { printTable } from './with-accounts.ts';
@@ -27,5 +29,32 @@ export function addUpstreamCommands(program: Command, environment: Environment):
         ]),
       );
     });
+  addRemoteOption(upstreams.command('history'))
+    .description('how an upstream did: calls, failures and times of each hour, and the problems that gateways observed')
+    .argument('<upstream>', 'its name')
+    .option('--hours <hours>', 'the length of the span until now, at most 744', '24')
+    .option('--json', 'as JSON')
+    .action((name: string, options: HistoryOptions) => printHistory(environment, name, options));
   addUpstreamCheck(upstreams, environment);
+}
+
+type HistoryOptions = RemoteOption & { readonly hours: string; readonly json?: boolean };
+
+async function printHistory(environment: Environment, name: string, { hours, json, ...place }: HistoryOptions): Promise<void> {
+  const { body } = await withService(environment, { ...place, reads: true }, (service) =>
+    service.call(readUpstreamHistory, { params: { name }, query: { hours: Number(hours) } }),
+  );
+  if (json === true) return printItems(body);
+  const orDash = (value: number | null): string => (value === null ? '-' : String(value));
+  printTable(
+    ['HOUR', 'CALLS', 'FAILED', 'CUT', 'FIRST BYTE P95 MS'],
+    body.items.map(({ start, calls, failed, cut, first_byte_p95_ms }) => [
+      start,
+      String(calls),
+      String(failed),
+      String(cut),
+      orDash(first_byte_p95_ms),
+    ]),
+  );
+  for (const { code, since, until, summary } of body.problems) console.log(`${since} to ${until ?? 'now'}  ${code}  ${inert(summary)}`);
 }

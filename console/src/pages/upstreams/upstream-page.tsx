@@ -15,6 +15,7 @@ import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { State } from '../../ui/state.tsx';
 import { CheckPanel } from './check-panel.tsx';
+import { HistoryPanel } from './history-panel.tsx';
 import { ModelsPanel } from './models-panel.tsx';
 import { SettingsTable } from './settings-table.tsx';
 import { useTargetDays, useTargets } from './target-questions.ts';
@@ -46,6 +47,7 @@ export function UpstreamPage() {
         </Notice>
       )}
       <Targets upstream={name} />
+      <HistoryPanel upstream={name} />
       <CheckPanel upstream={name} isNew={isNew} />
       <ModelsPanel upstream={name} />
       <div className={styles['columns']}>

@@ -8,8 +8,9 @@ import type { AdminContext, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
 import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
 import { answerStarted, operationSchema, type OperationServices } from '../operations/operation-resource.ts';
+import { readUpstreamHistory, type UpstreamHistoryServices } from './upstream-history.ts';
 
-export type UpstreamServices = ControlServices & OperationServices;
+export type UpstreamServices = ControlServices & OperationServices & UpstreamHistoryServices;
 type Context = AdminContext<UpstreamServices>;
 
 const listedMembers = {
@@ -115,4 +116,4 @@ export const checkUpstream = operation({
   },
 });
 
-export const upstreamOperations: readonly Operation<UpstreamServices>[] = [listUpstreams, getUpstream, checkUpstream];
+export const upstreamOperations: readonly Operation<UpstreamServices>[] = [listUpstreams, getUpstream, readUpstreamHistory, checkUpstream];
