@@ -62,7 +62,7 @@ function findDependencies({ outputs }) {
   packages.add('pyodide');
   // Libraries ask for some packages and do without them. What is not installed here was not tested either.
   const tested = [...packages].filter((name) => existsSync(join(root, 'node_modules', name)));
-  return Object.fromEntries(tested.sort().map((name) => [name, versionOf(name)]));
+  return Object.fromEntries(tested.toSorted((one, other) => (one < other ? -1 : 1)).map((name) => [name, versionOf(name)]));
 }
 
 const isBuiltIn = (name) => name.startsWith('node:') || builtinModules.includes(name.split('/')[0]) || /^[./]/.test(name);

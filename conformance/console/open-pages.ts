@@ -44,7 +44,9 @@ export async function openPages(executablePath: string, consoleUrl: string): Pro
 
 /** Every violation that axe finds on the page as it is now. The debugger injects it, so that the policy stays. */
 export async function findViolations(page: Page): Promise<readonly string[]> {
-  await page.waitForFunction(`document.getAnimations().every(({ playState }) => playState === 'finished')`);
+  // Not waitForFunction: its second try is refused by the policy. An animation without an end is no reason to wait.
+  await page.evaluate(`Promise.allSettled(document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)
+    .map(({ finished }) => finished)).then(() => undefined)`);
   const session = await page.context().newCDPSession(page);
   await session.send('Runtime.evaluate', { expression: await readFile(axePath, 'utf8') });
   const { result } = await session.send('Runtime.evaluate', {

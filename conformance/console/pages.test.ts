@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import { eventually } from '../support/http.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
 import { findChromium } from './find-chromium.ts';
@@ -71,10 +72,17 @@ describe('the pages of the console', { skip: chromiumPath === undefined ? 'there
   test('a page opened by its address shows what it showed, and back goes back', async () => {
     const { page } = pages;
     await callModel('gpt-5-mini');
-    await page.goto('/calls?r=24h&model=gpt-5-mini');
-    await page.getByRole('button', { name: 'Remove the filter model: gpt-5-mini' }).waitFor();
     const rows = page.getByRole('row').filter({ hasText: 'finished' });
-    await rows.first().waitFor();
+    // A call is in the list a moment after its end.
+    await eventually(
+      async () => {
+        await page.goto('/calls?r=24h&model=gpt-5-mini');
+        await page.getByRole('button', { name: 'Remove the filter model: gpt-5-mini' }).waitFor();
+        await page.waitForLoadState('networkidle');
+        return await rows.count();
+      },
+      (count) => count > 0,
+    );
     assert.equal(await page.getByRole('cell', { name: 'claude-sonnet-4-5' }).count(), 0);
     await rows.first().click();
     await page.getByRole('complementary', { name: 'Call' }).waitFor();

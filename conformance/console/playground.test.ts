@@ -186,7 +186,7 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
 
     await page.getByRole('link', { name: 'Transcription' }).click();
     await page.setInputFiles('input[type=file]', { name: 'kettle.mp3', mimeType: 'audio/mpeg', buffer: readFileSync(recording) });
-    await page.getByLabel('Model').fill('whisper-1');
+    await page.getByRole('combobox', { name: 'Model' }).fill('whisper-1');
     await page.getByLabel('As', { exact: true }).selectOption('verbose_json');
     await page.getByText('about $', { exact: false }).waitFor();
     await page.keyboard.press('Control+Enter');

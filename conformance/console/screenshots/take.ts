@@ -1,13 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { loadShippedPriceBook } from '../../../src/billing/rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../../../src/billing/rating/price-book.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
 import { type ConsoleClient, signInByLink } from '../../admin/console-client.ts';
 import { serveWeir } from '../../support/serve-weir.ts';
-import { findChromium } from '../find-chromium.ts';
 import { openPages, type Pages } from '../open-pages.ts';
 import { callsOfCompany, type CompanyKey, companyKeys } from './company.ts';
 import { type Screenshot, screenshots } from './screenshots.ts';
@@ -76,12 +73,4 @@ async function take({ page, context }: Pages, { name, path, theme, prepare }: Sc
   await page.waitForLoadState('networkidle');
   await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
   return `${name}.png`;
-}
-
-if (import.meta.main) {
-  const chromium = findChromium();
-  if (chromium === undefined) throw new Error('There is no Chromium on this machine: apt-get install chromium');
-  const folder = fileURLToPath(new URL('../../../docs/images/', import.meta.url));
-  await mkdir(folder, { recursive: true });
-  for (const file of await takeScreenshots(chromium, folder)) process.stdout.write(`docs/images/${file}\n`);
 }

@@ -95,7 +95,7 @@ function ModelsTable({ models }: { readonly models: readonly Model[] }) {
 /** The shares of the first tier as a bar, and in words. */
 export function Shares({ model }: { readonly model: Model }) {
   const [first = []] = tiersOf(model);
-  const words = first.map(({ id, share }) => `${id} ${showPart(share)}`).join(', ');
+  const words = first.map(({ id, share }) => `${id} ${showPart(share)}`).join(', ') || 'no target';
   const begins = first.map((_target, index) => first.slice(0, index).reduce((sum, { share }) => sum + share * 100, 0));
   return (
     <>

@@ -45,8 +45,15 @@ function unlessEnded(error: unknown): void {
 
 /** A signal that aborts when the command is interrupted. Only once: a second interruption ends the process. */
 export function interruption(): AbortSignal {
+  abortOfSignals ??= listenOnce();
+  return abortOfSignals.signal;
+}
+
+let abortOfSignals: AbortController | undefined;
+
+/** One pair of listeners for the process, however many commands run in it. */
+function listenOnce(): AbortController {
   const abort = new AbortController();
-  process.once('SIGINT', () => abort.abort());
-  process.once('SIGTERM', () => abort.abort());
-  return abort.signal;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => abort.abort());
+  return abort;
 }
