@@ -69,7 +69,7 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
     pages.assertQuiet();
   });
 
-  test('an operator who is late sees the order of the other one', async () => {
+  test('an operator whose change comes second is shown the change that came first', async () => {
     const { page, context } = pages;
     await page.goto('/upstreams');
     await row().getByRole('button', { name: 'Take out' }).click();

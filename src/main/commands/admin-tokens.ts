@@ -35,7 +35,7 @@ export function addAdminTokenCommands(program: Command, environment: Environment
         ...(user !== undefined && { users: [...user] }),
         lasts_s: readLifetime(expires),
       };
-      // A permission can be given by somebody who has it.
+      // A person gives only permissions that the person has.
       const readsContent = body.permissions?.includes('content:read') === true;
       return withService(environment, { ...place, readsContent }, async (service) =>
         console.log((await service.call(createToken, { body })).body.secret),

@@ -20,7 +20,7 @@ export function BooksPanel() {
     <div className={styles['books']}>
       <p role="status">
         {found === undefined ? (
-          'Running gateways check the books all the time, and stop calls of whoever does not add up.'
+          'Running gateways verify the books all the time. If the books of a user do not add up, calls of that user are refused.'
         ) : found.adds_up ? (
           <State sign="✓" word={`The books add up: ${showCount(found.checked)} rows recomputed just now.`} tone="good" />
         ) : (

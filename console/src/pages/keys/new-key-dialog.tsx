@@ -80,7 +80,7 @@ export function NewKeyDialog({ open, onClose }: { readonly open: boolean; readon
 }
 
 function KeyForm({ onMade }: { readonly onMade: (key: Reply<'keys.create'>) => void }) {
-  // Whoever owns some users makes keys of them alone.
+  // The owner of some users makes keys for those users only.
   const session = useSession();
   const { users: own } = session;
   const [draft, setDraft] = useState({ ...empty, user: own?.[0] ?? '' });

@@ -86,7 +86,7 @@ function Ways() {
     <Panel title="Ways in">
       <Facts
         rows={[
-          ['Links', 'always: whoever may read the data directory prints one with weir console link'],
+          ['Links', 'always: anyone with access to the data directory can print one with weir console link'],
           ['Passwords', word(data.password, 'console.passwords')],
           ['OpenID Connect', data.oidc === null ? 'off (console.oidc)' : data.oidc.issuer],
           ['API keys', word(data.api_key, 'console.signIn')],
@@ -181,7 +181,7 @@ function PersonDialog({ id, onClose }: { readonly id: string; readonly onClose: 
           command={`weir console link --person ${quote(person.name)}`}
           onDone={setLink}
         >
-          {() => <p>Whoever has it signs in as {person.name}, once, within 15 minutes.</p>}
+          {() => <p>Anyone with this link can sign in as {person.name}, once, within 15 minutes.</p>}
         </ChangeDialog>
       )}
       {asked === 'end' && (
