@@ -175,6 +175,7 @@ describe('journeys through the console', { skip }, () => {
       await page.goto('/keys');
       await page.getByRole('button', { name: 'New key' }).click();
       const user = page.getByRole('combobox', { name: 'User' });
+      await user.waitFor();
       assert.deepEqual(await user.locator('option').allTextContents(), ['owner-olga']);
       await page.getByLabel('Name of the key').fill('second');
       assert.equal(await page.getByLabel('Spend a month').count(), 0, 'who sets no limits is asked for none');
