@@ -71,6 +71,26 @@ describe('signing in to the admin API', () => {
     assert.deepEqual([refused.status, refused.body['permission']], [403, 'people:write']);
   });
 
+  test('everybody sees and ends their own sessions without a permission, and nobody else has them', async () => {
+    const [one, other] = [openBrowser(weir.consoleUrl), openBrowser(weir.consoleUrl)];
+    for (const browser of [one, other]) await browser.send('POST', '/api/v1/session', { name: 'operator', password });
+    const fay = (await operator.send('GET', '/api/v1/people')).body['items'] as { id: string; name: string }[];
+    const link = await operator.send('POST', `/api/v1/people/${fay.find(({ name }) => name === 'Fay')?.id}/link`);
+    const finance = await signInByLink(weir.consoleUrl, String(link.body['url']));
+    const sessionsOf = async (client: ConsoleClient) =>
+      (await client.send('GET', '/api/v1/sessions')).body['items'] as { id: string; is_present: boolean; user_agent: string }[];
+    const lost = (await sessionsOf(other)).find(({ is_present: isPresent }) => isPresent)?.id ?? '';
+    assert.ok((await sessionsOf(one)).some(({ id, is_present: isPresent }) => id === lost && !isPresent));
+    assert.ok((await sessionsOf(one)).every(({ user_agent: agent }) => agent === 'node'));
+    assert.ok(!(await sessionsOf(finance)).some(({ id }) => id === lost));
+    assert.equal((await finance.send('DELETE', `/api/v1/sessions/${lost}`)).status, 404);
+    assert.equal((await one.send('DELETE', `/api/v1/sessions/${lost}`)).status, 204);
+    assert.equal((await other.send('GET', '/api/v1/session')).status, 401);
+    const own = (await sessionsOf(finance)).find(({ is_present: isPresent }) => isPresent)?.id ?? '';
+    assert.equal((await finance.send('DELETE', `/api/v1/sessions/${own}`)).status, 204);
+    assert.equal(finance.cookie(), '', 'the cookie of the ended session is taken away');
+  });
+
   test('an admin token does what it was given and nothing else, until it is deleted', async () => {
     const made = await operator.send('POST', '/api/v1/admin_tokens', { name: 'ci', permissions: ['audit:read'] });
     assert.equal(made.status, 201, made.text);

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
+import { eventually } from '../support/http.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
 import { askApi, signInAs } from './ask-api.ts';
@@ -100,7 +104,78 @@ describe(
       pages.assertQuiet(/404/);
     });
 
+    test('long work is found by its name, shows how it ended, and leads to its result', async () => {
+      const { page } = pages;
+      const started = await askApi(pages.context, 'POST', '/upstreams/simulated-anthropic/checks', { may_call: false });
+      await page.goto('/');
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('long work');
+      await page.getByRole('option', { name: 'Long work' }).waitFor();
+      await page.keyboard.press('Enter');
+      const row = page.getByRole('row').filter({ hasText: 'simulated-anthropic' });
+      // The list asks again by itself until the work has ended.
+      await row.getByText('done').waitFor();
+      await row.getByText('Check of an upstream').click();
+      await page.getByRole('complementary', { name: 'Long work' }).getByText(String(started['id']), { exact: true }).waitFor();
+      assert.equal(await page.getByRole('button', { name: 'Cancel' }).count(), 0, 'what has ended cannot be cancelled');
+      await page.getByRole('link', { name: 'Its result' }).click();
+      await page.getByText('✓ Healthy').waitFor();
+      pages.assertQuiet();
+    });
+
+    test('work that runs is cancelled in its panel, and a list that cannot be read says so and is read again', async () => {
+      const { page } = pages;
+      // An upstream that does not answer keeps its check running.
+      const silent = createServer((request) => void request.resume()).listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      opened.defer(() => void silent.close());
+      opened.defer(() => silent.closeAllConnections());
+      const baseUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`;
+      const layer = { upstreams: { silent: { vendor: 'openai-compatible', baseUrl } } };
+      await askApi(pages.context, 'POST', '/config/layers', { layer }, { 'if-match': '"0"' });
+      const path = '/upstreams/silent/checks';
+      const started = await eventually(
+        () => askApi(pages.context, 'POST', path, { may_call: true, timeout_s: 600 }).catch(() => undefined),
+        (answer) => answer !== undefined,
+      );
+      await page.route('**/api/v1/operations?**', (route) => route.fulfill({ status: 503, body: 'away' }), { times: 4 });
+      await page.goto(`/operations?operation=${String(started?.['id'])}`);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('row').filter({ hasText: 'silent' }).waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Cancel this work?' });
+      await dialog.getByText('The same without this page').click();
+      await dialog.getByText(`weir operations cancel ${String(started?.['id'])}`).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel it' }).click();
+      await page.getByText('It was cancelled.').waitFor();
+      pages.assertQuiet(/status of 503/);
+    });
+
+    test('everybody ends the own sessions, of this browser last', async () => {
+      const { page } = pages;
+      const other = await fetch(`${weir.consoleUrl}/api/v1/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', 'idempotency-key': crypto.randomUUID() },
+        body: JSON.stringify({ name: 'operator', password: 'a long enough passphrase' }),
+      });
+      assert.equal(other.status, 201, await other.text());
+      const cookie = other.headers.get('set-cookie')?.split(';')[0] ?? '';
+      const check = () => fetch(`${weir.consoleUrl}/api/v1/session`, { headers: { cookie } });
+      assert.equal((await check()).status, 200);
+      await page.goto('/settings/you');
+      await page
+        .getByRole('button', { name: /^End the session of/ })
+        .first()
+        .click();
+      await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click();
+      await page.getByText('The session has ended').first().waitFor();
+      await eventually(check, ({ status }) => status === 401);
+      pages.assertQuiet();
+    });
+
     for (const path of [
+      '/operations',
       '/settings',
       '/settings/people',
       '/settings/tokens',
@@ -121,6 +196,7 @@ describe(
       await page.getByText('Signed in as').waitFor();
       for (const name of ['People & ways in', 'Tokens', 'Configuration'])
         assert.equal(await page.getByRole('link', { name }).count(), 0, name);
+      await page.getByRole('button', { name: 'Sign out of this browser' }).waitFor();
       await page.getByLabel('Rows of tables').selectOption('compact');
       assert.equal(await page.evaluate<string>('document.documentElement.dataset.density'), 'compact');
       await page.goto('/settings/people');

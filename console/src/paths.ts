@@ -30,6 +30,7 @@ export const paths = {
   teams: '/teams',
   team: (name: string) => at('teams', name),
   audit: '/audit',
+  operations: '/operations',
   videos: '/videos',
 } as const;
 
@@ -50,6 +51,7 @@ export const placeOf = {
   price_draft: (id: string): Place => ({ to: paths.priceDraft(id) }),
   reconciliation: (id: string): Place => ({ to: paths.reconciliation(id) }),
   price_book: (number: string): Place => ({ to: paths.priceBook(number) }),
+  operation: (id: string): Place => ({ to: paths.operations, search: { operation: id } }),
 } as const;
 
 /** The changes of an object: `key:k3jd82ls0a`, `target:openai/gpt-5`. */

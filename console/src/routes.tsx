@@ -103,6 +103,11 @@ const pages = [
   createRoute({ ...under, path: '/teams', component: lazyRouteComponent(() => import('./pages/teams/teams-page.tsx'), 'TeamsPage') }),
   createRoute({ ...under, path: '/teams/$name', component: lazyRouteComponent(() => import('./pages/teams/team-page.tsx'), 'TeamPage') }),
   createRoute({ ...under, path: '/videos', component: lazyRouteComponent(() => import('./pages/videos/videos-page.tsx'), 'VideosPage') }),
+  createRoute({
+    ...under,
+    path: '/operations',
+    component: lazyRouteComponent(() => import('./pages/operations/operations-page.tsx'), 'OperationsPage'),
+  }),
   createRoute({ ...under, path: '/audit', component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage') }),
   createRoute({
     ...under,

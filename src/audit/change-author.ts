@@ -12,6 +12,8 @@ export type ChangeAuthor = {
   /** The IP address of an HTTP request. */
   readonly address?: string;
   readonly requestId?: string;
+  /** The browser of a sign-in. It is kept with the session, not in the audit log. */
+  readonly userAgent?: string;
 };
 
 /** An author with the time of the change in Unix milliseconds, and what the author has seen. */

@@ -14,6 +14,10 @@ export type Operations = {
   'session.confirm': { params: {}; query: {}; body: { code: string } | { password: string }; reply: { confirmed: boolean } };
   /** Sets the password of the person, and ends its other sessions */
   'session.set_password': { params: {}; query: {}; body: { password: string }; reply: undefined };
+  /** Where the person who asks is signed in, newest first */
+  'sessions.list': { params: {}; query: {}; body: undefined; reply: { items: readonly ({ id: string; way: "link" | "password" | "oidc"; created_at: string; signed_in_at: string; used_at: string; expires_at: string; address: string | null; user_agent: string | null; is_present: boolean })[]; next_cursor: string | null; as_of: string } };
+  /** Ends one session of the person who asks: a browser that was lost, or left open */
+  'sessions.end': { params: { id: string }; query: {}; body: undefined; reply: undefined };
   /** All people, oldest first */
   'people.list': { params: {}; query: {}; body: undefined; reply: { items: readonly ({ id: string; name: string; role: "viewer" | "owner" | "finance" | "operator"; users: readonly (string)[]; email: string | null; has_password: boolean; oidc: { issuer: string; subject: string } | null; created_at: string; disabled_at: string | null })[]; next_cursor: string | null; as_of: string } };
   /** Makes a person, who signs in by a link at first */

@@ -10,6 +10,8 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'session.ways': 'GET /api/v1/session/ways',
   'session.confirm': 'POST /api/v1/session/confirm',
   'session.set_password': 'PUT /api/v1/session/password',
+  'sessions.list': 'GET /api/v1/sessions',
+  'sessions.end': 'DELETE /api/v1/sessions/{id}',
   'people.list': 'GET /api/v1/people',
   'people.create': 'POST /api/v1/people',
   'people.get': 'GET /api/v1/people/{id}',

@@ -46,3 +46,9 @@ export const entries: readonly (readonly Entry[])[] = [
     { text: 'Settings', to: paths.settings, icon: 'settings', letter: 's', permission: 'usage:read' },
   ],
 ];
+
+/** Pages without a place in the navigation: the search, a letter and other pages lead there. */
+const further: readonly Entry[] = [{ text: 'Long work', to: paths.operations, icon: 'clock', letter: 'w', permission: 'usage:read' }];
+
+/** All pages that have a name. */
+export const allEntries: readonly Entry[] = [...entries.flat(), ...further];

@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useKeys } from '../ui/use-keys.ts';
-import { entries } from './entries.ts';
+import { allEntries, entries } from './entries.ts';
 import { chooseTheme, presentTheme } from './appearance.ts';
 import { Freshness } from './freshness.tsx';
 import styles from './frame.module.css';
@@ -111,7 +111,7 @@ function useGoTo(): void {
     return () => clearTimeout(timer);
   }, [isGoing]);
   const letters = Object.fromEntries(
-    entries.flat().map(({ letter, to }) => [
+    allEntries.map(({ letter, to }) => [
       letter,
       () => {
         setIsGoing(false);

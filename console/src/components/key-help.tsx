@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField } from '../ui/field.tsx';
 import { areLettersOn } from '../ui/use-keys.ts';
-import { entries } from './entries.ts';
+import { allEntries } from './entries.ts';
 import styles from './key-help.module.css';
 
 const shortcuts: readonly (readonly [keys: string, meaning: string])[] = [
@@ -26,7 +26,7 @@ export function KeyHelp({ open, onClose }: { readonly open: boolean; readonly on
     <Dialog open={open} onClose={onClose} title="Keyboard">
       <table className={styles['table']}>
         <tbody>
-          {[...shortcuts, ...entries.flat().map(({ letter, text }) => [`g ${letter}`, text] as const)].map(([keys, meaning]) => (
+          {[...shortcuts, ...allEntries.map(({ letter, text }) => [`g ${letter}`, text] as const)].map(([keys, meaning]) => (
             <tr key={keys}>
               <th scope="row">
                 <kbd>{keys}</kbd>

@@ -4,6 +4,7 @@ import { showCount } from '../format/numbers.ts';
 import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { say } from '../ui/toasts.tsx';
+import { LongWorkLink } from './long-work-link.tsx';
 import styles from './operation-progress.module.css';
 import { hasEnded, type LongWork } from './use-operation.ts';
 
@@ -25,6 +26,7 @@ export function OperationProgress({ operation, what }: { readonly operation: Lon
       <Button icon="stop" disabledBecause={isCancelling ? 'It is ending.' : undefined} onClick={cancel}>
         Cancel
       </Button>
+      <LongWorkLink id={id} />
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { may } from '../api/sign-in.ts';
 import { paths, type Place, placeOfObject } from '../paths.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { entries } from './entries.ts';
+import { allEntries } from './entries.ts';
 import styles from './palette.module.css';
 import { useSession } from './use-page.ts';
 
@@ -29,8 +29,7 @@ function useHits(text: string): { readonly hits: readonly Hit[]; readonly isAski
   const session = useSession();
   const wanted = useDeferredValue(text.trim());
   const found = useQuery({ ...question('search', { query: { q: wanted } }), enabled: wanted !== '', placeholderData: keepPreviousData });
-  const pages = entries
-    .flat()
+  const pages = allEntries
     .filter(({ permission, text: name }) => may(session, permission) && name.toLowerCase().includes(wanted.toLowerCase()))
     .map(({ to, icon, text: name }): Hit => ({ key: to, icon, text: name, kind: 'page', place: { to } }));
   const objects = (wanted === '' ? [] : (found.data?.items ?? [])).map(({ kind, id, label }): Hit => ({

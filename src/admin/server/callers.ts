@@ -20,11 +20,11 @@ export type Callers = {
 };
 
 /** A caller without a session: of the operations that anybody may run. */
-const nobody = (request: FastifyRequest): Principal => ({
-  permissions: new Set(),
-  users: [],
-  author: { actor: 'anybody', via: 'api', address: request.ip, requestId: request.id },
-});
+function nobody({ ip: address, id: requestId, headers }: FastifyRequest): Principal {
+  const userAgent = headers['user-agent'];
+  const author = { actor: 'anybody', via: 'api', address, requestId, ...(userAgent !== undefined && { userAgent }) } as const;
+  return { permissions: new Set(), users: [], author };
+}
 
 export function createCallers<Services>(options: AdminOptions<Services>, limits: AdminLimits): Callers {
   const { authenticate, address, clock } = options;

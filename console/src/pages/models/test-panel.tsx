@@ -6,6 +6,7 @@ import type { Money } from '../../format/money.ts';
 import { Amount } from '../../components/amount.tsx';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { LongWorkLink } from '../../components/long-work-link.tsx';
 import { one } from '../../components/search-params.ts';
 import { useChange } from '../../components/use-change.ts';
 import { hasEnded, type LongWork, useOperation } from '../../components/use-operation.ts';
@@ -120,7 +121,8 @@ function Outcome({ work }: { readonly work: LongWork }) {
   return (
     <>
       <p role="status">
-        {hasEnded(work) ? `Ended: ${calls.filter(({ verdict }) => verdict === 'passed').length} of ${calls.length} answered` : 'Calling…'}
+        {hasEnded(work) ? `Ended: ${calls.filter(({ verdict }) => verdict === 'passed').length} of ${calls.length} answered` : 'Calling…'}{' '}
+        <LongWorkLink id={work.id} />
       </p>
       {work.problem !== null && <Notice tone="bad">{work.problem.detail}</Notice>}
       {calls.length > 0 && <DataTable caption="Calls of the test" columns={columns} rows={calls} keyOf={(each) => each.interface} />}

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { may, signOut } from '../../api/sign-in.ts';
+import { signOut } from '../../api/sign-in.ts';
 import { chooseDensity, chooseTheme, chooseZone, presentDensity, presentTheme, presentZoneChoice } from '../../components/appearance.ts';
 import { ChangeDialog } from '../../components/change-dialog.tsx';
 import { useSession } from '../../components/use-page.ts';
@@ -9,7 +9,7 @@ import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { areLettersOn } from '../../ui/use-keys.ts';
-import { SessionsTable } from './sessions-table.tsx';
+import { OwnSessions } from './sessions-table.tsx';
 import styles from './settings.module.css';
 
 /** What is only about the person at this browser: appearance, shortcuts, zone, password and sessions. */
@@ -39,9 +39,9 @@ export function OwnSection() {
           </Button>
         </p>
       </Panel>
-      {person !== null && may(session, 'people:write') && (
+      {person !== null && (
         <Panel title="Your sessions">
-          <SessionsTable id={person.id} />
+          <OwnSessions />
         </Panel>
       )}
       {isChanging && <PasswordDialog onClose={() => setIsChanging(false)} />}

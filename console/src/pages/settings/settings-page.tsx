@@ -54,6 +54,9 @@ export function SettingsPage() {
             {text}
           </Link>
         ))}
+        <Link to={paths.operations} className={tabClass}>
+          Long work
+        </Link>
       </Tabs>
       <Content />
     </>

@@ -7,6 +7,7 @@ import { question } from '../../api/query-client.ts';
 import { lacks } from '../../api/sign-in.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { LongWorkLink } from '../../components/long-work-link.tsx';
 import { one } from '../../components/search-params.ts';
 import { useChange } from '../../components/use-change.ts';
 import { hasEnded, type LongWork, useOperation } from '../../components/use-operation.ts';
@@ -154,6 +155,7 @@ function CheckProgress({ work, upstream }: { readonly work: LongWork; readonly u
             Stop
           </Button>
         )}
+        <LongWorkLink id={work.id} />
       </p>
       {work.state === 'cancelled' && <Notice tone="info">The check was stopped. What it found until then is here.</Notice>}
       {work.problem !== null && <Notice tone="bad">{work.problem.detail}</Notice>}

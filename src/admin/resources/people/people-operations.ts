@@ -3,14 +3,13 @@ import { Type } from 'typebox';
 import { roles } from '../../../accounts/people/permissions.ts';
 import type { People } from '../../../accounts/people/people.ts';
 import type { Person, PersonEdit } from '../../../accounts/people/person.ts';
-import type { Session } from '../../../accounts/people/session.ts';
-import { signInWays } from '../../../accounts/people/session.ts';
 import type { Sessions } from '../../../accounts/people/sessions.ts';
 import type { SignIns } from '../../../accounts/people/sign-ins.ts';
 import { instant, nullable, optionalInstant, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
+import { encodeSession, openSessionSchema } from '../session/own-sessions.ts';
 
 export type PeopleServices = {
   readonly people: People;
@@ -164,30 +163,6 @@ export const createLink = operation({
   },
 });
 
-const sessionSchema = record({
-  id: Type.String(),
-  way: Type.Enum(signInWays),
-  created_at: Type.String(),
-  signed_in_at: Type.String(),
-  used_at: Type.String({ description: 'To about a minute.' }),
-  expires_at: Type.String(),
-  address: nullable(Type.String()),
-  user_agent: nullable(Type.String()),
-  is_present: Type.Boolean({ description: 'The session of this request.' }),
-});
-
-const encodeSession = (session: Session, presentId: string | undefined) => ({
-  id: session.id,
-  way: session.way,
-  created_at: instant(session.createdAtMs),
-  signed_in_at: instant(session.signedInAtMs),
-  used_at: instant(session.usedAtMs),
-  expires_at: instant(session.expiresAtMs),
-  address: session.address ?? null,
-  user_agent: session.userAgent ?? null,
-  is_present: session.id === presentId,
-});
-
 const listSessions = operation({
   id: 'people.list_sessions',
   method: 'GET',
@@ -195,7 +170,7 @@ const listSessions = operation({
   summary: 'The sessions of a person, newest first',
   access: 'people:write',
   params: idParams,
-  reply: pageSchema(sessionSchema),
+  reply: pageSchema(openSessionSchema),
   handle: async ({ params }, { services, principal, nowMs }: Context) => {
     const { id } = await find(services, params.id);
     const sessions = await services.sessions.list(id);

@@ -13,6 +13,7 @@ import { instant, nullable, optionalInstant, record, request } from '../../contr
 import { operation } from '../../define-operation.ts';
 import type { Answer, Operation } from '../../operation.ts';
 import { AdminProblem } from '../../problem.ts';
+import { ownSession, ownSessionOperations } from './own-sessions.ts';
 
 export type SessionServices = {
   readonly people: Pick<People, 'find'>;
@@ -180,14 +181,6 @@ export const getSession = operation({
   }),
 });
 
-/** The present session of a person. Tokens have none. */
-function ownSession(principal: Principal): { readonly personId: string; readonly sessionId: string } {
-  const { personId, sessionId } = principal;
-  if (personId === undefined || sessionId === undefined)
-    throw new AdminProblem('not_found', 'Only a person has such a session: a key or token signs in again.');
-  return { personId, sessionId };
-}
-
 const endSession = operation({
   id: 'session.delete',
   method: 'DELETE',
@@ -258,4 +251,5 @@ export const sessionOperations: readonly Operation<SessionServices>[] = [
   endSession,
   confirmSession,
   setPassword,
+  ...ownSessionOperations,
 ];
