@@ -1,27 +1,24 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 
-import { serveWeir } from '../support/serve-weir.ts';
-import type { ServedWeir } from '../support/start-weir.ts';
 import { askApi, signInAs } from './ask-api.ts';
 import { findChromium } from './find-chromium.ts';
 import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { type ServedConsole, serveConsole } from './serve-console.ts';
 
 const chromiumPath = findChromium();
 /** Characters that would be markup, in a note that another person has written. */
 const hostile = '<img src=x onerror=alert(1)> \u202eevil';
 
 describe('the audit log in the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
-  let weir: ServedWeir;
+  let weir: ServedConsole;
   let pages: Pages;
   let keyId: string;
   const opened = new AsyncDisposableStack();
 
   before(async () => {
-    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    weir = opened.use(await serveConsole());
     pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
     const { page, context } = pages;
     await page.goto(weir.consoleLink);
@@ -89,12 +86,7 @@ describe('the audit log in the console', { skip: chromiumPath === undefined ? 't
 
   test('a row that somebody changed in the database is red, and named', async () => {
     const { page } = pages;
-    const database = new DatabaseSync(join(weir.dataDirectory, 'weir.sqlite'));
-    database.exec('pragma busy_timeout = 5000');
-    const triggers = database.prepare("select name from sqlite_master where type = 'trigger' and tbl_name = 'audit_log'").all();
-    const drops = triggers.map(({ name }) => `drop trigger "${String(name)}";`).join(' ');
-    database.exec(`begin immediate; ${drops} update audit_log set actor = 'person:mallory' where sequence = 2; commit`);
-    database.close();
+    await weir.tamper('audit_log', "update audit_log set actor = 'person:mallory' where sequence = 2");
     await page.goto('/audit');
     await page.getByRole('alert').getByText('broken at row 2').waitFor();
     await page.getByRole('button', { name: 'Open the row' }).click();

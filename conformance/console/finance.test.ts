@@ -3,23 +3,22 @@ import { after, before, describe, test } from 'node:test';
 
 import { type ConsoleClient, signInByLink } from '../admin/console-client.ts';
 import { eventually } from '../support/http.ts';
-import { serveWeir } from '../support/serve-weir.ts';
-import type { ServedWeir } from '../support/start-weir.ts';
 import { findChromium } from './find-chromium.ts';
 import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { type ServedConsole, serveConsole } from './serve-console.ts';
 import { linkFor } from './sign-in-as.ts';
 
 const chromiumPath = findChromium();
 
 describe('the console for finance', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
-  let weir: ServedWeir;
+  let weir: ServedConsole;
   let pages: Pages;
   let operator: ConsoleClient;
   let call = '';
   const opened = new AsyncDisposableStack();
 
   before(async () => {
-    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    weir = opened.use(await serveConsole());
     operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
     for (const user of ['billed-bea', 'billed-ben']) {
       const { secret } = (await operator.send('POST', '/api/v1/keys', { user, name: 'app' })).body;

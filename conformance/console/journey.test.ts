@@ -5,10 +5,9 @@ import type { Page } from 'playwright-core';
 
 import { type ConsoleClient, signInByLink } from '../admin/console-client.ts';
 import { eventually } from '../support/http.ts';
-import { serveWeir } from '../support/serve-weir.ts';
-import type { ServedWeir } from '../support/start-weir.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, openPages, type Pages } from './open-pages.ts';
+import { type ServedConsole, serveConsole } from './serve-console.ts';
 
 const chromiumPath = findChromium();
 const skip = chromiumPath === undefined ? 'there is no Chromium on this machine' : false;
@@ -41,14 +40,12 @@ async function goTo(page: Page, letter: string, title: string): Promise<void> {
 }
 
 describe('journeys through the console', { skip }, () => {
-  let weir: ServedWeir;
+  let weir: ServedConsole;
   let pages: Pages;
   const opened = new AsyncDisposableStack();
 
   before(async () => {
-    weir = opened.use(
-      await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, config: 'console: { ownersMakeKeys: true }\n', monitor: false }),
-    );
+    weir = opened.use(await serveConsole({ config: 'console: { ownersMakeKeys: true }\n' }));
     pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
   });
   after(() => opened.disposeAsync());

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
-import { serveWeir } from '../support/serve-weir.ts';
-import type { ServedWeir } from '../support/start-weir.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, openPages, type Pages } from './open-pages.ts';
+import { type ServedConsole, serveConsole } from './serve-console.ts';
 
 const chromiumPath = findChromium();
 const views = [
@@ -14,12 +13,12 @@ const views = [
 ];
 
 describe('the pages of the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
-  let weir: ServedWeir;
+  let weir: ServedConsole;
   let pages: Pages;
   const opened = new AsyncDisposableStack();
 
   before(async () => {
-    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    weir = opened.use(await serveConsole());
     pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
   });
   after(() => opened.disposeAsync());

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 
-import { serveWeir } from '../support/serve-weir.ts';
-import type { ServedWeir } from '../support/start-weir.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, openPages, type Pages } from './open-pages.ts';
+import { type ServedConsole, serveConsole } from './serve-console.ts';
 
 const chromiumPath = findChromium();
 const views = [
@@ -24,12 +23,12 @@ const refused = /^Failed to load resource: .* status of 4\d\d/;
 const kite = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAEklEQVR4nGP4z8CAB+GTG8HSALfKY52fTcuYAAAAAElFTkSuQmCC', 'base64');
 
 describe('the playground of the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
-  let weir: ServedWeir;
+  let weir: ServedConsole;
   let pages: Pages;
   const opened = new AsyncDisposableStack();
 
   before(async () => {
-    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    weir = opened.use(await serveConsole());
     pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
     pages.context.setDefaultTimeout(12_000);
     await pages.page.goto(weir.consoleLink);

@@ -3,10 +3,9 @@ import { after, before, describe, test } from 'node:test';
 
 import { type ConsoleClient, signInByLink } from '../admin/console-client.ts';
 import { eventually } from '../support/http.ts';
-import { serveWeir } from '../support/serve-weir.ts';
-import type { ServedWeir } from '../support/start-weir.ts';
 import { findChromium } from './find-chromium.ts';
 import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { type ServedConsole, serveConsole } from './serve-console.ts';
 import { linkFor } from './sign-in-as.ts';
 
 const chromiumPath = findChromium();
@@ -21,7 +20,7 @@ function nanosOf(text: string): bigint {
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 describe('the prices of the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
-  let weir: ServedWeir;
+  let weir: ServedConsole;
   let pages: Pages;
   let viewer: Pages;
   let operator: ConsoleClient;
@@ -29,7 +28,7 @@ describe('the prices of the console', { skip: chromiumPath === undefined ? 'ther
   const opened = new AsyncDisposableStack();
 
   before(async () => {
-    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    weir = opened.use(await serveConsole());
     operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
     secret = String((await operator.send('POST', '/api/v1/keys', { user: 'priced-paula', name: 'ci' })).body['secret']);
     const link = await linkFor(operator, 'Vera', 'viewer');

@@ -7,17 +7,16 @@ import { after, before, describe, test } from 'node:test';
 import { openAiPage, openAiResult } from '../../src/billing/reconciliation/testing/reconciliation-kit.ts';
 import { type ConsoleClient, signInByLink } from '../admin/console-client.ts';
 import { eventually } from '../support/http.ts';
-import { serveWeir } from '../support/serve-weir.ts';
-import type { ServedWeir } from '../support/start-weir.ts';
 import { findChromium } from './find-chromium.ts';
 import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { type ServedConsole, serveConsole } from './serve-console.ts';
 import { linkFor } from './sign-in-as.ts';
 
 const chromiumPath = findChromium();
 const model = 'gpt-5-mini-2025-08-07';
 
 describe('reconciliation in the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
-  let weir: ServedWeir;
+  let weir: ServedConsole;
   let pages: Pages;
   let operator: ConsoleClient;
   const calls: { readonly id: string; readonly output: number; readonly input: number }[] = [];
@@ -26,7 +25,7 @@ describe('reconciliation in the console', { skip: chromiumPath === undefined ? '
   const opened = new AsyncDisposableStack();
 
   before(async () => {
-    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+    weir = opened.use(await serveConsole());
     operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
     const { secret } = (await operator.send('POST', '/api/v1/keys', { user: 'compared-carl', name: 'app' })).body;
     for (const content of ['hello', 'a longer question than the one before it']) {
@@ -90,6 +89,8 @@ describe('reconciliation in the console', { skip: chromiumPath === undefined ? '
     await page.getByRole('button', { name: 'Accept …' }).click();
     await page.getByLabel('Note', { exact: true }).fill('credit note 77');
     await page.getByRole('button', { name: 'Accept', exact: true }).click();
+    // The page has its new state a moment before the dialog closes, and until then the note is in both.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByText('differs, accepted').waitFor();
     await page.getByText('credit note 77').waitFor();
     pages.assertQuiet();

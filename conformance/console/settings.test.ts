@@ -5,11 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
-import { serveWeir } from '../support/serve-weir.ts';
-import type { ServedWeir } from '../support/start-weir.ts';
 import { askApi, signInAs } from './ask-api.ts';
 import { findChromium } from './find-chromium.ts';
 import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { type ServedConsole, serveConsole } from './serve-console.ts';
 
 const chromiumPath = findChromium();
 
@@ -17,12 +16,12 @@ describe(
   'settings and the sign-in of command lines',
   { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false },
   () => {
-    let weir: ServedWeir;
+    let weir: ServedConsole;
     let pages: Pages;
     const opened = new AsyncDisposableStack();
 
     before(async () => {
-      weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, monitor: false }));
+      weir = opened.use(await serveConsole());
       pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
       await pages.page.goto(weir.consoleLink);
       await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();

@@ -3,23 +3,22 @@ import { stat } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
-import { serveWeir } from '../support/serve-weir.ts';
-import type { ServedWeir } from '../support/start-weir.ts';
 import { askApi, signInAs } from './ask-api.ts';
 import { findChromium } from './find-chromium.ts';
 import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { type ServedConsole, serveConsole } from './serve-console.ts';
 
 const chromiumPath = findChromium();
 
 describe('videos in the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
-  let weir: ServedWeir;
+  let weir: ServedConsole;
   let pages: Pages;
   const secrets: Record<string, string> = {};
   const opened = new AsyncDisposableStack();
 
   before(async () => {
     const config = 'console: { readContent: true }\n';
-    weir = opened.use(await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' }, config, monitor: false }));
+    weir = opened.use(await serveConsole({ config }));
     pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
     await pages.page.goto(weir.consoleLink);
     await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();
