@@ -1,6 +1,6 @@
 // The cost of a call in the store's thread, with a temporary database: `node bench/booking.ts [postgres]`. Calls are
 // booked, and then followed: the follower writes the facts of lists and figures. On PostgreSQL the server's own time is
-// additional.
+// additional. The bytes are those of the database with its indexes, after `vacuum` on PostgreSQL.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,13 +20,17 @@ import { bookedCalls, createBatches } from './book-entries.ts';
 const rowsMeasured = 20_000;
 const startMs = Date.UTC(2026, 0, 5, 9);
 
-type Engine = { readonly database: Database; readonly end: () => Promise<unknown> };
+type Engine = { readonly database: Database; readonly bytes: () => Promise<number>; readonly end: () => Promise<unknown> };
 
 function useSqlite(): Promise<Engine> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-booking-'));
   const connection = openStoreDatabase({ path: join(folder, 'weir.sqlite'), readOnly: false, busyTimeoutMs: 5000 });
   return Promise.resolve({
     database: createSqliteDatabase(connection),
+    bytes: () => {
+      const [pages, size] = ['page_count', 'page_size'].map((name) => Number(connection.first(`pragma ${name}`)?.[name]));
+      return Promise.resolve((pages ?? 0) * (size ?? 0));
+    },
     end: async () => {
       connection.close();
       rmSync(folder, { recursive: true, force: true });
@@ -38,7 +42,11 @@ async function usePostgres(): Promise<Engine> {
   const server = await startPostgres();
   const pool = openPool({ url: server.url(), ...oneConnection });
   await migrateDatabase(pool);
-  return { database: createPostgresDatabase(pool), end: () => pool.close().then(server.close) };
+  const bytes = async (): Promise<number> => {
+    await server.query('vacuum full');
+    return Number(await server.query('select pg_database_size(current_database())'));
+  };
+  return { database: createPostgresDatabase(pool), bytes, end: () => pool.close().then(server.close) };
 }
 
 /** Rows of a step, as the gateway's follower has them. */
@@ -55,7 +63,7 @@ try {
     const { user, system } = process.threadCpuUsage(before);
     return ((user + system) / rows).toFixed(2).padStart(12);
   };
-  console.log(`${'CPU µs a row of batches of'.padEnd(40)}       booked     followed   ms a batch`);
+  console.log(`${'CPU µs a row of batches of'.padEnd(40)}       booked     followed   ms a batch  bytes a row`);
   for (const [index, calls] of bookedCalls.entries()) {
     const count = Math.ceil(rowsMeasured / calls.rows);
     const batches = createBatches(calls, count * 2, startMs + index * 60_000);
@@ -65,6 +73,7 @@ try {
     const follow = async (): Promise<void> => {
       while ((await followCalls(followedAtOnce, startMs)) === 'more');
     };
+    const bytesBefore = await engine.bytes();
     // The first half warms up.
     await book(batches.slice(0, count));
     await follow();
@@ -72,7 +81,8 @@ try {
     const booked = await measure(count * calls.rows, () => book(batches.slice(count)));
     const batchMs = (performance.now() - before) / count;
     const followed = await measure(count * calls.rows, follow);
-    console.log(`${calls.name.padEnd(40)} ${booked} ${followed} ${batchMs.toFixed(2).padStart(12)}`);
+    const bytes = ((await engine.bytes()) - bytesBefore) / (2 * count * calls.rows);
+    console.log(`${calls.name.padEnd(40)} ${booked} ${followed} ${batchMs.toFixed(2).padStart(12)} ${bytes.toFixed(0).padStart(12)}`);
   }
 } finally {
   await engine.end();

@@ -1,4 +1,3 @@
-import { idleGate } from '../src/gateway/admission/overload/gatekeeper.ts';
 import { errorCodes, type ErrorCode } from '../src/inference/gateway-error.ts';
 import { environmentVariables } from '../src/main/environment.ts';
 import { configSchema } from '../src/main/config/config-schema.ts';
@@ -6,14 +5,9 @@ import { gatewayOpenApi } from '../src/gateway/server/routes/open-api.ts';
 import { adminOpenApi } from '../src/admin/open-api.ts';
 import { operations } from '../src/admin/resources/registry.ts';
 import { monitorOpenApi } from '../src/monitor/open-api.ts';
-import { createMetricFamilies } from '../src/gateway/telemetry/metric-families.ts';
-import { addGatewayGauges } from '../src/gateway/server/gateway-gauges.ts';
-import { addProcessMetrics } from '../src/main/assembly/telemetry/process-metrics.ts';
-import { addAlertMetrics } from '../src/main/assembly/alerts/open-alerts.ts';
-import { addRefusalMetrics } from '../src/main/assembly/telemetry/open-refusals.ts';
-import { addSpanMetrics } from '../src/main/assembly/telemetry/assemble-telemetry.ts';
-import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';
 import { writeConsoleRoutes, writeConsoleTypes } from './console-types.ts';
+import { readMetricTable } from './dashboards/metric-table.ts';
+import { writeObservabilityFiles } from './dashboards/observability-files.ts';
 import { errorMeanings, errorSections } from './error-meanings.ts';
 import { writeLogsPage } from './logs-page.ts';
 import { writeTimeoutsPage } from './timeouts-page.ts';
@@ -137,22 +131,7 @@ function errorsPage(): string {
 }
 
 function metricsPage(): string {
-  const registry = createMetricRegistry();
-  createMetricFamilies(registry, { calls: () => 0, streams: () => 0 });
-  addGatewayGauges(registry, {
-    journal: { pendingEntries: () => 0, unavailableReason: () => undefined },
-    health: { report: () => [] },
-    gatekeeper: { state: () => idleGate },
-  });
-  addRefusalMetrics(registry, () => 0);
-  addSpanMetrics(registry, () => ({ sent: 0, dropped: 0 }));
-  addAlertMetrics(
-    registry,
-    () => new Map(),
-    () => ({ delivered: 0, failed: 0, givenUp: 0 }),
-  );
-  addProcessMetrics(registry)();
-  const metrics = registry.snapshot();
+  const metrics = readMetricTable();
   const rows = metrics.map(
     ({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
   );
@@ -186,6 +165,7 @@ function metricsPage(): string {
 export function generatedDocs(): Readonly<Record<string, string>> {
   const admin = adminOpenApi(operations);
   return {
+    ...writeObservabilityFiles(),
     'console/src/api/operations.ts': writeConsoleTypes(admin),
     'console/src/api/routes.ts': writeConsoleRoutes(admin),
     'docs/reference/config.md': configPage(),

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
+import { alertQueries } from '../../checks/dashboards/alert-rules.ts';
+import { dashboards } from '../../checks/dashboards/observability-files.ts';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { usdDecimal } from '../../src/billing/statistics/usd-decimal.ts';
+import { errorCodes } from '../../src/inference/gateway-error.ts';
 import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
 import { openLedger } from '../support/read-ledger.ts';
 import { call, eventually, post } from '../support/http.ts';
@@ -10,6 +13,8 @@ import { chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
 import { type Collector, startCollector } from '../support/start-collector.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+
+import { findMissingSeries } from './find-missing-series.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -200,6 +205,30 @@ test('the metrics are the sums of the books, and no call stays in flight', async
   assert.equal(sumSamples(samples, 'weir_refusals_total', { code: 'model_not_found' }), chatInterfaces.length);
   assert.ok(sumSamples(samples, 'gen_ai_client_operation_time_per_output_chunk_seconds_count') > 0);
   assert.ok(sumSamples(samples, 'gen_ai_server_time_to_first_token_seconds_count') > 0);
+});
+
+test('dashboards and alert rules select series that a scrape has, by labels and values that it has', async () => {
+  await readBooks();
+  const samples = readExposition((await call(simulated.weir.metricsUrl)).text);
+  const queries = dashboards.flatMap(({ rows }) => rows.flatMap(({ panels }) => panels.flatMap((panel) => panel.queries)));
+  const missing = findMissingSeries([...queries.map(({ query }) => query), ...alertQueries], samples);
+  assert.ok(queries.length > 40 && alertQueries.length > 15);
+  // A gateway in the process of a test has no watchdog and no release. No call here is retried, limited or shed, and
+  // none uses a tool.
+  const unseen = [
+    'weir_build_info: commit',
+    'weir_limit_refusals_total',
+    'weir_loop_longest_silence_seconds',
+    'weir_loop_watchdog_restarts',
+    'weir_refusals_total{code=overloaded}',
+    'weir_retries_total',
+    'weir_tool_run_duration_seconds',
+  ];
+  assert.deepEqual(
+    missing.filter((name) => !unseen.includes(name)),
+    [],
+  );
+  assert.ok(Object.hasOwn(errorCodes, 'overloaded'));
 });
 
 test("each call is a span in its client's trace, each attempt is a span below it, and the upstream receives that span's id", async () => {
