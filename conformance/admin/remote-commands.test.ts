@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -392,5 +393,34 @@ describe('commands on another machine', () => {
     assert.match((await run('people', 'delete', '--remote', 'pia')).stderr, /missing required argument 'person'/);
     assert.match((await run('people', 'list', '--remote', 'http://10.0.0.5:8082')).stderr, /must be an https address/);
     assert.match((await run('people', 'list', '--remote', 'http://127.0.0.1:1')).stderr, /does not answer/);
+  });
+
+  test('a key of another gateway opens this one after an import, here and remotely, but its digest does not', async () => {
+    const secrets = ['sk-other-gateway-1', 'sk-other-gateway-2'];
+    const digests = secrets.map((secret) => createHash('sha256').update(secret).digest('hex'));
+    for (const [index, place] of [[], ['--remote', weir.consoleUrl]].entries()) {
+      const folder = mkdtempSync(join(away, 'import-'));
+      const [config, accounts] = [join(folder, 'config.yaml'), join(folder, 'accounts.json')];
+      writeFileSync(config, 'model_list: [{ model_name: a, litellm_params: { model: openai/a, api_key: k } }]');
+      const keys = [{ token: digests[index], key_name: 'sk-...ay-1', key_alias: 'moved', user_id: `mover-${index}` }];
+      writeFileSync(
+        accounts,
+        JSON.stringify({
+          keys: [...keys, { token: `${index}`.repeat(64), key_alias: 'closed', user_id: `mover-${index}`, blocked: true }],
+        }),
+      );
+      const command = ['import', 'litellm', config, '--accounts', accounts, '--apply', ...place];
+      const environment = place.length > 0 ? { WEIR_DATA_DIR: away, WEIR_ADMIN_TOKEN: token } : { WEIR_DATA_DIR: weir.dataDirectory };
+      const first = await runCommand(command, environment);
+      assert.match(first.stdout, /made 3 of 3 teams, users and keys/, first.stderr);
+      assert.match((await runCommand(command, environment)).stdout, /made 0 of 3[^]*key mover-\d\/moved exists: This secret already opens/);
+      const ask = async (key: string) => await fetch(`${weir.gatewayUrl}/v1/models`, { headers: { 'x-api-key': key } });
+      const opened = async () => (await ask(secrets[index] ?? '')).status;
+      for (let tries = 0; tries < 50 && (await opened()) !== 200; tries += 1) await delay(100);
+      assert.equal(await opened(), 200);
+      assert.equal((await ask(digests[index] ?? '')).status, 401);
+      const list = JSON.parse((await onThisMachine(`keys list --user mover-${index} --json`)).stdout) as { name: string; state: string }[];
+      assert.deepEqual(list.map(({ name, state }) => `${name} ${state}`).toSorted(), ['closed disabled', 'moved active']);
+    }
   });
 });

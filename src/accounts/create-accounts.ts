@@ -11,7 +11,7 @@ import type { ContentMode } from './content-mode.ts';
 import { type CallTags, sortTags } from './call-tags.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import { createHint } from './create-hint.ts';
-import { hashSecret } from './hash-secret.ts';
+import { hashDigest, hashSecret, sha256 } from './hash-secret.ts';
 import { createKeyManagement, type KeyManagement } from './manage-keys.ts';
 import { parseName } from './parse-name.ts';
 import { parseChosenSecret } from './parse-chosen-secret.ts';
@@ -28,6 +28,18 @@ type RequestedApiKey = {
   readonly responseRetentionDays?: number | undefined;
   readonly disconnectPolicy?: KeyDisconnectPolicy | undefined;
   readonly content?: ContentMode | undefined;
+  readonly limits?: AccessLimitsChange;
+  readonly tags?: CallTags;
+};
+
+/**
+ * A key that another gateway made: its secret, or the SHA-256 digest of it in lower-case hexadecimal, with the last
+ * characters of the secret as far as they are known.
+ */
+type ImportedApiKey = {
+  readonly userName: string;
+  readonly name: string;
+  readonly secret: string | { readonly sha256: string; readonly hint: string };
   readonly limits?: AccessLimitsChange;
   readonly tags?: CallTags;
 };
@@ -57,6 +69,11 @@ export type Accounts = Parts & {
    * that name.
    */
   readonly createApiKey: (key: RequestedApiKey) => Promise<CreatedApiKey>;
+  /**
+   * Creates a key that the secret of another gateway opens, and its user if there is none of that name. Rejects with
+   * `duplicate_name` if the user has a key of that name, and with `secret_in_use` if the secret opens another key.
+   */
+  readonly importApiKey: (key: ImportedApiKey) => Promise<ApiKey>;
   /**
    * Makes sure that a secret from the configuration opens this key. A call with the same secret changes nothing. If a
    * key of this name has another secret, it is replaced: the old secret ends, and the new key keeps the options.
@@ -125,6 +142,7 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
   const change = (): Change => changeNow(dependencies);
   return {
     createApiKey: (key) => createApiKey(dependencies, key),
+    importApiKey: (key) => importApiKey(dependencies, key),
     ensureApiKeyWithSecret: (key) => ensureApiKeyWithSecret(dependencies, key),
     findApiKey: async (reference) => {
       const key = (await store.listApiKeys()).find((candidate) => matches(candidate, reference));
@@ -164,10 +182,32 @@ async function createApiKey(dependencies: AccountsDependencies, requested: Reque
   const { strictTranslation = false, responseRetentionDays, disconnectPolicy, content } = requested;
   const limits = changeLimits(undefined, requested.limits ?? {});
   const options = { strictTranslation, responseRetentionDays, disconnectPolicy, content, limits, tags: requested.tags };
-  const key = await insertApiKey(dependencies, { id, userName, name, secret, ...options });
+  const hash = hashSecret(await dependencies.store.pepper(), secret);
+  const key = await insertApiKey(dependencies, { id, userName, name, hash, hint: createHint(secret), ...options });
   if (key === undefined) throw new AccountsError('duplicate_name', `The user ${userName} already has a key named ${name}.`);
   return { key, secret };
 }
+
+async function importApiKey(dependencies: AccountsDependencies, requested: ImportedApiKey): Promise<ApiKey> {
+  const { store, random } = dependencies;
+  const userName = parseName('user name', requested.userName);
+  const name = parseName('key name', requested.name);
+  const pepper = await store.pepper();
+  const { hash, hint } =
+    typeof requested.secret === 'string'
+      ? { hash: hashSecret(pepper, parseChosenSecret(requested.secret)), hint: createHint(requested.secret) }
+      : { hash: hashDigest(pepper, requested.secret.sha256), hint: requested.secret.hint };
+  const digest = typeof requested.secret === 'string' ? hashDigest(pepper, sha256(requested.secret)) : hash;
+  const holder = (await store.findApiKeyByHash(hash)) ?? (await store.findApiKeyByHash(digest));
+  if (holder !== undefined) throw new AccountsError('secret_in_use', describeHolder(holder));
+  const limits = changeLimits(undefined, requested.limits ?? {});
+  const options = { ...noOptions, limits, tags: requested.tags };
+  const key = await insertApiKey(dependencies, { id: generateId(idLength, random), userName, name, hash, hint, ...options });
+  if (key !== undefined) return key;
+  throw new AccountsError('duplicate_name', `The user ${userName} already has a key named ${name}.`);
+}
+
+const describeHolder = ({ name, userName }: ApiKey): string => `This secret already opens the key ${name} of the user ${userName}.`;
 
 const noOptions: KeyOptions = {
   strictTranslation: false,
@@ -187,6 +227,7 @@ async function ensureApiKeyWithSecret(
   const name = parseName('key name', requested.name);
   const secret = parseChosenSecret(requested.secret);
   const hash = hashSecret(await store.pepper(), secret);
+  const hint = createHint(secret);
   let options: KeyOptions = noOptions;
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
     const existing = await store.findApiKeyByHash(hash);
@@ -196,10 +237,9 @@ async function ensureApiKeyWithSecret(
       if (isPresent && isSame) return withoutHashes(existing);
       // The previous secret of another key is in use until it ends. That of this key becomes its present one again.
       const isInUse = isPresent || (!isSame && (existing.previousOpensUntilMs ?? 0) > dependencies.clock.nowMs());
-      if (isInUse)
-        throw new AccountsError('secret_in_use', `This secret already opens the key ${existing.name} of the user ${existing.userName}.`);
+      if (isInUse) throw new AccountsError('secret_in_use', describeHolder(existing));
     }
-    const inserted = await insertApiKey(dependencies, { id: generateId(idLength, random), userName, name, secret, ...options });
+    const inserted = await insertApiKey(dependencies, { id: generateId(idLength, random), userName, name, hash, hint, ...options });
     if (inserted !== undefined) return inserted;
     const namesake = (await store.listApiKeys()).find((key) => matches(key, { userName, name }));
     if (namesake === undefined || namesake.hash === hash) continue;
@@ -219,7 +259,7 @@ async function ensureApiKeyWithSecret(
 /** Undefined if the name or the secret is in use. */
 async function insertApiKey(
   { store, clock, random, author }: AccountsDependencies,
-  requested: { id: string; userName: string; name: string; secret: string } & KeyOptions,
+  requested: { id: string; userName: string; name: string; hash: string; hint: string } & KeyOptions,
 ): Promise<ApiKey | undefined> {
   const createdAtMs = clock.nowMs();
   const change: Change = { ...author, atMs: createdAtMs };
@@ -229,7 +269,7 @@ async function insertApiKey(
     userId: user.id,
     userName: user.name,
     name: requested.name,
-    hint: createHint(requested.secret),
+    hint: requested.hint,
     createdAtMs,
     strictTranslation: requested.strictTranslation,
     ...(requested.responseRetentionDays === undefined ? {} : { responseRetentionDays: requested.responseRetentionDays }),
@@ -239,8 +279,7 @@ async function insertApiKey(
     ...(requested.tags === undefined || Object.keys(requested.tags).length === 0 ? {} : { tags: sortTags(requested.tags) }),
     ...(user.limits === undefined ? {} : { userLimits: user.limits }),
   };
-  const hash = hashSecret(await store.pepper(), requested.secret);
-  return (await store.insertApiKey({ ...key, hash }, change)) ? key : undefined;
+  return (await store.insertApiKey({ ...key, hash: requested.hash }, change)) ? key : undefined;
 }
 
 function matches(key: ApiKey, reference: KeyReference): boolean {

@@ -8,7 +8,7 @@ import type { Logger } from '../platform/log.ts';
 import { generateSecret } from './api-key-format.ts';
 import { createAccounts } from './create-accounts.ts';
 import { createFakeAccountsStore } from './testing/fake-accounts-store.ts';
-import { hashSecret } from './hash-secret.ts';
+import { hashDigest, hashSecret, sha256 } from './hash-secret.ts';
 import { createKeyDirectory } from './key-directory.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import { testAuthor } from '../audit/testing/test-change.ts';
@@ -53,6 +53,28 @@ test('a loaded key is found in memory, with a generated and with a chosen secret
   assert.deepEqual(await directory.resolve('my-own-secret', signal), configured);
   assert.equal(directory.find('hash' in created.key ? 'x' : hashSecret('pepper', created.secret)), undefined, 'a hash opens nothing');
   assert.deepEqual(store.calls, callsAfterStart);
+});
+
+test('a key of another gateway is opened by its secret, of which only the digest is known, and not by the digest', async (context) => {
+  const { accounts, directory, signal } = setUp(context);
+  const [secret, plain] = ['sk-from-elsewhere', 'sk-also-from-elsewhere'];
+  const digest = sha256(secret);
+  const key = await accounts.importApiKey({ userName: 'alice', name: 'moved', secret: { sha256: digest, hint: 'here' } });
+  const other = await accounts.importApiKey({ userName: 'alice', name: 'known', secret: plain, limits: { concurrency: 2 } });
+  await directory.start();
+  assert.deepEqual(directory.find(secret), key);
+  assert.deepEqual(await directory.resolve(secret, signal), key);
+  assert.deepEqual(directory.find(plain), other);
+  assert.equal(directory.find(digest), undefined);
+  assert.equal(directory.find(hashDigest('pepper', digest)), undefined);
+  assert.equal(await directory.resolve(digest, signal), undefined);
+  await assert.rejects(accounts.importApiKey({ userName: 'bob', name: 'x', secret }), { code: 'secret_in_use' });
+  await assert.rejects(accounts.importApiKey({ userName: 'bob', name: 'x', secret: plain }), { code: 'secret_in_use' });
+  await assert.rejects(accounts.importApiKey({ userName: 'bob', name: 'x', secret: 'short' }), { code: 'invalid_secret' });
+  await assert.rejects(accounts.importApiKey({ userName: 'alice', name: 'known', secret: 'sk-third-secret' }), { code: 'duplicate_name' });
+  await accounts.disableApiKey(key.id);
+  await directory.refresh();
+  assert.equal(directory.find(secret), undefined);
 });
 
 test('F93, S7: ten thousand random keys cause no query', async (context) => {

@@ -84,14 +84,14 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     start: refreshes.start,
     find: (secret) => {
       const hash = secret.length > secretCharactersMax ? undefined : snapshot.hash(secret);
-      return hash === undefined ? undefined : enabled(snapshot.get(hash));
+      return hash === undefined ? undefined : enabled(snapshot.find(secret, hash));
     },
     resolve: async (secret, signal) => {
       signal.throwIfAborted();
       if (secret.length > secretCharactersMax) return undefined;
       const hash = snapshot.hash(secret);
       if (hash === undefined) return 'unavailable';
-      const key = snapshot.get(hash);
+      const key = snapshot.find(secret, hash);
       if (key !== undefined) return enabled(key);
       // A secret that an operator chose has no checksum: it is in memory since the last refresh, or does not exist.
       if (!snapshot.healthy() || parseSecret('sk-weir', secret) === undefined) return cached(hash);

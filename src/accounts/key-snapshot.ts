@@ -3,12 +3,18 @@ import type { Logger } from '../platform/log.ts';
 import { waitFor } from '../platform/wait-for.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { type ApiKey, type StoredApiKey, withoutHashes } from './api-key.ts';
-import { hashSecret } from './hash-secret.ts';
+import { parseSecret } from './api-key-format.ts';
+import { hashDigest, hashSecret, sha256 } from './hash-secret.ts';
 
 /** All keys that are not deleted, as the store had them at the last successful refresh. Disabled keys are included. */
 export type KeySnapshot = {
   /** The hash that a secret is stored under; undefined before the first load. */
   readonly hash: (secret: string) => string | undefined;
+  /**
+   * The key in memory that a secret opens now, given also its hash. A secret that was not generated here may open a key
+   * that was imported with the digest of its secret.
+   */
+  readonly find: (secret: string, hash: string) => ApiKey | undefined;
   /** The key that a hash opens now: that of its present secret, or of its previous one until that ends. */
   readonly get: (hash: string) => ApiKey | undefined;
   /**
@@ -78,9 +84,16 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     options.onLoaded?.({ pepper, keys: stored });
   }
 
+  const get = (hash: string): ApiKey | undefined => keys.get(hash) ?? opened(previous.get(hash), clock.nowMs());
+
   return {
     hash: (secret) => (pepper === undefined ? undefined : hashSecret(pepper, secret)),
-    get: (hash) => keys.get(hash) ?? opened(previous.get(hash), clock.nowMs()),
+    find: (secret, hash) => {
+      const key = get(hash);
+      if (key !== undefined || pepper === undefined || parseSecret('sk-weir', secret) !== undefined) return key;
+      return get(hashDigest(pepper, sha256(secret)));
+    },
+    get,
     refresh: async () => {
       try {
         await load();

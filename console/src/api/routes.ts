@@ -47,6 +47,7 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'users.update': 'PATCH /api/v1/users/{name}',
   'keys.list': 'GET /api/v1/keys',
   'keys.create': 'POST /api/v1/keys',
+  'keys.import': 'POST /api/v1/keys/import',
   'keys.batch': 'POST /api/v1/keys/batch',
   'keys.get': 'GET /api/v1/keys/{id}',
   'keys.update': 'PATCH /api/v1/keys/{id}',

@@ -39,6 +39,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   prices: async (program, environment) => (await import('./prices.ts')).addPriceCommands(program, () => withConfigPath(environment)),
   credits: async (...to) => (await import('./credits.ts')).addCreditCommands(...to),
   config: async (program, environment) => (await import('./config.ts')).addConfigCommands(program, () => withConfigPath(environment)),
+  import: async (...to) => (await import('./import.ts')).addImportCommands(...to),
   doctor: async (...to) => (await import('./doctor.ts')).addDoctorCommand(...to),
 };
 

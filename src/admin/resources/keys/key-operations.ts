@@ -6,6 +6,7 @@ import { disconnectPolicies } from '../../../accounts/disconnect-policy.ts';
 import type { Accounts } from '../../../accounts/create-accounts.ts';
 import type { KeyQuery, ListedApiKey } from '../../../accounts/key-store.ts';
 import { bulkKeysMax, overlapMsMax } from '../../../accounts/manage-keys.ts';
+import { chosenSecretCharactersMin, secretCharactersMax } from '../../../accounts/secret-limits.ts';
 import { type CallTags, isCallTags, sortTags, tagLimits } from '../../../accounts/call-tags.ts';
 import { maySee } from '../../../accounts/people/principal.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
@@ -200,6 +201,48 @@ export const createKey = operation({
   },
 });
 
+export const importKey = operation({
+  id: 'keys.import',
+  method: 'POST',
+  path: '/keys/import',
+  summary: 'Makes an API key that the secret of another gateway opens, and its user if there is none of that name',
+  access: 'limits:write',
+  status: 201,
+  body: request({
+    user: name,
+    name,
+    secret: Type.Optional(
+      Type.String({
+        minLength: chosenSecretCharactersMin,
+        maxLength: secretCharactersMax,
+        pattern: '^[\\x21-\\x7e]+$',
+        description: 'The secret itself, or else its digest.',
+      }),
+    ),
+    sha256: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 digest of the secret, in hexadecimal.' })),
+    ends_in: Type.Optional(
+      Type.String({ maxLength: 4, pattern: '^[\\x21-\\x7e]*$', description: 'The last characters of a secret whose digest is given.' }),
+    ),
+    limits: Type.Optional(limitsChangeSchema),
+    tags: options.tags,
+  }),
+  reply: keySchema,
+  handle: async ({ body }, context: Context) => {
+    const { services, principal, change } = context;
+    if (!maySee(principal.users, body.user.normalize('NFC'))) throw notFound('user of this name');
+    if ((body.secret === undefined) === (body.sha256 === undefined))
+      throw new AdminProblem('invalid_request', 'Give exactly one of the fields secret and sha256.');
+    const imported = await services.accountsBy(change()).importApiKey({
+      userName: body.user,
+      name: body.name,
+      secret: body.secret ?? { sha256: body.sha256 ?? '', hint: body.ends_in ?? '' },
+      limits: limitsOf(principal, body.limits),
+      ...(body.tags !== undefined && { tags: tagsOf(body.tags) }),
+    });
+    return { ...(await find(context, imported.id)), location: `/keys/${imported.id}` };
+  },
+});
+
 /** The limits in a request. Somebody who may not set limits makes keys without limits of their own. */
 function limitsOf(principal: Context['principal'], written: Static<typeof limitsChangeSchema> | undefined): AccessLimitsChange {
   if (written === undefined) return {};
@@ -300,4 +343,13 @@ const changeKeys = operation({
   },
 });
 
-export const keyOperations: readonly Operation<KeyServices>[] = [listKeys, createKey, changeKeys, getKey, updateKey, deleteKey, rotateKey];
+export const keyOperations: readonly Operation<KeyServices>[] = [
+  listKeys,
+  createKey,
+  importKey,
+  changeKeys,
+  getKey,
+  updateKey,
+  deleteKey,
+  rotateKey,
+];
