@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,6 +101,38 @@ describe('commands', { concurrency: 3 }, () => {
     const third = await runCommand(['start'], { ...free, WEIR_DATA_DIR: first.dataDirectory });
     assert.equal(third.code, 1);
     assert.match(third.stderr, /in use/);
+  });
+
+  test('weir health: 0 if a program is ready or runs, 1 with the reason if it is not, does not run, or is not Weir', async () => {
+    const weir = await startWeir();
+    const { port: gateway } = new URL(weir.gatewayUrl);
+    const { port: monitor } = new URL(weir.monitorUrl);
+    const health = async (words: readonly string[], environment: Readonly<Record<string, string>>): Promise<unknown[]> => {
+      const { code, stdout, stderr } = await runCommand(['health', ...words], environment);
+      return [code, stdout, stderr];
+    };
+    assert.deepEqual(await health([], { WEIR_PORT: gateway }), [0, `the gateway at ${weir.gatewayUrl} is ready\n`, '']);
+    assert.deepEqual(await health(['monitor', '--live'], { WEIR_MONITOR_PORT: monitor, WEIR_HOST: '0.0.0.0' }), [
+      0,
+      `the monitor at ${weir.monitorUrl} runs\n`,
+      '',
+    ]);
+    await weir.stop('SIGTERM');
+    assert.deepEqual(await health([], { WEIR_PORT: gateway }), [1, '', `no gateway runs at ${weir.gatewayUrl}\n`]);
+    await using other = createHttpServer((request, response) =>
+      response.writeHead(503).end(request.url === '/health/ready' ? '{"ready":false,"reasons":["one","two"]}' : 'no'),
+    ).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const WEIR_CONSOLE_PORT = String((other.address() as AddressInfo).port);
+    const at = `the console at http://127.0.0.1:${WEIR_CONSOLE_PORT}`;
+    assert.deepEqual(await health(['console'], { WEIR_CONSOLE_PORT }), [1, '', `${at} is not ready: one; two\n`]);
+    assert.deepEqual(await health(['console', '--live'], { WEIR_CONSOLE_PORT }), [
+      1,
+      '',
+      `${at} is not ready: it answered with status 503\n`,
+    ]);
+    assert.match(String((await health(['console'], { WEIR_CONSOLE_PORT: 'off' }))[2]), /WEIR_CONSOLE_PORT is off/);
+    assert.match(String((await health([], { WEIR_PORT: '0' }))[2]), /WEIR_PORT is 0/);
   });
 
   test('a directory of a killed process is available at once', async () => {

@@ -40,6 +40,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   credits: async (...to) => (await import('./credits.ts')).addCreditCommands(...to),
   config: async (program, environment) => (await import('./config.ts')).addConfigCommands(program, () => withConfigPath(environment)),
   import: async (...to) => (await import('./import.ts')).addImportCommands(...to),
+  health: async (...to) => (await import('./health.ts')).addHealthCommand(...to),
   doctor: async (...to) => (await import('./doctor.ts')).addDoctorCommand(...to),
 };
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-import { composeCommand, findProgram, type HostSeal, interpreterFolder, type SandboxLimits } from './seal-command.ts';
+import { composeCommand, findLimiter, findProgram, type HostSeal, interpreterFolder, type SandboxLimits } from './seal-command.ts';
 
 /** The time limit for a trial start, which takes a tenth of a second of work. A busy host must not lose seals. */
 const probeMs = 30_000;
@@ -8,7 +8,7 @@ const probeMs = 30_000;
 /** Whether this Node can deny a process files, programs, threads and the network. Without that there is no sandbox. */
 export function canSeal(): boolean {
   const unix = process.platform === 'linux' || process.platform === 'darwin';
-  return unix && process.allowedNodeEnvironmentFlags.has('--allow-net') && findProgram('sh') !== undefined;
+  return unix && process.allowedNodeEnvironmentFlags.has('--allow-net') && findLimiter() !== undefined;
 }
 
 /**

@@ -42,14 +42,23 @@ export function findProgram(name: string): string | undefined {
   return ['/usr/bin', '/bin', '/usr/local/bin', '/usr/sbin'].map((folder) => `${folder}/${name}`).find((path) => existsSync(path));
 }
 
+/** The program that sets limits: every POSIX shell, or prlimit in a container image without a shell. */
+export const findLimiter = (): string | undefined => findProgram('sh') ?? findProgram('prlimit');
+
 /**
- * Builds the command of a sandbox, outermost first: a shell that sets limits and executes the next, the host's seals,
+ * Builds the command of a sandbox, outermost first: a program that sets limits and executes the next, the host's seals,
  * Node without rights.
  * @param task the arguments of the child
  */
-export function composeCommand(seals: ReadonlySet<HostSeal>, limits: SandboxLimits, task: readonly string[]): SealedCommand {
+export function composeCommand(
+  seals: ReadonlySet<HostSeal>,
+  limits: SandboxLimits,
+  task: readonly string[],
+  limiter = findLimiter() ?? '/bin/sh',
+): SealedCommand {
   const inner = [...wrap(seals), ...nodeCommand(limits), ...task];
-  return { program: '/bin/sh', args: ['-c', `${shellLimits(limits)} exec "$@"`, 'sh', ...inner] };
+  if (limiter.endsWith('/prlimit')) return { program: limiter, args: [...limitOptions(limits), '--', ...inner] };
+  return { program: limiter, args: ['-c', `${shellLimits(limits)} exec "$@"`, 'sh', ...inner] };
 }
 
 /** Builds the command of a sandbox that serves runs. Descriptor 3 is the snapshot, if there is one. */
@@ -57,13 +66,25 @@ export function serveCommand(seals: ReadonlySet<HostSeal>, limits: SandboxLimits
   return composeCommand(seals, limits, ['serve', interpreterFolder, String(limits.outputBytesMax), hasSnapshot ? '3' : '-']);
 }
 
-/** Kernel limits that every POSIX shell can set. They apply even if this process can no longer watch. */
-function shellLimits({ timeoutMs, memoryMb }: SandboxLimits): string {
-  const cpuSeconds = startCpuSeconds + Math.ceil((cpuRuns * timeoutMs) / 1000);
-  const dataKb = (nodeMemoryMb + 2 * memoryMb) * 1024;
+/** Kernel limits. They apply even if this process can no longer watch. */
+function kernelLimits({ timeoutMs, memoryMb }: SandboxLimits): {
+  readonly cpuSeconds: number;
+  readonly dataKb: number;
+  readonly files: number;
+} {
+  return { cpuSeconds: startCpuSeconds + Math.ceil((cpuRuns * timeoutMs) / 1000), dataKb: (nodeMemoryMb + 2 * memoryMb) * 1024, files: 64 };
+}
+
+function limitOptions(limits: SandboxLimits): string[] {
+  const { cpuSeconds, dataKb, files } = kernelLimits(limits);
+  return [`--cpu=${cpuSeconds}`, '--core=0', '--fsize=0', `--nofile=${files}`, `--data=${dataKb * 1024}`];
+}
+
+function shellLimits(limits: SandboxLimits): string {
+  const { cpuSeconds, dataKb, files } = kernelLimits(limits);
   // A limit that a system does not support (`-d` on macOS) must not prevent the others.
   return (
-    [`-t ${cpuSeconds}`, '-c 0', '-f 0', '-n 64'].map((limit) => `ulimit ${limit} || exit 9;`).join(' ') +
+    [`-t ${cpuSeconds}`, '-c 0', '-f 0', `-n ${files}`].map((limit) => `ulimit ${limit} || exit 9;`).join(' ') +
     ` ulimit -d ${dataKb} 2>/dev/null;`
   );
 }
