@@ -26,15 +26,27 @@ async function buildConsole(folder) {
   const fresh = `${folder}.new`;
   rmSync(fresh, { recursive: true, force: true });
   const { settings } = await import('./vite-settings.mjs');
-  await build({ ...settings, build: { ...settings.build, outDir: fresh } });
+  const built = await build({ ...settings, build: { ...settings.build, outDir: fresh } });
   const files = {};
   for (const path of globSync('**/*', { cwd: fresh, withFileTypes: false })) {
     const type = types[extname(path)];
     if (type !== undefined) files[`/${path.replaceAll('\\', '/')}`] = describeFile(join(fresh, path), type);
   }
+  writeFileSync(join(fresh, 'packages.json'), JSON.stringify(listPackages(built)));
   writeFileSync(join(fresh, 'manifest.json'), JSON.stringify({ sources: digestSources(), files }));
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);
+}
+
+/** The folders of all packages that are in the pages, for the bill of materials of a release. */
+function listPackages(built) {
+  const paths = [built]
+    .flat()
+    .flatMap(({ output }) => output.flatMap((file) => [...(file.moduleIds ?? []), ...(file.originalFileNames ?? [])]));
+  const folders = paths.flatMap(
+    (path) => /(?:^|\/)((?:console\/)?node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [],
+  );
+  return [...new Set(folders)].toSorted();
 }
 
 /** The entry of a file in the manifest. Its compressed forms are written beside it. */

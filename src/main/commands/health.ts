@@ -21,7 +21,7 @@ const timeoutMs = 3000;
 export function addHealthCommand(program: Command, environment: Environment): void {
   program
     .command('health')
-    .description('asks a program that runs on this machine whether it is ready. Exit code 0: it is, 1: it is not, or none runs')
+    .description('asks whether a program is ready that runs on this machine. Exit code 0: ready, 1: not ready, or none')
     .addArgument(new Argument('[program]', 'which one; its port is that of the environment').choices(programs).default('gateway'))
     .option('--live', 'only whether the process runs, even if it is not ready')
     .action(async (name: Program, { live }: { readonly live?: true }) => {

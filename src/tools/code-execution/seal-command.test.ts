@@ -11,7 +11,7 @@ test(
     const limitsSetBy = (limiter: string): string => {
       const limits = { timeoutMs: 30_000, memoryMb: 512, outputBytesMax: 1 };
       const { program, args } = composeCommand(new Set(), limits, [], limiter);
-      // What is executed under the limits prints them, in place of Node.
+      // In place of Node, a program is executed that prints its limits.
       return execFileSync(program, [...args.slice(0, args.indexOf(process.execPath)), '/bin/cat', '/proc/self/limits'], {
         encoding: 'utf8',
       });
