@@ -15,13 +15,13 @@ type Program = (typeof programs)[number];
 const timeoutMs = 3000;
 
 /**
- * Adds `weir health`: the state of a program that runs on this machine. It is the health check of containers, which have
+ * Adds `weir health`: the state of a program that runs on this machine. It is the health check of containers: they have
  * neither a shell nor curl.
  */
 export function addHealthCommand(program: Command, environment: Environment): void {
   program
     .command('health')
-    .description('asks whether a program is ready that runs on this machine. Exit code 0: ready, 1: not ready, or none')
+    .description('asks whether a program is ready that runs on this machine. Exit code 0: ready, 1: not ready or none')
     .addArgument(new Argument('[program]', 'which one; its port is that of the environment').choices(programs).default('gateway'))
     .option('--live', 'only whether the process runs, even if it is not ready')
     .action(async (name: Program, { live }: { readonly live?: true }) => {
