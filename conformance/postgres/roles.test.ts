@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 import { describeRoles, tablesWithRights } from '../../src/store/postgres/roles.ts';
 import { changeAt } from '../../src/audit/testing/test-change.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { createEntry } from '../store/call-entries.ts';
 import { skipPostgres } from '../support/start-postgres.ts';
 import { useSharedParts } from './shared-weir.ts';
@@ -126,6 +130,31 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
     assert.deepEqual([await edits('Desk'), await edits('Front-door'), await publishes()], ['t', 'f', 'f']);
     for (const name of ['x; drop table calls', 'a"b', '', 'x'.repeat(64)])
       assert.throws(() => describeRoles({ gateway: name, monitor: 'm', operator: 'o', console: 'c' }), RangeError);
+  });
+
+  test('a command gives the rights as an owner who lacks the right to create roles, if the roles exist', async () => {
+    const { server } = parts();
+    await server.createDatabase('owned');
+    await server.query('create role small_owner login; alter database owned owner to small_owner');
+    await server.query('alter schema public owner to small_owner', { database: 'owned' });
+    // Secrets of containers are files.
+    const folder = mkdtempSync(join(tmpdir(), 'weir-owner-'));
+    writeFileSync(join(folder, 'url'), `${server.url('owned', 'small_owner')}\n`);
+    const environment = { WEIR_OWNER_URL_FILE: join(folder, 'url'), WEIR_DATA_DIR: folder };
+    const weir = (...words: readonly string[]) => runCommand(words, environment);
+    try {
+      assert.equal((await weir('migrate', '--url', '-')).code, 0);
+      const roles = ['database', 'roles', '--apply', '--url', '-'];
+      for (const turn of [1, 2]) assert.match((await weir(...roles)).stdout, /weir_gateway, .* have their rights/, `turn ${turn}`);
+      assert.equal(await server.query('select count(*) from calls', { database: 'owned', role: 'weir_monitor' }), '0');
+      const missing = await weir(...roles, '--gateway', 'nobody_yet', '--console-publishes');
+      assert.deepEqual([missing.code, /permission denied to create role/.test(missing.stderr)], [1, true], missing.stderr);
+      const publishes = "select has_table_privilege('weir_console', 'price_books', 'insert')";
+      assert.equal(await server.query(publishes, { database: 'owned' }), 'f', 'nothing of it counts');
+      assert.equal((await weir('database', 'roles', '--url', '-')).code, 1);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test('a role without rights on the schema gets the name of the role that has them', async () => {

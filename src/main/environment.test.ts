@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { environmentVariables, readEnvironment } from './environment.ts';
+import { environmentVariables, readEnvironment, StartError } from './environment.ts';
 
 test('without any variable everything has its default', () => {
   const { variable, ...environment } = readEnvironment({});
@@ -93,4 +96,30 @@ test('WEIR_WATCHDOG_SECONDS is an integer, and 0 turns the watchdog off', () => 
       () => readEnvironment({ WEIR_WATCHDOG_SECONDS: text }),
       /WEIR_WATCHDOG_SECONDS must be an integer from 0 \(off\) to 3600/,
     );
+});
+
+test('a variable that is unset is read from the file that NAME_FILE names, at each use, without its last line break', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-secrets-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'key');
+  writeFileSync(path, 'sk-first key\n\n');
+  const { variable, apiKey } = readEnvironment({
+    WEIR_API_KEY_FILE: path,
+    OPENAI_API_KEY_FILE: path,
+    XAI_API_KEY: 'plain',
+    XAI_API_KEY_FILE: path,
+  });
+  assert.equal(apiKey, 'sk-first key\n');
+  assert.equal(variable('XAI_API_KEY'), 'plain');
+  writeFileSync(path, 'sk-second\r\n');
+  assert.equal(variable('OPENAI_API_KEY'), 'sk-second');
+  writeFileSync(path, '\n');
+  assert.equal(variable('OPENAI_API_KEY'), undefined);
+  writeFileSync(path, 'x'.repeat(70_000));
+  assert.throws(() => variable('OPENAI_API_KEY'), { name: 'StartError', message: /OPENAI_API_KEY_FILE.*70000/ });
+  rmSync(path);
+  assert.throws(
+    () => readEnvironment({ WEIR_API_KEY_FILE: path }),
+    (error) => error instanceof StartError && error.message.includes('WEIR_API_KEY_FILE') && error.message.includes('ENOENT'),
+  );
 });

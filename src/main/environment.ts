@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import { type EnvironmentProxies, ProxyVariableError, readEnvironmentProxies } from './egress/environment-proxies.ts';
 import { readTracing, type Tracing, TracingError } from './assembly/telemetry/read-tracing.ts';
 
@@ -21,7 +23,11 @@ export type Environment = {
   readonly proxies: EnvironmentProxies;
   /** How long the event loop may be blocked before the process ends itself; 0: no limit. */
   readonly watchdogMs: number;
-  /** Looks up a variable, for `${NAME}` in the configuration and for vendor keys. An empty value counts as unset. */
+  /**
+   * Looks up a variable, for `${NAME}` in the configuration and for vendor keys. An empty value counts as unset. If it
+   * is unset and `NAME_FILE` names a file, the value is the text of the file without its last line break, read now.
+   * @throws StartError if that file cannot be read
+   */
   readonly variable: (name: string) => string | undefined;
 };
 
@@ -128,6 +134,26 @@ export class StartError extends Error {
   }
 }
 
+/** The largest file of a variable: a chain of certificates is smaller. */
+const fileBytesMax = 65_536;
+
+/** Reads the file that `NAME_FILE` names. Secrets of containers and of systemd are such files. */
+function readVariableFile(name: string, path: string): string | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new StartError(
+      `${name}_FILE must name a file that can be read, but ${path} cannot (${String((cause as { code?: unknown }).code)})`,
+      { cause },
+    );
+  }
+  if (text.length > fileBytesMax)
+    throw new StartError(`${name}_FILE names ${path} with ${text.length} characters; a value has at most ${fileBytesMax}`);
+  const value = text.replace(/\r?\n$/, '');
+  return value === '' ? undefined : value;
+}
+
 function readPort(name: string, value: string | undefined, fallback: number): number {
   if (value === undefined) return fallback;
   const port = Number(value);
@@ -166,7 +192,11 @@ const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** Reads the environment. @throws StartError that names the variable with a wrong value */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
-  const variable = (name: string): string | undefined => (variables[name] === '' ? undefined : variables[name]);
+  const plain = (name: string): string | undefined => (variables[name] === '' ? undefined : variables[name]);
+  const variable = (name: string): string | undefined => {
+    const path = plain(name) === undefined ? plain(`${name}_FILE`) : undefined;
+    return path === undefined ? plain(name) : readVariableFile(name, path);
+  };
   const logLevel = variable('WEIR_LOG_LEVEL') ?? 'info';
   if (!logLevels.includes(logLevel)) throw new StartError(`WEIR_LOG_LEVEL must be one of ${logLevels.join(', ')}, but it is "${logLevel}"`);
   return {

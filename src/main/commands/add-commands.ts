@@ -35,7 +35,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   receipt: async (program, environment) =>
     (await import('./receipt.ts')).addReceiptCommands(program, environment, () => withConfigPath(environment)),
   migrate: async (...to) => (await import('./database.ts')).addMigrateCommand(...to),
-  database: async (program) => (await import('./database.ts')).addDatabaseCommands(program),
+  database: async (...to) => (await import('./database.ts')).addDatabaseCommands(...to),
   prices: async (program, environment) => (await import('./prices.ts')).addPriceCommands(program, () => withConfigPath(environment)),
   credits: async (...to) => (await import('./credits.ts')).addCreditCommands(...to),
   config: async (program, environment) => (await import('./config.ts')).addConfigCommands(program, () => withConfigPath(environment)),

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 
 import type { Command } from 'commander';
 
+import { applyRoles } from '../../store/postgres/apply-roles.ts';
 import { copyFromSqlite } from '../../store/postgres/copy-from-sqlite.ts';
 import { migratePostgres } from '../../store/postgres/migrate-postgres.ts';
 import { describeRoles, type RoleNames, type RoleOptions } from '../../store/postgres/roles.ts';
@@ -10,7 +11,7 @@ import { readDatabaseConfig } from '../config/find-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { databasePath, openDatabase } from '../assembly/open-data-directory.ts';
 
-export type UrlOption = { readonly url?: string };
+export type UrlOption = { readonly url?: string | undefined };
 export const urlText =
   'URL of the database with the role that owns its tables, if the configuration names another role; "-" reads it from WEIR_OWNER_URL';
 
@@ -32,26 +33,37 @@ export function addMigrateCommand(program: Command, environment: Environment): v
 }
 
 /** Adds `weir database …`. */
-export function addDatabaseCommands(program: Command): void {
+export function addDatabaseCommands(program: Command, environment: Environment): void {
   const database = program.command('database').description('the PostgreSQL database that several gateways share');
   database
     .command('roles')
     .description(
-      'prints SQL that creates roles with only the rights that the gateway, the monitor, the console and price publication need; run it in psql as the owner',
+      'prints SQL that creates roles with only the rights that the gateway, the monitor, the console and price publication need; run it in psql as the owner, or add --apply',
     )
+    .option('--apply', 'runs the SQL instead, all or nothing')
+    .option('--url <url>', `with --apply: ${urlText}`)
     .option('--gateway <role>', "the gateway's role", 'weir_gateway')
     .option('--monitor <role>', "the monitor's role", 'weir_monitor')
     .option('--operator <role>', 'the role of `weir prices publish`', 'weir_operator')
     .option('--console <role>', "the console's role, which is also that of `weir people`", 'weir_console')
     .option('--console-publishes', 'lets the console publish prices too')
     .option('--console-edits-config', 'lets the console publish layers of the configuration')
-    .action((options: RoleNames & RoleOptions) => {
+    .action(async ({ apply, url, ...options }: RoleNames & RoleOptions & UrlOption & { readonly apply?: true }) => {
+      if (url !== undefined && apply !== true) throw new StartError('--url is only for --apply');
       try {
-        console.log(describeRoles(options, options));
+        if (apply === true) await applyRolesHere(environment, { url }, options);
+        else console.log(describeRoles(options, options));
       } catch (error) {
         throw error instanceof RangeError ? new StartError(error.message) : error;
       }
     });
+}
+
+async function applyRolesHere(environment: Environment, { url: option }: UrlOption, options: RoleNames & RoleOptions): Promise<void> {
+  const url = findUrl(environment, { url: option });
+  if (url === undefined) throw new StartError('name the PostgreSQL database: `database.url` in the configuration, or --url');
+  await applyRoles(url, options, options);
+  console.log(`the roles ${[options.gateway, options.monitor, options.operator, options.console].join(', ')} have their rights`);
 }
 
 export function findUrl(environment: Environment, { url }: UrlOption): string | undefined {

@@ -139,12 +139,18 @@ export type RoleNames = { readonly gateway: string; readonly monitor: string; re
 /**
  * Statements that give four roles the rights that their programs need and nothing else. They create missing roles
  * without a password. They can run again, and must after each upgrade. The owner of the tables must run them, with the
- * right to create roles.
+ * right to create roles if one is missing.
  */
 export function describeRoles(names: RoleNames, options: RoleOptions = {}): string {
   const roles = (['gateway', 'monitor', 'operator', 'console'] as const).map((program) => ({ program, name: quote(names[program]) }));
   const lines: string[] = [];
-  for (const { name } of roles) lines.push(`do $$ begin create role ${name} login; exception when duplicate_object then null; end $$;`);
+  // The right to create roles is needed only for missing ones.
+  for (const { program, name } of roles) {
+    const exists = `select from pg_roles where rolname = '${names[program]}'`;
+    lines.push(
+      `do $$ begin if not exists (${exists}) then create role ${name} login; end if; exception when duplicate_object then null; end $$;`,
+    );
+  }
   const all = roles.map(({ name }) => name).join(', ');
   lines.push(`grant usage on schema public to ${all};`, `revoke create on schema public from ${all}, public;`);
   lines.push(`revoke all on all tables in schema public from ${all}, public;`);
