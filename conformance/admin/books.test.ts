@@ -92,6 +92,18 @@ describe('calls and usage of the admin API', () => {
     assert.equal(totals.total.calls, made.length);
     assert.equal(BigInt(totals.total.amount.nano_usd), sum(calls.map(({ amount }) => amount.nano_usd)));
     assert.equal(sum(series.map(({ total }) => total.amount.nano_usd)), BigInt(totals.total.amount.nano_usd));
+    const byKey = { from, to, group_by: ['key', 'model'], granularity: 'none' };
+    const groups = (await operator.send('POST', '/api/v1/usage/query', byKey)).body['series'] as typeof series;
+    assert.ok(groups[0] !== undefined);
+    const { names: namesOfFirst, total: taken } = groups[0];
+    const [user, key, model] = namesOfFirst;
+    const pair = { key: [`${user}/${key}`], model: [model] };
+    const callsOf = async (more: object): Promise<number> =>
+      ((await operator.send('POST', '/api/v1/usage/query', { ...byKey, ...more })).body['totals'] as typeof totals).total.calls;
+    assert.equal(await callsOf({ filters: pair }), taken.calls);
+    assert.equal(await callsOf({ exclude_groups: [pair] }), made.length - taken.calls, 'without the calls of this key for this model');
+    const nameless = await operator.send('POST', '/api/v1/usage/query', { from, to, filters: { key: ['admin'] } });
+    assert.match(`${nameless.status} ${String(nameless.body['detail'])}`, /^400 .*must name a user and its key/);
     const zone = await operator.send('POST', '/api/v1/usage/query', { from, to, time_zone: 'Mars/Olympus' });
     assert.deepEqual([zone.status, zone.body['code']], [400, 'invalid_request']);
   });

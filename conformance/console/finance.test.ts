@@ -69,6 +69,59 @@ describe('the console for finance', { skip: chromiumPath === undefined ? 'there 
     pages.assertQuiet();
   });
 
+  test('a key and a pair of names are left out of chart and table, and the address says so', async () => {
+    const { page } = pages;
+    await page.goto('/usage?r=24h&by=key&per=hour');
+    // By the legend of the chart, as by the button of the table.
+    await page.getByRole('button', { name: 'Leave out billed-ben › app' }).click();
+    await page.getByRole('cell', { name: 'billed-ben › app', exact: true }).waitFor({ state: 'detached' });
+    assert.deepEqual(new URL(page.url()).searchParams.getAll('not.key'), ['billed-ben/app']);
+    await page.getByRole('link', { name: 'billed-bea › app' }).waitFor();
+    await page.goto('/usage?r=24h&by=user&and=model');
+    await page.getByRole('button', { name: 'Without billed-bea › gpt-5-mini' }).click();
+    await page.getByRole('cell', { name: 'billed-bea › gpt-5-mini', exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: 'billed-ben › gpt-5-mini', exact: true }).waitFor();
+    const shared = page.url();
+    await page.goto('/usage');
+    await page.goto(shared);
+    await page.getByRole('button', { name: 'Remove the filter without: user billed-bea, model gpt-5-mini' }).click();
+    await page.getByRole('cell', { name: 'billed-bea › gpt-5-mini', exact: true }).waitFor();
+    // An address written by hand that names nothing leaves nothing out.
+    await page.goto('/usage?r=24h&by=user&without=nonsense');
+    await page.getByRole('link', { name: 'billed-bea' }).waitFor();
+    pages.assertQuiet();
+  });
+
+  test('a span of bars is chosen by a drag, and by keys, and is in the address', async () => {
+    const { page } = pages;
+    await page.goto('/usage?r=24h&per=hour');
+    const chart = page.getByRole('img', { name: /spend per hour/i });
+    const box = await chart.boundingBox();
+    assert.ok(box !== null);
+    const bar = (box.width - 64) / 25;
+    await page.mouse.move(box.x + 64 + bar * 20.5, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 64 + bar * 22.5, box.y + 60, { steps: 4 });
+    await page.getByText(/narrows to it/).waitFor();
+    await page.mouse.up();
+    await page.waitForURL(/from=.*&to=/);
+    const hoursOf = (): number => {
+      const { searchParams } = new URL(page.url());
+      return (Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '')) / 3_600_000;
+    };
+    assert.equal(hoursOf(), 3);
+    await page.goBack();
+    await page.waitForURL(/r=24h/);
+    await chart.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    for (let bars = 0; bars < 3; bars += 1) await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/from=.*&to=/);
+    assert.equal(hoursOf(), 4);
+    pages.assertQuiet();
+  });
+
   test('a call is verified with the stored prices and refunded once', async () => {
     const { page } = pages;
     await page.goto(`/calls/${call}`);

@@ -305,15 +305,32 @@ export function usageSuite(open: () => Promise<StoreUnderTest>): void {
       { models: ['never'] },
       { upstreams: ['never'] },
     ] satisfies UsageQuestion['filter'][]) {
-      const [selected, rest] = [await callsOf({ filter: some }), await callsOf({ excluded: some })];
+      const [selected, rest] = [await callsOf({ filter: some }), await callsOf({ excluded: [some] })];
       assert.equal(selected + rest, 60, JSON.stringify(some));
       const isNever = JSON.stringify(some).includes('never');
       assert.equal(selected > 0, !isNever, JSON.stringify(some));
     }
-    const both = await queryUsage(store, { ...plain, ...span, groupBy: ['user'], excluded: { users: ['u1'], models: ['m0'] } }, fromMs);
+    const both = await queryUsage(
+      store,
+      { ...plain, ...span, groupBy: ['user'], excluded: [{ users: ['u1'] }, { models: ['m0'] }] },
+      fromMs,
+    );
     const wanted = entries.filter(({ userName, requestedModel }) => userName !== 'u1' && requestedModel !== 'm0');
     assert.deepEqual(both.series.map(({ names }) => names.join()).toSorted(), ['u0', 'u2']);
-    assert.equal(both.totals.total.calls, wanted.length, 'a call is left out if any of the members has it');
+    assert.equal(both.totals.total.calls, wanted.length, 'a call is left out if any of the filters selects it');
+    // Both kinds of names, so that the sums of users, of upstreams, and of single calls answer.
+    for (const pair of [
+      { users: ['u1'], models: ['m0'] },
+      { keys: [{ userName: 'u0', keyName: 'n0' }], models: ['m1', 'm2'] },
+      { upstreams: ['up0'], ends: ['cut'] },
+      { users: ['u2'], upstreams: ['up1'], tags: { project: ['blue', ''] } },
+      { users: ['u1'], models: ['never'] },
+    ] satisfies UsageQuestion['filter'][]) {
+      const selected = await callsOf({ filter: pair });
+      assert.equal(await callsOf({ excluded: [pair] }), 60 - selected, JSON.stringify(pair));
+      assert.equal(selected > 0, !JSON.stringify(pair).includes('never'), JSON.stringify(pair));
+    }
+    assert.equal(await callsOf({ excluded: [{}] }), 60, 'a filter without members takes nothing away');
   });
 
   test('values of a tag beyond the bound count as one, and the groups still add up to the whole', async () => {

@@ -1,10 +1,11 @@
-import { useId, useRef, useState, type KeyboardEvent } from 'react';
+import { useId, useRef, useState } from 'react';
 
 import { Button } from '../ui/button.tsx';
 import { type BarSeries, Figures, Reading, type Show } from './bar-figures.tsx';
 import { coloursOf } from './colours.ts';
 import styles from './stacked-bars.module.css';
 import { lengthOf, ticksFor } from './ticks.ts';
+import { type Range, useBrush } from './use-brush.ts';
 import { useWidth } from './use-width.ts';
 
 type Props = {
@@ -20,7 +21,12 @@ type Props = {
   /** The sums of the period before, as a line. */
   readonly before?: readonly bigint[] | undefined;
   readonly height?: number;
-  readonly onPick?: (index: number) => void;
+  /** The first and the last bar that were chosen: the same one, unless the chart `brushes`. */
+  readonly onPick?: (first: number, last: number) => void;
+  /** Whether several bars can be chosen together: by a drag, or by Shift with the arrow keys and Enter. */
+  readonly brushes?: boolean;
+  /** Takes a series out of the question, by its entry of the legend. */
+  readonly onLeaveOut?: (name: string) => void;
 };
 
 const left = 64;
@@ -29,22 +35,28 @@ const top = 8;
 
 /** Sums over time as stacked bars. Arrow keys move over the bars; a table has the same figures. */
 export function StackedBars(props: Props) {
-  const { title, sentence, series, starts, show, before } = props;
+  const { title, sentence, series, starts, show, before, onPick, brushes = false, onLeaveOut } = props;
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
   const id = useId();
-  const [at, setAt] = useState<number>();
   const [isTable, setIsTable] = useState(false);
   const colours = coloursOf(series.map(({ name }) => name));
   const sums = starts.map((_start, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n));
+  const { at, range, ...handlers } = useBrush({
+    count: starts.length,
+    indexAt: (clientX, picture) => barAt(clientX - picture.getBoundingClientRect().left, width, starts.length),
+    brushes,
+    onPick,
+  });
+  const [first = 0, last = 0] = range ?? [];
   return (
     <figure>
       <figcaption className="visually-hidden" id={id}>
         {title}. {sentence}
       </figcaption>
       <div ref={frame} className={styles['picture']} hidden={isTable}>
-        <Picture {...props} {...{ id, width, at, setAt, colours, sums }} />
-        {at !== undefined && (
+        <Picture {...props} {...{ id, width, range, handlers, colours, sums }} />
+        {at !== undefined && first === last && (
           <Reading
             {...{ series, colours, at, show, before }}
             when={starts[at]?.full ?? ''}
@@ -52,13 +64,24 @@ export function StackedBars(props: Props) {
             side={at > starts.length / 2 ? 'left' : 'right'}
           />
         )}
+        {first < last && (
+          <p className={styles['reading']} data-side={first > starts.length / 2 ? 'left' : 'right'} role="status">
+            {starts[first]?.full} to {starts[last]?.full}: Enter, or letting go, narrows to it
+          </p>
+        )}
       </div>
       {isTable && <Figures {...{ title, series, starts, show, sums }} />}
       <div className={styles['foot']}>
         <ul className={styles['legend']}>
-          {series.map(({ label }, index) => (
+          {series.map(({ name, label }, index) => (
             <li key={label}>
-              <span style={{ background: colours[index] }} aria-hidden="true" /> {label}
+              {name === undefined || onLeaveOut === undefined ? (
+                <LegendEntry label={label} colour={colours[index]} />
+              ) : (
+                <button type="button" aria-label={`Leave out ${label}`} title={`Leave out ${label}`} onClick={() => onLeaveOut(name)}>
+                  <LegendEntry label={label} colour={colours[index]} />
+                </button>
+              )}
             </li>
           ))}
           {before !== undefined && <li>┄ the period before</li>}
@@ -71,11 +94,27 @@ export function StackedBars(props: Props) {
   );
 }
 
+function LegendEntry({ label, colour }: { readonly label: string; readonly colour: string | undefined }) {
+  return (
+    <>
+      <span style={{ background: colour }} aria-hidden="true" /> {label}
+    </>
+  );
+}
+
+/** The bar at a place of the picture, in px from its left edge. */
+function barAt(x: number, width: number, count: number): number {
+  const slot = Math.max(40, width - left) / Math.max(1, count);
+  return Math.min(count - 1, Math.max(0, Math.floor((x - left) / slot)));
+}
+
+type Handlers = Omit<ReturnType<typeof useBrush>, 'at' | 'range'>;
+
 type PictureProps = Props & {
   readonly id: string;
   readonly width: number;
-  readonly at: number | undefined;
-  readonly setAt: (index: number | undefined) => void;
+  readonly range: Range | undefined;
+  readonly handlers: Handlers;
   readonly colours: readonly string[];
   readonly sums: readonly bigint[];
 };
@@ -101,20 +140,12 @@ function placesOf({ width, height = 220, starts, sums, before = [] }: PicturePro
 }
 
 function Picture(props: PictureProps) {
-  const { id, width, starts, at, setAt, onPick, before } = props;
+  const { id, width, starts, handlers, brushes = false, before } = props;
   const places = placesOf(props);
   const { height, ticks, y, middle } = places;
   const showTick = tickWords(ticks, props.show);
-  const move = (event: KeyboardEvent): void => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step !== undefined) setAt(Math.min(starts.length - 1, Math.max(0, (at ?? -1) + step)));
-    else if (event.key === 'Enter' && at !== undefined) onPick?.(at);
-    else if (event.key === 'Escape') setAt(undefined);
-    else return;
-    event.preventDefault();
-  };
   return (
-    <svg {...{ width, height }} role="img" aria-labelledby={id} tabIndex={0} onKeyDown={move} onPointerLeave={() => setAt(undefined)}>
+    <svg {...{ width, height, ...handlers }} role="img" aria-labelledby={id} tabIndex={0} data-brushes={brushes}>
       <defs>
         <pattern id={`${id}-open`} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
           <rect width="3" height="6" fill="var(--page)" opacity="0.55" />
@@ -147,13 +178,14 @@ function Picture(props: PictureProps) {
 type SlotProps = PictureProps & { readonly places: ReturnType<typeof placesOf>; readonly index: number; readonly tick: string };
 
 /** One bar, with its place on the axis. */
-function Slot({ places, index, tick, id, series, colours, sums, at, setAt, unfinishedFrom, onPick }: SlotProps) {
+function Slot({ places, index, tick, id, series, colours, sums, range, unfinishedFrom, onPick }: SlotProps) {
+  const isIn = range !== undefined && index >= range[0] && index <= range[1];
   const { x, y, middle, slot, bar, inner, height } = places;
   const every = Math.ceil(64 / slot);
   const sum = sums[index] ?? 0n;
   return (
-    <g onPointerEnter={() => setAt(index)} onClick={() => onPick?.(index)} data-pick={onPick !== undefined} className={styles['slot']}>
-      <rect x={left + slot * index} y={top} width={slot} height={inner.height} className={styles['hit']} data-at={index === at} />
+    <g data-pick={onPick !== undefined} className={styles['slot']}>
+      <rect x={left + slot * index} y={top} width={slot} height={inner.height} className={styles['hit']} data-at={isIn} />
       <Stack {...{ series, colours, index, y }} x={x(index)} width={bar} />
       {unfinishedFrom !== undefined && index >= unfinishedFrom && (
         <rect x={x(index)} width={bar} y={y(sum)} height={Math.max(0, y(0n) - y(sum))} fill={`url(#${id}-open)`} />

@@ -18,6 +18,8 @@ export type FilterField = {
   readonly placeholder?: string;
   /** Whether it may be given more than once, for "or". */
   readonly repeats?: boolean;
+  /** The words of a value. A field with them is set by the page alone: the dialog does not offer it. */
+  readonly show?: (value: string) => string;
 };
 
 /** The filters of a page, which the address holds: one chip for each value. */
@@ -40,10 +42,10 @@ export function FilterBar({ fields }: { readonly fields: readonly FilterField[] 
           key={`${field.name} ${value}`}
           type="button"
           className={styles['chip']}
-          aria-label={`Remove the filter ${field.text}: ${value}`}
+          aria-label={`Remove the filter ${field.text}: ${field.show?.(value) ?? value}`}
           onClick={() => remove(field, value)}
         >
-          {field.text}: <b>{value}</b> <Icon name="close" />
+          {field.text}: <b>{field.show?.(value) ?? value}</b> <Icon name="close" />
         </button>
       ))}
       {chips.length > 1 && (
@@ -52,7 +54,7 @@ export function FilterBar({ fields }: { readonly fields: readonly FilterField[] 
         </Button>
       )}
       <Dialog open={isAdding} onClose={() => setIsAdding(false)} title="Filter">
-        {isAdding && <Adder fields={fields} onClose={() => setIsAdding(false)} />}
+        {isAdding && <Adder fields={fields.filter(({ show }) => show === undefined)} onClose={() => setIsAdding(false)} />}
       </Dialog>
     </div>
   );

@@ -25,8 +25,9 @@ export function usePages<Id extends PagedId>(id: Id, input: Omit<Input<Id>, 'sig
     getNextPageParam: (page: Reply<Id>) => (page as { readonly next_cursor: string | null }).next_cursor ?? undefined,
     placeholderData: keepPreviousData,
     ...(againMs !== undefined && {
-      refetchInterval: ({ state }) => {
-        const rows = (state.data?.pages ?? []).flatMap((page) => (page as unknown as { readonly items: readonly Item<Id>[] }).items);
+      refetchInterval: ({ state: { data } }: { readonly state: { readonly data?: unknown } }) => {
+        const pages = (data as { readonly pages: readonly { readonly items: readonly Item<Id>[] }[] } | undefined)?.pages ?? [];
+        const rows = pages.flatMap(({ items }) => items);
         return Math.min(longestMs, ...rows.map(againMs));
       },
     }),

@@ -108,15 +108,16 @@ const dimensionsOfFilter = {
 } as const satisfies Readonly<Record<keyof UsageQuestion['filter'], UsageDimension>>;
 
 function chooseFamily(question: UsageQuestion): UsageFamily {
-  const { filter, excluded = {}, groupBy, extra, rankBy, scope } = question;
+  const { filter, excluded = [], groupBy, extra, rankBy, scope } = question;
+  const filters = [filter, ...excluded];
   const filtered = Object.entries(dimensionsOfFilter).flatMap(([name, dimension]) =>
-    (filter[name as keyof UsageFilter] ?? excluded[name as keyof UsageFilter]) === undefined ? [] : [dimension],
+    filters.some((each) => each[name as keyof UsageFilter] !== undefined) ? [dimension] : [],
   );
   const asked: readonly string[] = [...groupBy, ...filtered, ...(scope === 'all' ? [] : ['user'])];
   const needsService = extra.length > 0 || rankBy === 'failed' || asked.some((name) => serviceNames.has(name));
   // A key's id is not in the sums of usage: a later key may have the same name.
   const isLabelled = asked.some((name) => name === 'team' || name.startsWith('tag:'));
-  const needsCalls = isLabelled || [...(filter.keys ?? []), ...(excluded.keys ?? [])].some((key) => 'keyId' in key);
+  const needsCalls = isLabelled || filters.some(({ keys }) => keys?.some((key) => 'keyId' in key) === true);
   if (!needsService && !needsCalls) return 'usage';
   if (!needsCalls && !asked.some((name) => usageNames.has(name))) return 'service';
   if (question.endSeconds - question.startSeconds <= factDaysMax * daySeconds + 3600) return 'facts';

@@ -20,8 +20,8 @@ export type UsageQuestion = {
   /** At most two, each once. */
   readonly groupBy: readonly UsageDimension[];
   readonly filter: UsageFilter;
-  /** Calls that any of its members selects do not count. */
-  readonly excluded?: UsageFilter;
+  /** Calls that all members of one of these select do not count. A filter without members selects none here. */
+  readonly excluded?: readonly UsageFilter[];
   readonly scope: UserScope;
   /** The number of groups that get a series; all others are `other`. */
   readonly limit: number;

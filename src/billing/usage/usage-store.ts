@@ -63,8 +63,8 @@ export type UsageRead = {
   /** At most two. */
   readonly groupBy: readonly UsageDimension[];
   readonly filter: UsageFilter;
-  /** Calls that any of its members selects do not count. */
-  readonly excluded?: UsageFilter;
+  /** Calls that all members of one of these select do not count. A filter without members selects none here. */
+  readonly excluded?: readonly UsageFilter[];
   readonly scope: UserScope;
   readonly withDurations: boolean;
   /** The largest groups by a sum, or given ones. */

@@ -34,10 +34,11 @@ export function CallHistogram({ query }: { readonly query: Query<'calls.histogra
       series={series}
       starts={starts.map((start) => ({ tick: tick(start), full: showTime(start, zone) }))}
       show={(value) => showCount(Number(value))}
-      onPick={(index) => {
-        const start = starts[index];
-        if (start === undefined) return;
-        change({ from: new Date(start).toISOString(), to: new Date(start + data.bucket_ms).toISOString(), r: undefined });
+      brushes
+      onPick={(first, last) => {
+        const [from, until] = [starts[first], starts[last]];
+        if (from === undefined || until === undefined) return;
+        change({ from: new Date(from).toISOString(), to: new Date(until + data.bucket_ms).toISOString(), r: undefined });
       }}
     />
   );

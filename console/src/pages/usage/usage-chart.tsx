@@ -3,12 +3,20 @@ import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { useAddress } from '../../components/use-page.ts';
 import { showClock, showDay, showMinute, showShortDay } from '../../format/times.ts';
 import { accumulate, sharesOf, showMillionths } from './chart-views.ts';
+import { canLeaveOut, leaveOut } from './leave-out.ts';
 import { type MetricName, metrics, readView } from './usage-question.ts';
 
 type Answer = Reply<'usage.query'>;
 
-/** The sums over time. A bar narrows the span to its time. */
-export function UsageChart({ answer, metric, zone }: { readonly answer: Answer; readonly metric: MetricName; readonly zone: string }) {
+type Props = {
+  readonly answer: Answer;
+  readonly groups: readonly string[];
+  readonly metric: MetricName;
+  readonly zone: string;
+};
+
+/** The sums over time. A bar narrows the span to its time, and an entry of the legend leaves its group out. */
+export function UsageChart({ answer, groups, metric, zone }: Props) {
   const [search, change] = useAddress();
   const { of, show, text } = metrics[metric];
   const { bucket_starts: starts, granularity, series, other, totals, comparison } = answer;
@@ -22,6 +30,7 @@ export function UsageChart({ answer, metric, zone }: { readonly answer: Answer; 
     })),
     ...(other === null || of(other.total) === 0n ? [] : [{ name: undefined, label: 'Other', values: other.buckets.map(of) }]),
   ];
+  const namesOf = new Map(series.map(({ names }) => [names.join(' › '), names]));
   const view = readView(search);
   const shares = view === 'share' ? sharesOf(summed.map(({ values }) => values)) : [];
   const lines = summed.map((line, index) => ({
@@ -50,7 +59,11 @@ export function UsageChart({ answer, metric, zone }: { readonly answer: Answer; 
       show={view === 'share' ? showMillionths : show}
       before={view === 'share' || before === undefined ? undefined : view === 'cumulative' ? accumulate(before) : before}
       height={260}
-      onPick={(index) => change({ from: starts[index], to: starts[index + 1] ?? answer.to, r: undefined })}
+      brushes
+      onPick={(first, last) => change({ from: starts[first], to: starts[last + 1] ?? answer.to, r: undefined })}
+      {...(series.every(({ names }) => canLeaveOut(groups, names)) && {
+        onLeaveOut: (name: string) => change(leaveOut(search, groups, namesOf.get(name) ?? [])),
+      })}
     />
   );
 }

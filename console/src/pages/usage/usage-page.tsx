@@ -56,7 +56,7 @@ export function UsagePage() {
             <Empty title="No calls in this span.">Choose another span of time, or remove a filter.</Empty>
           ) : (
             <>
-              <UsageChart answer={data} metric={readMetric(search)} zone={zone} />
+              <UsageChart answer={data} groups={readGroups(search)} metric={readMetric(search)} zone={zone} />
               <UsageTable answer={data} groups={readGroups(search)} metric={readMetric(search)} />
             </>
           )}

@@ -5,6 +5,7 @@ import type { Span } from '../../components/span.ts';
 import { nanosOf, showChartMoney } from '../../format/money.ts';
 import { showCount, showDuration } from '../../format/numbers.ts';
 import { chartViews } from './chart-views.ts';
+import { excludedPrefix, readWithout, withoutName, wordWithout } from './leave-out.ts';
 
 type Question = Body<'usage.query'>;
 export type UsageSums = Reply<'usage.query'>['totals']['total'];
@@ -41,7 +42,8 @@ export const tops = ['8', '12', '20', '50'] as const;
 
 const usageFilters: readonly FilterField[] = [
   { name: 'user', text: 'user', repeats: true },
-  { name: 'key_id', text: 'key', repeats: true, placeholder: 'id of a key' },
+  { name: 'key', text: 'key', repeats: true, placeholder: 'ann/app' },
+  { name: 'key_id', text: 'key id', repeats: true, placeholder: 'id of a key' },
   { name: 'model', text: 'model', repeats: true },
   { name: 'team', text: 'team', repeats: true },
   { name: 'tag', text: 'tag', repeats: true, placeholder: 'project=blue' },
@@ -65,13 +67,11 @@ export function readGroups(search: Search): readonly string[] {
   return [first, ...(second === undefined || second === first ? [] : [second])].filter(isGrouping);
 }
 
-/** A parameter with this beginning excludes what the parameter without it selects. */
-export const excludedPrefix = 'not.';
-
 /** The filters of the page, those that select and those that exclude. */
 export const usageFilterFields: readonly FilterField[] = [
   ...usageFilters,
   ...usageFilters.map((field) => ({ ...field, name: `${excludedPrefix}${field.name}`, text: `not ${field.text}` })),
+  { name: withoutName, text: 'without', show: wordWithout },
 ];
 
 function readNames(fields: readonly FilterField[], search: Search, prefix: string): NonNullable<Question['filters']> {
@@ -87,6 +87,10 @@ function readNames(fields: readonly FilterField[], search: Search, prefix: strin
 export function readQuestion(search: Search, { from, to }: Span, zone: string): Question {
   const filters = readNames(usageFilters, search, '');
   const excluded = readNames(usageFilters, search, excludedPrefix);
+  const without = readWithout(
+    search,
+    usageFilters.map(({ name }) => name),
+  );
   const compare = one(search, 'compare');
   return {
     from,
@@ -98,6 +102,7 @@ export function readQuestion(search: Search, { from, to }: Span, zone: string): 
     rank_by: metrics[readMetric(search)].rank,
     ...(Object.keys(filters).length > 0 && { filters }),
     ...(Object.keys(excluded).length > 0 && { exclude: excluded }),
+    ...(without.length > 0 && { exclude_groups: without }),
     ...((compare === 'previous' || compare === 'year') && { compare }),
   };
 }

@@ -7,9 +7,9 @@ import { columnDigits, nanosOf, shareOf, showChange } from '../../format/money.t
 import { showCount, showShare } from '../../format/numbers.ts';
 import { paths } from '../../paths.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { many, type Search } from '../../components/search-params.ts';
 import { Button } from '../../ui/button.tsx';
-import { excludedPrefix, type MetricName, metrics, type UsageSums } from './usage-question.ts';
+import { canLeaveOut, leaveOut, narrowTo } from './leave-out.ts';
+import { type MetricName, metrics, type UsageSums } from './usage-question.ts';
 import styles from './usage-page.module.css';
 
 type Answer = Reply<'usage.query'>;
@@ -55,25 +55,6 @@ export function UsageTable({ answer, groups, metric }: Props) {
   );
 }
 
-/** The parameters that select a group. A key has two names, of which the page has no id, so that it is not narrowed. */
-function narrowing(groups: readonly string[], names: readonly string[]): Readonly<Record<string, string>> {
-  if (groups.includes('key')) return {};
-  return Object.fromEntries(
-    groups.map((group, index) => {
-      const name = names[index] ?? '';
-      return group.startsWith('tag:') ? ['tag', `${group.slice(4)}=${name}`] : [group, name];
-    }),
-  );
-}
-
-/** The parameters without a group. A group of two names cannot be excluded: each name alone would exclude more. */
-function excluding(search: Search, groups: readonly string[], names: readonly string[]): Readonly<Record<string, readonly string[]>> {
-  const [chosen, second] = Object.entries(narrowing(groups, names));
-  if (chosen === undefined || second !== undefined) return {};
-  const parameter = `${excludedPrefix}${chosen[0]}`;
-  return { [parameter]: [...new Set([...many(search, parameter), chosen[1]])] };
-}
-
 /** Two buttons at each group: only it, or without it. */
 function narrowColumn(
   groups: readonly string[],
@@ -85,12 +66,12 @@ function narrowColumn(
     title: <span className="visually-hidden">Narrow</span>,
     priority: 2,
     render: ({ kind, names }) => {
-      if (kind !== 'group' || Object.keys(narrowing(groups, names)).length === 0) return null;
+      if (kind !== 'group' || !canLeaveOut(groups, names)) return null;
       const text = names.join(' › ');
       return (
         <span className={styles['narrow']}>
-          <Button kind="quiet" icon="filter" label={`Only ${text}`} onClick={() => change(narrowing(groups, names))} />
-          {groups.length === 1 && <Button kind="quiet" icon="minus" label={`Without ${text}`} onClick={() => exclude(names)} />}
+          <Button kind="quiet" icon="filter" label={`Only ${text}`} onClick={() => change(narrowTo(groups, names))} />
+          <Button kind="quiet" icon="minus" label={`Without ${text}`} onClick={() => exclude(names)} />
         </span>
       );
     },
@@ -105,7 +86,7 @@ function useColumns(
   isCompared: boolean,
 ): readonly Column<Row>[] {
   const [search, change] = useAddress();
-  const exclude = (names: readonly string[]): void => change(excluding(search, groups, names));
+  const exclude = (names: readonly string[]): void => change(leaveOut(search, groups, names));
   const digits = columnDigits(rows.map(({ sums }) => nanosOf(sums.amount)));
   const { of } = metrics[metric];
   return [

@@ -47,6 +47,7 @@ const names = (description: string) =>
 const filtersSchema = request({
   user: names('Users.'),
   key_id: names('Keys, by their ids.'),
+  key: names('Keys, by user and name: ann/app. Those of earlier keys with these names count too.'),
   model: names('Models as clients asked for them.'),
   ...labelMembers,
   upstream: names('Upstreams.'),
@@ -75,6 +76,12 @@ const questionSchema = request({
   ),
   filters: Type.Optional(filtersSchema),
   exclude: Type.Optional({ ...filtersSchema, description: 'Calls that any of its members selects do not count.' }),
+  exclude_groups: Type.Optional(
+    Type.Array(
+      { ...filtersSchema, minProperties: 1 },
+      { maxItems: 50, description: 'Calls that all members of one of these select do not count: {"user": ["ann"], "model": ["gpt-5"]}.' },
+    ),
+  ),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 50, description: 'Groups with a series; the rest is `other`. 12 unless given.' }),
   ),
@@ -146,10 +153,11 @@ function encodePart({ startSeconds, endSeconds, bucketStarts, totals, series, ot
 
 /** The filters of a question, without those that it does not set. */
 function readFilters(filters: Static<typeof questionSchema>['filters']) {
-  const { user, key_id, model, upstream, upstream_model, interface: spoken, end } = filters ?? {};
+  const { user, key_id: ids, key, model, upstream, upstream_model, interface: spoken, end } = filters ?? {};
+  const keys = [...(ids ?? []).map((keyId) => ({ keyId })), ...(key ?? []).map(readKeyName)];
   return {
     ...(user !== undefined && { users: user.map((name) => name.normalize('NFC')) }),
-    ...(key_id !== undefined && { keys: key_id.map((keyId) => ({ keyId })) }),
+    ...(keys.length > 0 && { keys }),
     ...(model !== undefined && { models: model }),
     ...(upstream !== undefined && { upstreams: upstream }),
     ...(upstream_model !== undefined && { upstreamModels: upstream_model }),
@@ -157,6 +165,21 @@ function readFilters(filters: Static<typeof questionSchema>['filters']) {
     ...(end !== undefined && { ends: end }),
     ...readLabels(filters ?? {}),
   };
+}
+
+/** @throws AdminProblem `invalid_request` unless it is the name of a user and of a key */
+function readKeyName(text: string): { readonly userName: string; readonly keyName: string } {
+  const [userName = '', keyName = '', ...rest] = text.normalize('NFC').split('/');
+  if (userName !== '' && keyName !== '' && rest.length === 0) return { userName, keyName };
+  throw new AdminProblem('invalid_request', `The field key must name a user and its key, such as ann/app; got "${text}".`);
+}
+
+/** What any member of `exclude` selects, and what all members of one of `exclude_groups` select. */
+function readExcluded({ exclude, exclude_groups: groups = [] }: Static<typeof questionSchema>) {
+  const { tags, ...members } = readFilters(exclude);
+  const each = Object.entries(members).map(([name, values]) => ({ [name]: values }));
+  const eachTag = Object.entries(tags ?? {}).map(([name, values]) => ({ tags: { [name]: values } }));
+  return [...each, ...eachTag, ...groups.map(readFilters)];
 }
 
 /** A refusal of the question as a problem; other errors as they are. */
@@ -179,7 +202,7 @@ function readQuestion(body: Static<typeof questionSchema>, { services, principal
     extra: (body.extra ?? []).map((name) => extras[name]),
     groupBy: (body.group_by ?? []).map((name) => (name === 'upstream_model' ? 'upstreamModel' : name)),
     filter: readFilters(body.filters),
-    ...(body.exclude !== undefined && { excluded: readFilters(body.exclude) }),
+    ...((body.exclude !== undefined || body.exclude_groups !== undefined) && { excluded: readExcluded(body) }),
     scope: principal.users,
     limit: body.limit ?? 12,
     rankBy: ranks[body.rank_by ?? 'amount'],

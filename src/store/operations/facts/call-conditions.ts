@@ -56,7 +56,7 @@ export async function selectCallsOf(
 export async function selectSummed(
   database: Database,
   names: NameReader,
-  { filter, excluded = {}, scope }: Pick<UsageRead, 'filter' | 'excluded' | 'scope'>,
+  { filter, excluded = [], scope }: Pick<UsageRead, 'filter' | 'excluded' | 'scope'>,
 ): Promise<Conditions | undefined> {
   const chosen = await resolveNames(database, names, filter, scope);
   if (chosen === undefined) return undefined;
@@ -81,22 +81,29 @@ export async function selectSummed(
   };
 }
 
-/** One condition for each member of a filter that takes rows away. Names that no call has take none away. */
-async function excludeSummed(database: Database, names: NameReader, excluded: UsageFilter): Promise<readonly Conditions[]> {
-  const { ends, tags, ...named } = excluded;
-  const conditions: Conditions[] = [...(await selectTags(database, names, tags === undefined ? {} : { tags }))];
-  for (const [member, values] of Object.entries(named)) {
-    const chosen = await resolveNames(database, names, { [member]: values }, 'all');
-    for (const [column, numbers] of chosen ?? []) conditions.push(isOneOf(column, numbers));
+/** One condition for each filter that takes rows away. Names that no call has take none away. */
+async function excludeSummed(database: Database, names: NameReader, excluded: readonly UsageFilter[]): Promise<readonly Conditions[]> {
+  const all: Conditions[] = [];
+  for (const { ends, tags, ...named } of excluded) {
+    const chosen = await resolveNames(database, names, named, 'all');
+    if (chosen === undefined) continue;
+    const conditions = [...chosen].map(([column, numbers]) => isOneOf(column, numbers));
+    conditions.push(...(await selectTags(database, names, tags === undefined ? {} : { tags })));
+    if (ends !== undefined) {
+      const codes = ends.map((end) => endCodes[end]);
+      conditions.push(isOneOf('end_code', codes));
+    }
+    if (conditions.length > 0) all.push(exceptAll(conditions));
   }
-  if (ends !== undefined)
-    conditions.push(
-      isOneOf(
-        'end_code',
-        ends.map((end) => endCodes[end]),
-      ),
-    );
-  return conditions.map(({ sql, parameters }) => ({ sql: `not (${sql})`, parameters }));
+  return all;
+}
+
+/** Takes the rows away for which all conditions hold. */
+export function exceptAll(conditions: readonly Conditions[]): Conditions {
+  return {
+    sql: `not (${conditions.map(({ sql }) => sql).join(' and ')})`,
+    parameters: conditions.flatMap(({ parameters }) => parameters),
+  };
 }
 
 /** Lists of this many values share a statement with shorter ones. */

@@ -3,7 +3,7 @@ import { classBoundsMs } from '../../../billing/calls/duration-histogram.ts';
 import { tagOf, type UsageDimension, type UsageFilter, type UsageRead } from '../../../billing/usage/usage-store.ts';
 import { toStorableText } from '../../storable-text.ts';
 import { minutesKeptMs } from '../facts/service-sums.ts';
-import { type Conditions, selectSummed } from '../facts/call-conditions.ts';
+import { type Conditions, exceptAll, selectSummed } from '../facts/call-conditions.ts';
 import { readFollowState } from '../facts/follow-calls.ts';
 import type { NameReader } from '../facts/name-reader.ts';
 import type { Database } from '../database.ts';
@@ -98,14 +98,17 @@ function namesOfKeys({ keys }: UsageFilter): readonly string[][] | undefined {
   return keys?.flatMap((key) => ('keyId' in key ? [] : [[key.userName, key.keyName].map(toStorableText)]));
 }
 
-/** One condition for each member of a filter that takes rows away. */
-function exclude(excluded: UsageFilter = {}): readonly Conditions[] {
-  const keys = namesOfKeys(excluded) ?? [];
-  const conditions: Conditions[] = [];
-  if (excluded.users !== undefined) conditions.push(isAnyOf(['user_name'], excluded.users.map(toStorableText).map(asTuple)));
-  if (keys.length > 0) conditions.push(isAnyOf(['user_name', 'token_name'], keys));
-  if (excluded.models !== undefined) conditions.push(isAnyOf(['model_name'], excluded.models.map(toStorableText).map(asTuple)));
-  return conditions.map(({ sql, parameters }) => ({ sql: `not (${sql})`, parameters }));
+/** One condition for each filter that takes rows away. */
+function exclude(excluded: readonly UsageFilter[] = []): readonly Conditions[] {
+  return excluded.flatMap((filter) => {
+    const { users, models } = filter;
+    const keys = namesOfKeys(filter) ?? [];
+    const conditions: Conditions[] = [];
+    if (users !== undefined) conditions.push(isAnyOf(['user_name'], users.map(toStorableText).map(asTuple)));
+    if (keys.length > 0) conditions.push(isAnyOf(['user_name', 'token_name'], keys));
+    if (models !== undefined) conditions.push(isAnyOf(['model_name'], models.map(toStorableText).map(asTuple)));
+    return conditions.length === 0 ? [] : [exceptAll(conditions)];
+  });
 }
 
 const asTuple = (name: string): readonly [string] => [name];
