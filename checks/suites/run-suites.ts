@@ -46,7 +46,8 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 type Started = { readonly child: ChildProcess; readonly closed: Promise<unknown>; readonly printed: () => string };
 
 function start(): Started {
-  const imports = ['property-seed.ts', 'suites/lighten-runner.ts'].flatMap((file) => ['--import', `./checks/${file}`]);
+  const before = ['property-seed.ts', 'suites/lighten-runner.ts', 'suites/bundled-threads.ts'];
+  const imports = before.flatMap((file) => ['--import', `./checks/${file}`]);
   const options = [...imports, '--test-reporter=spec', `--test-timeout=${limitMs}`];
   const child = spawn(process.execPath, [...options, worker], { cwd: root, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   let printed = '';
