@@ -34,6 +34,9 @@ export type Environment = {
 /** Variable of the key that encrypts reasoning proofs. */
 export const proofKeyVariable = 'WEIR_PROOF_KEY';
 
+/** Variable of the password that seals the key of sealed data in a backup. */
+export const backupPasswordVariable = 'WEIR_BACKUP_PASSWORD';
+
 /** Every variable that Weir itself reads, for the reference page. */
 export const environmentVariables: readonly { readonly name: string; readonly fallback: string; readonly meaning: string }[] = [
   { name: 'WEIR_PORT', fallback: '8080', meaning: 'Port of the gateway. 0 picks a free port, which the ready line prints.' },
@@ -65,6 +68,12 @@ export const environmentVariables: readonly { readonly name: string; readonly fa
     fallback: 'kept in the data directory',
     meaning:
       'Key that encrypts stored reasoning proofs: 32 random bytes in hexadecimal or base64. All machines that share a database need the same key.',
+  },
+  {
+    name: backupPasswordVariable,
+    fallback: 'none',
+    meaning:
+      'Password of 12 characters or more that seals the key of encrypted data into a backup (`weir backup`), and opens it in `weir restore`.',
   },
   {
     name: 'WEIR_ADMIN_TOKEN',
