@@ -56,7 +56,7 @@ describe('the console for finance', { skip: chromiumPath === undefined ? 'there 
     await page.goto('/usage?r=24h&by=user');
     await page.getByRole('button', { name: 'Without billed-ben' }).click();
     await page.getByRole('button', { name: 'Remove the filter not user: billed-ben' }).waitFor();
-    await page.getByRole('cell', { name: 'billed-ben' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'billed-ben', exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'billed-bea' }).waitFor();
     await page.keyboard.press('s');
     await page.getByLabel('Name', { exact: true }).fill('without Ben');

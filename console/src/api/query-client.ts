@@ -4,6 +4,11 @@ import { ask, type Input, type OperationId, type Reply, runOperation } from './c
 import { ApiProblem } from './problem.ts';
 
 const triesMax = 3;
+/** An answer that failed, and may succeed later, is asked for again so often while its page is open. */
+export const againMs = 5000;
+
+/** Whether the same request may succeed later: the server or its database is away, not the request wrong. */
+export const isPassing = (error: unknown): boolean => error instanceof ApiProblem && error.body.retryable;
 
 /** All answers that the pages hold. A refusal is not asked again; a server that does not answer is. */
 export const queryClient = new QueryClient({
@@ -12,8 +17,8 @@ export const queryClient = new QueryClient({
       staleTime: 5000,
       gcTime: 5 * 60_000,
       refetchOnWindowFocus: true,
-      retry: (failures, error) =>
-        error instanceof ApiProblem && error.body.retryable && error.code !== 'too_many_requests' && failures < triesMax,
+      retry: (failures, error) => isPassing(error) && (error as ApiProblem).code !== 'too_many_requests' && failures < triesMax,
+      refetchInterval: ({ state }) => (isPassing(state.error) ? againMs : false),
     },
   },
 });

@@ -18,6 +18,8 @@ type Props<Id extends OperationId> = {
   readonly danger?: boolean;
   readonly operation: Id;
   readonly input: Input<Id>;
+  /** The same for the line to copy, if the input has a secret. */
+  readonly shownInput?: Input<Id>;
   /** The command that does the same, if there is one. */
   readonly command?: string;
   /** Kinds of answers that are asked again after the change. */
@@ -45,7 +47,20 @@ export function ChangeDialog<Id extends OperationId>(props: Props<Id>) {
 }
 
 function Form<Id extends OperationId>(props: Props<Id>) {
-  const { onClose, action, danger = false, operation, input, command, forgets, subject, disabledBecause, onDone, children } = props;
+  const {
+    onClose,
+    action,
+    danger = false,
+    operation,
+    input,
+    shownInput = input,
+    command,
+    forgets,
+    subject,
+    disabledBecause,
+    onDone,
+    children,
+  } = props;
   const change = useChange(operation, forgets);
   const { problem } = change;
   const isStale = problem?.code === 'version_mismatch';
@@ -71,7 +86,7 @@ function Form<Id extends OperationId>(props: Props<Id>) {
       </form>
       {problem !== undefined && !isStale && <Failure error={problem} />}
       {isStale && <LastChange subject={subject} />}
-      <Equivalent command={command} curl={curlOf(location.origin, operation, input)} />
+      <Equivalent command={command} curl={curlOf(location.origin, operation, shownInput)} />
     </>
   );
 }

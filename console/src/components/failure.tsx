@@ -5,6 +5,7 @@ import { Button } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Notice } from '../ui/notice.tsx';
 import styles from './failure.module.css';
+import { SignInAgain } from './sign-in-again.tsx';
 
 // Needed rarely, so it is not in the first load.
 const ConfirmSignIn = lazy(() => import('./confirm-sign-in.tsx').then(({ ConfirmSignIn: component }) => ({ default: component })));
@@ -18,6 +19,11 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
       <p className={styles['title']}>{title}</p>
       <p>{detail}</p>
       {permission !== undefined && <p>The permission is {permission}. An operator can give you a role that has it.</p>}
+      {code === 'unauthenticated' && (
+        <p>
+          Your session has ended. <SignInAgain />
+        </p>
+      )}
       {code === 'recent_sign_in_required' && (
         <Suspense>
           <ConfirmSignIn />

@@ -6,17 +6,19 @@ import { may, type Session, signOut } from '../api/sign-in.ts';
 import { paths } from '../paths.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { loadAgain } from '../ui/load-again.ts';
 import { Menu } from '../ui/menu.tsx';
 import { useKeys } from '../ui/use-keys.ts';
 import { allEntries, entries } from './entries.ts';
 import { chooseTheme, presentTheme } from './appearance.ts';
 import { Freshness } from './freshness.tsx';
 import styles from './frame.module.css';
+import { SessionEnded } from './session-ended.tsx';
 import { useSession } from './use-page.ts';
 
 // What opens on demand is not in the first load.
-const Palette = lazy(() => import('./palette.tsx').then(({ Palette: component }) => ({ default: component })));
-const KeyHelp = lazy(() => import('./key-help.tsx').then(({ KeyHelp: component }) => ({ default: component })));
+const Palette = lazy(loadAgain(() => import('./palette.tsx').then(({ Palette: component }) => ({ default: component }))));
+const KeyHelp = lazy(loadAgain(() => import('./key-help.tsx').then(({ KeyHelp: component }) => ({ default: component }))));
 
 export function Frame() {
   const session = useSession();
@@ -61,6 +63,7 @@ export function Frame() {
         <Entries session={session} path={path} />
       </nav>
       <main className={styles['page']} id="page" tabIndex={-1}>
+        <SessionEnded />
         <Outlet />
       </main>
       <Suspense>

@@ -1,22 +1,23 @@
 import { useIsFetching, useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 
-import { toProblem } from '../api/problem.ts';
-import { queryClient, question } from '../api/query-client.ts';
+import { isPassing, queryClient, question } from '../api/query-client.ts';
 import { showClock, showOffset } from '../format/times.ts';
 import styles from './freshness.module.css';
 import { useMinute, useZone } from './use-page.ts';
 
+/** Answers of what the page shows; the frame's own questions are not among them. */
+const shown = () =>
+  queryClient
+    .getQueryCache()
+    .findAll({ type: 'active' })
+    .filter(({ queryKey: [id] }) => !String(id).startsWith('session.'));
+
 /** The time of the newest answer on the page, in Unix milliseconds. */
-function newestAnswer(): number {
-  return Math.max(
-    0,
-    ...queryClient
-      .getQueryCache()
-      .findAll({ type: 'active' })
-      .map(({ state }) => state.dataUpdatedAt),
-  );
-}
+const newestAnswer = (): number => Math.max(0, ...shown().map(({ state }) => state.dataUpdatedAt));
+
+/** Whether a part of the page could not be asked for again, so that it shows what was. */
+const isStale = (): boolean => shown().some(({ state }) => isPassing(state.error ?? state.fetchFailureReason));
 
 const subscribe = (onChange: () => void): (() => void) => queryClient.getQueryCache().subscribe(onChange);
 
@@ -27,9 +28,10 @@ export function Freshness() {
   const fetching = useIsFetching();
   const answeredMs = useSyncExternalStore(subscribe, newestAnswer);
   const health = useQuery({ ...question('session.ways', {}), refetchInterval: 15_000, retry: false });
-  const isAway = health.isError && toProblem(health.error).body.status !== 401;
-  const time = answeredMs === 0 ? '' : showClock(answeredMs, zone);
-  const words = isAway ? `no answer; as of ${time}` : fetching > 0 ? 'loading' : `as of ${time}`;
+  const stale = useSyncExternalStore(subscribe, isStale);
+  const isAway = isPassing(health.error) || stale;
+  const time = answeredMs === 0 ? '' : `as of ${showClock(answeredMs, zone)}`;
+  const words = isAway ? ['no answer', time].filter((part) => part !== '').join('; ') : fetching > 0 ? 'loading' : time;
   return (
     <p className={styles['freshness']} data-away={isAway} title={`Times are in ${zone} (${showOffset(nowMs, zone)})`}>
       <span className={styles['dot']} aria-hidden="true">

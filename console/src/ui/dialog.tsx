@@ -1,8 +1,9 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 
 import type { DialogProps } from './dialog-popup.tsx';
+import { loadAgain } from './load-again.ts';
 
-const load = () => import('./dialog-popup.tsx');
+const load = loadAgain(() => import('./dialog-popup.tsx'));
 const DialogPopup = lazy(() => load().then(({ DialogPopup: component }) => ({ default: component })));
 
 /**

@@ -1,6 +1,7 @@
 import { cloneElement, lazy, type ReactElement, Suspense, useRef, useState } from 'react';
 
 import type { IconName } from './icon.tsx';
+import { loadAgain } from './load-again.ts';
 import styles from './menu.module.css';
 
 export type MenuEntry =
@@ -14,7 +15,7 @@ export type MenuEntry =
     }
   | { readonly kind: 'line' };
 
-const load = () => import('./menu-popup.tsx');
+const load = loadAgain(() => import('./menu-popup.tsx'));
 const MenuPopup = lazy(() => load().then(({ MenuPopup: component }) => ({ default: component })));
 
 type Props = {

@@ -21,6 +21,7 @@ import { Skeleton } from '../../ui/notice.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { useKeys } from '../../ui/use-keys.ts';
 import { CallActions } from './call-actions.tsx';
+import { CallWires } from './call-wires.tsx';
 import styles from './calls-page.module.css';
 
 /** A call beside the table. `j` and `k` walk on with it open. */
@@ -63,6 +64,7 @@ export function CallDetails({ id }: { readonly id: string }) {
       <CallActions receipt={receipt} transactions={data.transactions} />
       <Notes receipt={receipt} />
       <Usage receipt={receipt} />
+      {may(session, 'content:read') && <CallWires id={receipt.request_id} />}
       <Panel title="The same elsewhere">
         {again !== undefined && (
           <p className={styles['links']}>

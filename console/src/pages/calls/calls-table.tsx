@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 
 import { ask, type Query, type Reply } from '../../api/client.ts';
 import { Amount } from '../../components/amount.tsx';
@@ -8,12 +8,12 @@ import { useColumnChooser } from '../../components/column-chooser.tsx';
 import { CallEnd, type CallItem } from '../../components/call-end.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useEvents } from '../../components/live.ts';
-import { useZone } from '../../components/use-page.ts';
+import { More } from '../../components/more.tsx';
+import { useAddress, useZone } from '../../components/use-page.ts';
 import { columnDigits, nanosOf } from '../../format/money.ts';
 import { showDuration, showShort } from '../../format/numbers.ts';
 import { showRowTime, showTime } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
-import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
 import styles from './calls-page.module.css';
@@ -26,36 +26,49 @@ type Props = {
 };
 
 const pageRows = 100;
+/** Who goes on wants many. */
+const nextRows = 500;
 /** The rows that arrive live; older ones are on the pages. */
 const liveMax = 500;
 
 /** Calls, newest first. Live calls come on top. */
-export function CallsTable({ query, isLive, open, onOpen }: Props) {
+export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
   const zone = useZone();
+  const [query, hold] = useHeld(present);
   const pages = useInfiniteQuery({
     queryKey: ['calls.list', query],
     queryFn: ({ pageParam, signal }) =>
-      ask('calls.list', { query: { ...query, limit: pageRows, ...(pageParam !== '' && { cursor: pageParam }) }, signal }),
+      ask('calls.list', {
+        query: pageParam === '' ? { ...query, limit: pageRows } : { ...query, limit: nextRows, cursor: pageParam },
+        signal,
+      }),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor: cursor }: Reply<'calls.list'>) => cursor ?? undefined,
     placeholderData: keepPreviousData,
   });
   const live = useLiveCalls(query, isLive);
+  const rows = useMemo(() => {
+    const listed = pages.data?.pages.flatMap(({ items }) => items) ?? [];
+    const known = new Set(live.length === 0 ? [] : listed.map(({ id }) => id));
+    return [...live.filter(({ id }) => !known.has(id)), ...listed];
+  }, [pages.data, live]);
   if (pages.isError && pages.data === undefined) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
   if (pages.data === undefined) return <Skeleton rows={14} />;
-  const listed = pages.data.pages.flatMap(({ items }) => items);
-  const known = new Set(listed.map(({ id }) => id));
-  const rows = [...live.filter(({ id }) => !known.has(id)), ...listed];
   const last = pages.data.pages.at(-1);
   const rest = (
     <p className={styles['more']}>
-      {pages.hasNextPage ? (
-        <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-          {rows.length === 0 ? 'Search on' : 'More'}
-        </Button>
-      ) : (
-        'These are all.'
-      )}
+      <More
+        pages={{
+          ...pages,
+          fetchNextPage: () => {
+            hold();
+            return pages.fetchNextPage();
+          },
+        }}
+        isSparse={last?.items.length === 0}
+        text={rows.length === 0 ? 'Search on' : 'More'}
+      />
+      {!pages.hasNextPage && 'These are all.'}
       {last !== undefined && <span>searched to {showTime(last.searched_to, zone)}</span>}
       {last !== undefined && last.pending_calls > 0 && <span>{last.pending_calls} calls are not booked yet</span>}
     </p>
@@ -74,10 +87,26 @@ export function CallsTable({ query, isLive, open, onOpen }: Props) {
   return (
     <>
       <CallRows rows={rows} open={open} onOpen={onOpen} />
-      {pages.isError && <Failure error={pages.error} onRetry={() => void pages.fetchNextPage()} />}
+      {pages.isError && (
+        <Failure error={pages.error} onRetry={() => void (pages.isFetchNextPageError ? pages.fetchNextPage() : pages.refetch())} />
+      )}
       {rest}
     </>
   );
+}
+
+/**
+ * The question, which stays as it was when somebody has gone on to its later pages. Otherwise the end of an open span,
+ * which moves with the minute, would take their pages away.
+ * @returns the question, and what holds it
+ */
+function useHeld(present: Query<'calls.list'>): readonly [Query<'calls.list'>, () => void] {
+  const [search] = useAddress();
+  const { call: _call, ...others } = search;
+  const of = JSON.stringify(others);
+  const [held, setHeld] = useState<{ readonly of: string; readonly query: Query<'calls.list'> }>();
+  const query = held?.of === of ? held.query : present;
+  return [query, () => setHeld({ of, query })];
 }
 
 function CallRows({ rows, open, onOpen }: { readonly rows: readonly CallItem[] } & Pick<Props, 'open' | 'onOpen'>) {

@@ -1,11 +1,12 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 
 import { ask, type Query, type Reply } from '../../api/client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Failure } from '../../components/failure.tsx';
 import { type FilterField, FilterBar, readFilters } from '../../components/filter-bar.tsx';
+import { More } from '../../components/more.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { PeopleTabs } from '../../components/people-tabs.tsx';
 import { one } from '../../components/search-params.ts';
@@ -53,13 +54,13 @@ export function KeysPage() {
   const pages = useInfiniteQuery({
     queryKey: ['keys.list', query],
     queryFn: ({ pageParam, signal }) =>
-      ask('keys.list', { query: { ...query, limit: 100, ...(pageParam !== '' && { cursor: pageParam }) }, signal }),
+      ask('keys.list', { query: pageParam === '' ? { ...query, limit: 100 } : { ...query, limit: 500, cursor: pageParam }, signal }),
     initialPageParam: '',
     getNextPageParam: ({ next_cursor: cursor }: Reply<'keys.list'>) => cursor ?? undefined,
     placeholderData: keepPreviousData,
   });
   useKeys({ n: () => mayWrite && setIsMaking(true) });
-  const rows = pages.data?.pages.flatMap(({ items }) => items);
+  const rows = useMemo(() => pages.data?.pages.flatMap(({ items }) => items), [pages.data]);
   const chosenRows = rows?.filter(({ id }) => chosen.has(id)) ?? [];
   return (
     <>
@@ -86,13 +87,7 @@ export function KeysPage() {
       {rows !== undefined && rows.length > 0 && (
         <KeysTable rows={rows} {...(mayWrite && { selection: { keys: chosen, onChange: setChosen } })} />
       )}
-      {pages.hasNextPage && (
-        <div>
-          <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            More
-          </Button>
-        </div>
-      )}
+      {rows !== undefined && <More pages={pages} />}
       <NewKeyDialog open={isMaking} onClose={() => setIsMaking(false)} />
     </>
   );

@@ -73,6 +73,13 @@ export function addToLayer(layer: Document | undefined, upstream: NewUpstream): 
   return { ...layer, upstreams: { ...upstreams, [upstream.name]: settingsOf(upstream) } };
 }
 
+/** The newest layer with another key of an upstream; undefined if the layer does not have the upstream. */
+export function withKey(layer: Document | undefined, name: string, apiKey: string): Document | undefined {
+  const upstreams = layer?.['upstreams'];
+  if (!isObject(upstreams) || !isObject(upstreams[name])) return undefined;
+  return { ...layer, upstreams: { ...upstreams, [name]: { ...upstreams[name], apiKey } } };
+}
+
 /** The variable for a key, named after its upstream: `MY_VLLM_API_KEY`. */
 const variableOf = (name: string): string => `${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}_API_KEY`.replace(/^(?=\d)/, '_');
 

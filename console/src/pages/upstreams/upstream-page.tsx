@@ -17,6 +17,7 @@ import { State } from '../../ui/state.tsx';
 import { CheckPanel } from './check-panel.tsx';
 import { HistoryPanel } from './history-panel.tsx';
 import { ModelsPanel } from './models-panel.tsx';
+import { ReplaceKey } from './replace-key-dialog.tsx';
 import { SettingsTable } from './settings-table.tsx';
 import { useTargetDays, useTargets } from './target-questions.ts';
 import { targetStates, type Target } from './target-words.ts';
@@ -40,7 +41,9 @@ export function UpstreamPage() {
   const variants = (list.data?.items ?? []).filter((each) => each.name === name);
   return (
     <>
-      <PageHead title={name} />
+      <PageHead title={name}>
+        <ReplaceKey upstream={name} />
+      </PageHead>
       {variants.length > 1 && (
         <Notice tone="warning">
           Gateways use {variants.length} different settings of this upstream. Shown are those that most of them use.
