@@ -47,7 +47,7 @@ describe('pages that are open while something is away (journey 15)', { skip }, (
   const stale = () => pages.page.getByRole('alert').filter({ hasText: /^no answer; as of \d\d:\d\d:\d\d$/ });
   const goTo = (name: string) => pages.page.getByRole('link', { name, exact: true }).click();
 
-  test('the database goes away: what was read stays with its time, a new page says what is wrong, and both recover by themselves', async () => {
+  test('the database goes away: figures stay with their time, a new page names the problem, and both recover by themselves', async () => {
     const { page } = pages;
     await page.goto('/');
     await page.getByText('Spend today').waitFor();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { serverPresets } from '../../../../src/upstreams/openai-compatible/server-presets.ts';
 import { upstreamVendors } from '../../../../src/upstreams/registry.ts';
-import { addToLayer, needsAddress, presets, settingsOf, vendors, yamlOf } from './new-upstream.ts';
+import { addToLayer, needsAddress, presets, settingsOf, vendors, withKey, yamlOf } from './new-upstream.ts';
 
 const draft = { name: 'my.vllm', kind: 'vllm', baseUrl: 'http://10.0.0.5:8000/v1', apiKey: 'sk-1' };
 
@@ -33,4 +33,11 @@ test('the text for weir.yaml names a variable in the place of the key', () => {
   assert.doesNotMatch(yaml, /sk-1/);
   assert.match(yaml, /^upstreams:\n  my\.vllm:\n    vendor: "openai-compatible"\n/);
   assert.ok(yaml.includes('apiKey: "${MY_VLLM_API_KEY}"'), yaml);
+});
+
+test('another key of an upstream leaves the rest of the layer, and is for an upstream of the layer only', () => {
+  const before = { models: { fast: {} }, upstreams: { a: { vendor: 'xai', apiKey: { set: true, ends_in: 'last', layer: 1 } } } };
+  assert.deepEqual(withKey(before, 'a', 'sk-2'), { ...before, upstreams: { a: { vendor: 'xai', apiKey: 'sk-2' } } });
+  assert.equal(withKey(before, 'b', 'sk-2'), undefined);
+  assert.equal(withKey(undefined, 'a', 'sk-2'), undefined);
 });
