@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, readFileSync } from 'node:fs';
+import { appendFileSync, globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
@@ -30,6 +30,8 @@ const limitMs = Number(values['limit-ms']);
 const suiteLimitMs = 2 * limitMs;
 /** The limit for timers and connections that the last suite of a process left open. */
 const endsWithinMs = 60_000;
+/** A file to which the output of all suites is appended, for the reliability card (conformance/card). */
+const report = process.env.WEIR_SUITE_REPORT;
 const worker = join(import.meta.dirname, 'suite-worker.ts');
 
 const found = globSync(positionals, { cwd: root }).toSorted();
@@ -90,6 +92,7 @@ async function end({ child, closed, printed }: Started, suites: readonly string[
   clearTimeout(late);
   for (const [, name = '', count] of printed().matchAll(/^ℹ (tests|pass|fail|cancelled|skipped|todo) (\d+)$/gm))
     totals.set(name, (totals.get(name) ?? 0) + Number(count));
+  if (report !== undefined) appendFileSync(report, printed());
   if (child.exitCode === 0) return;
   const reported = new Set([...printed().matchAll(/^✖ (\/.+\.[a-z]+) \(/gm)].map(([, path]) => path));
   const guilty = suites.filter((file) => reported.has(resolve(root, file)));
