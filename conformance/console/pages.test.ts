@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
+import { askApi } from './ask-api.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, openPages, type Pages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
@@ -40,6 +41,57 @@ describe('the pages of the console', { skip: chromiumPath === undefined ? 'there
     await page.goto(weir.consoleLink);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     assert.doesNotMatch(page.url(), /#in=/, 'the code leaves the address');
+    pages.assertQuiet();
+  });
+
+  test('the first steps are facts: a call and a password are done without a click, and the list can be hidden', async () => {
+    const { page } = pages;
+    await page.goto('/');
+    const steps = page.getByRole('region', { name: /^First steps/ });
+    await steps.getByRole('heading', { name: 'First steps: 0 of 6 done' }).waitFor();
+    assert.equal((await callModel('claude-sonnet-4-5')).status, 200);
+    await askApi(pages.context, 'PUT', '/session/password', { password: 'a long enough passphrase' });
+    await eventually(
+      async () => {
+        await page.goto('/');
+        return await steps.getByRole('heading').textContent();
+      },
+      (title) => title === 'First steps: 2 of 6 done',
+    );
+    await steps.getByRole('link', { name: 'Make a key for an application or a colleague' }).click();
+    await page.getByRole('dialog', { name: 'New key' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.goto('/');
+    await steps.getByRole('button', { name: 'Hide' }).click();
+    await steps.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('heading', { name: 'Needs attention' }).waitFor();
+    assert.equal(await steps.count(), 0);
+    await page.goto('/settings/you');
+    await page.getByLabel('The overview shows the first steps').check();
+    await page.goto('/');
+    await steps.waitFor();
+    pages.assertQuiet();
+  });
+
+  test('a problem offers what can be done about it, with its command and curl', async () => {
+    const { page } = pages;
+    const shown = { code: 'upstream_down', subject: 'upstream:simulated-anthropic', period: '', severity: 'critical' } as const;
+    await page.route('**/api/v1/overview', async (route) => {
+      const answer = await route.fetch();
+      const body = (await answer.json()) as Record<string, unknown>;
+      const words = { summary: 'Upstream simulated-anthropic is down.', action: 'Examine it.', since: new Date().toISOString() };
+      await route.fulfill({ response: answer, json: { ...body, attention: [{ ...shown, ...words }] } });
+    });
+    await page.goto('/');
+    await page.getByRole('button', { name: 'Check it now' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Check simulated-anthropic' });
+    await dialog.getByText('The same without this page').click();
+    await dialog.getByText('weir upstreams check simulated-anthropic --no-calls').waitFor();
+    assert.match((await dialog.getByLabel('curl', { exact: true }).textContent()) ?? '', /upstreams\/simulated-anthropic\/checks/);
+    await dialog.getByRole('button', { name: 'Check it' }).click();
+    await page.getByText('✓ Healthy').waitFor();
+    await page.unroute('**/api/v1/overview');
     pages.assertQuiet();
   });
 

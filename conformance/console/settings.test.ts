@@ -151,6 +151,46 @@ describe(
       pages.assertQuiet(/status of 503/);
     });
 
+    test('layers are compared, edited, and an earlier one is published again, and a mistake is named with its line', async () => {
+      const { page } = pages;
+      await page.goto('/settings/layers');
+      await page.getByRole('button', { name: 'Edit and publish' }).click();
+      const edit = page.getByRole('dialog', { name: 'Edit and publish the configuration' });
+      const text = edit.getByRole('textbox', { name: /as YAML or JSON/ });
+      const before = await text.inputValue();
+      assert.match(before, /"silent"/);
+      await text.fill(`${before.trimEnd().slice(0, -1)},\n"models": {"house": {"nonsense": 1}}}`);
+      await edit.getByText('models.house.nonsense').first().waitFor();
+      await edit.getByRole('button', { name: 'Publish' }).click();
+      await edit
+        .getByText(/^\d+:\d+ models\.house/)
+        .first()
+        .waitFor();
+      const limit = '"limits": {"perKey": {"requestsPerMinute": 77}}';
+      await text.fill(`${before.trimEnd().slice(0, -1)},\n${limit}}`);
+      await edit.getByLabel('Note').fill('fewer requests');
+      // Somebody else publishes first: the dialog says so, and the next press is about the present state.
+      const newest = JSON.parse(before) as object;
+      await askApi(pages.context, 'POST', '/config/layers', { layer: newest, note: 'of the other one' }, { 'if-match': '"1"' });
+      await edit.getByRole('button', { name: 'Publish' }).click();
+      await edit.getByText('Somebody else has changed this').waitFor();
+      await edit.getByRole('button', { name: 'Publish all the same' }).click();
+      await edit.waitFor({ state: 'detached' });
+      await page.getByRole('cell', { name: 'fewer requests' }).click();
+      const panel = page.getByRole('complementary', { name: 'Layer' });
+      await panel.getByText('limits.perKey.requestsPerMinute').waitFor();
+      await panel.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('cell', { name: 'of the other one' }).click();
+      await page.getByRole('button', { name: 'Publish this one again' }).click();
+      const back = page.getByRole('dialog', { name: 'Publish layer 2 again?' });
+      await back.getByText('taken away').waitFor();
+      await back.getByText('The same without this page').click();
+      await back.getByText('weir config rollback 2').waitFor();
+      await back.getByRole('button', { name: 'Publish layer 2' }).click();
+      await page.getByRole('cell', { name: 'layer 2 again' }).waitFor();
+      pages.assertQuiet(/status of 4(00|12)/);
+    });
+
     test('everybody ends the own sessions, of this browser last', async () => {
       const { page } = pages;
       const other = await fetch(`${weir.consoleUrl}/api/v1/session`, {
@@ -179,6 +219,7 @@ describe(
       '/settings/people',
       '/settings/tokens',
       '/settings/config',
+      '/settings/layers?layer=2',
       '/settings/nodes',
       '/settings/about',
       '/device',

@@ -42,3 +42,10 @@ export function presentZoneChoice(): ZoneChoice {
 export function chooseZone(choice: ZoneChoice): void {
   localStorage.setItem('weir.zone', choice);
 }
+
+const stepsItem = 'weir.firstSteps';
+
+/** Whether the overview shows the first steps of an installation, while some are open. */
+export const areFirstStepsShown = (): boolean => localStorage.getItem(stepsItem) !== 'hidden';
+
+export const showFirstSteps = (shown: boolean): void => localStorage.setItem(stepsItem, shown ? 'shown' : 'hidden');

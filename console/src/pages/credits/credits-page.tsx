@@ -1,7 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-
 import { question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Failure } from '../../components/failure.tsx';
@@ -9,8 +7,9 @@ import styles from '../../components/limits/limits.module.css';
 import { MoneyStanding } from '../../components/limits/standing.tsx';
 import { levelNames } from '../../components/limits/standing-lines.ts';
 import { PageHead } from '../../components/page-head.tsx';
+import { one } from '../../components/search-params.ts';
 import { PageTabs, useTab } from '../../components/page-tabs.tsx';
-import { useSession } from '../../components/use-page.ts';
+import { useAddress, useSession } from '../../components/use-page.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
@@ -22,7 +21,9 @@ import { Statement } from './statement.tsx';
 /** What is left, and is it right? */
 export function CreditsPage() {
   const session = useSession();
-  const [isPosting, setIsPosting] = useState(false);
+  const [search, change] = useAddress();
+  const isPosting = one(search, 'post') === '1' && may(session, 'credits:write');
+  const setIsPosting = (posts: boolean): void => change({ post: posts ? '1' : undefined });
   const tabs = [
     { name: 'standing', text: 'What is left' },
     { name: 'statement', text: 'Statement' },

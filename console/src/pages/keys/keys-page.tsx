@@ -46,8 +46,9 @@ function readTimes(search: Parameters<typeof one>[0], nowMs: number): Query<'key
 export function KeysPage() {
   const session = useSession();
   const nowMs = useMinute();
-  const [search] = useAddress();
-  const [isMaking, setIsMaking] = useState(false);
+  const [search, change] = useAddress();
+  const isMaking = one(search, 'new') === '1';
+  const setIsMaking = (makes: boolean): void => change({ new: makes ? '1' : undefined });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const mayWrite = may(session, 'keys:write');
   const query = { ...readFilters(filters, search), ...readTimes(search, Math.floor(nowMs / dayMs) * dayMs) };

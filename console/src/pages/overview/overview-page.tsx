@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense } from 'react';
 
 import type { Reply } from '../../api/client.ts';
 import { queryClient, question } from '../../api/query-client.ts';
+import { may } from '../../api/sign-in.ts';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { Amount } from '../../components/amount.tsx';
 import { useEvents } from '../../components/live.ts';
@@ -29,6 +30,9 @@ const FinanceOverview = lazy(() =>
 // Operators do not load what owners see.
 const OwnerPanels = lazy(() => import('./owner-overview.tsx').then((page) => ({ default: page.OwnerPanels })));
 
+// Only of new installations, and only for their operators.
+const FirstSteps = lazy(() => import('./first-steps.tsx').then(({ FirstSteps: component }) => ({ default: component })));
+
 type Overview = Reply<'overview.get'>;
 
 const overview = { ...question('overview.get', {}), refetchInterval: 15_000 } as const;
@@ -47,7 +51,8 @@ export function OverviewPage() {
 
 function OperatorOverview() {
   const { data } = useSuspenseQuery(overview);
-  const { users } = useSession();
+  const session = useSession();
+  const { users } = session;
   const ask = (): void => void queryClient.invalidateQueries({ queryKey: overview.queryKey });
   useEvents({ topics: 'attention' }, { attention: ask });
   useShortcuts();
@@ -55,6 +60,11 @@ function OperatorOverview() {
     <>
       <PageHead title="Overview" />
       <Tiles data={data} />
+      {may(session, 'config:write') && (
+        <Suspense>
+          <FirstSteps overview={data} />
+        </Suspense>
+      )}
       <div className={styles['row']}>
         <SpendChart data={data} />
         <Panel title={data.attention.length === 0 ? 'Needs attention' : `Needs attention (${data.attention.length})`}>

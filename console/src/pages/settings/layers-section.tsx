@@ -1,30 +1,87 @@
+import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 
-import type { Reply } from '../../api/client.ts';
-import { question } from '../../api/query-client.ts';
+import { versionedQuestion } from '../../api/query-client.ts';
+import { may } from '../../api/sign-in.ts';
 import { Failure } from '../../components/failure.tsx';
-import { useZone } from '../../components/use-page.ts';
+import { one } from '../../components/search-params.ts';
+import { useAddress, useSession, useZone } from '../../components/use-page.ts';
 import { showMinute } from '../../format/times.ts';
+import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { Split } from '../../ui/split.tsx';
+import { EditDialog } from './layer-dialogs.tsx';
+import { LayerPanel } from './layer-panel.tsx';
+import { type Layer, noteOf } from './layer-words.ts';
 
-type Layer = Reply<'config.layers.list'>['items'][number];
+const shownMax = 200;
 
-/** The layers that were published below the files of all gateways. */
+/** The layers that were published below the files of all gateways: compared, published, and published again. */
 export function LayersSection() {
+  const [search, change] = useAddress();
+  const mayWrite = may(useSession(), 'config:write');
+  const [isEditing, setIsEditing] = useState(false);
+  const { data, error, refetch } = useQuery(versionedQuestion('config.layers.list', { query: { limit: shownMax } }));
+  const layers = data?.body.items ?? [];
+  const open = layers.find(({ number }) => String(number) === one(search, 'layer'));
+  const publishes = mayWrite && data?.body.is_on === true;
+  return (
+    <Split
+      panel={
+        open !== undefined && (
+          <LayerPanel
+            key={open.number}
+            layer={open}
+            layers={layers}
+            version={data?.version}
+            mayPublish={publishes}
+            onClose={() => change({ layer: undefined, against: undefined })}
+          />
+        )
+      }
+    >
+      <Panel
+        title="Layers of the configuration"
+        tools={publishes ? <Button onClick={() => setIsEditing(true)}>Edit and publish</Button> : undefined}
+      >
+        {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+        {data === undefined && error === null && <Skeleton rows={4} />}
+        {data?.body.is_on === false && (
+          <Notice tone="info">Layers are off (console.editConfig): the files alone say what is in force.</Notice>
+        )}
+        {data !== undefined && layers.length === 0 && (
+          <Empty title="No layer was published." line="weir config publish layer.yaml">
+            A layer has upstreams, models and limits for all gateways. What a file says stays above it.
+          </Empty>
+        )}
+        {layers.length > 0 && (
+          <Layers
+            layers={layers}
+            open={open}
+            onOpen={({ number }) => change({ layer: String(number), against: undefined }, open !== undefined)}
+          />
+        )}
+      </Panel>
+      {isEditing && <EditDialog newest={layers[0]} version={data?.version} onClose={() => setIsEditing(false)} />}
+    </Split>
+  );
+}
+
+type TableProps = {
+  readonly layers: readonly Layer[];
+  readonly open: Layer | undefined;
+  readonly onOpen: (layer: Layer) => void;
+};
+
+function Layers({ layers, open, onOpen }: TableProps) {
   const zone = useZone();
-  const { data, error, refetch } = useQuery(question('config.layers.list', { query: {} }));
   const columns: readonly Column<Layer>[] = [
     { id: 'number', title: 'Layer', figures: true, render: ({ number }) => number },
     { id: 'at', title: 'Published', render: ({ published_at: at }) => showMinute(at, zone) },
     { id: 'actor', title: 'By', priority: 2, render: ({ actor }) => actor },
-    {
-      id: 'note',
-      title: 'Note',
-      priority: 2,
-      render: ({ note, restored }) => note ?? (restored === null ? '—' : `layer ${restored} again`),
-    },
+    { id: 'note', title: 'Note', priority: 2, render: noteOf },
     { id: 'used', title: 'Used by', priority: 3, render: ({ used_by: nodes }) => nodes.join(', ') || 'no gateway' },
     {
       id: 'problems',
@@ -34,14 +91,13 @@ export function LayersSection() {
     },
   ];
   return (
-    <Panel title="Layers of the configuration">
-      {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton rows={4} />}
-      {data?.is_on === false && <Notice tone="info">Layers are off (console.editConfig): the files alone say what is in force.</Notice>}
-      {data?.items.length === 0 && <Empty title="No layer was published." line="weir config export" />}
-      {data !== undefined && data.items.length > 0 && (
-        <DataTable caption="Layers, newest first" columns={columns} rows={data.items} keyOf={({ number }) => String(number)} />
-      )}
-    </Panel>
+    <DataTable
+      caption="Layers, newest first"
+      columns={columns}
+      rows={layers}
+      keyOf={({ number }) => String(number)}
+      openKey={open === undefined ? undefined : String(open.number)}
+      onOpen={onOpen}
+    />
   );
 }

@@ -1,7 +1,16 @@
 import { useState } from 'react';
 
 import { signOut } from '../../api/sign-in.ts';
-import { chooseDensity, chooseTheme, chooseZone, presentDensity, presentTheme, presentZoneChoice } from '../../components/appearance.ts';
+import {
+  areFirstStepsShown,
+  chooseDensity,
+  chooseTheme,
+  chooseZone,
+  presentDensity,
+  presentTheme,
+  presentZoneChoice,
+  showFirstSteps,
+} from '../../components/appearance.ts';
 import { ChangeDialog } from '../../components/change-dialog.tsx';
 import { useSession } from '../../components/use-page.ts';
 import { Button } from '../../ui/button.tsx';
@@ -53,7 +62,6 @@ function Appearance() {
   const [theme, setTheme] = useState(presentTheme);
   const [density, setDensity] = useState(presentDensity);
   const [zone, setZone] = useState(presentZoneChoice);
-  const [letters, setLetters] = useState(areLettersOn);
   const { time_zone: reporting } = useSession();
   return (
     <Panel title="Appearance">
@@ -98,17 +106,37 @@ function Appearance() {
             setZone(value);
           }}
         />
-        <CheckField
-          label="Single letters are shortcuts"
-          help="Turn this off if you speak to your device, or press keys by accident."
-          checked={letters}
-          onChange={(checked) => {
-            localStorage.setItem('weir.letters', checked ? 'on' : 'off');
-            setLetters(checked);
-          }}
-        />
+        <Habits />
       </div>
     </Panel>
+  );
+}
+
+/** What this browser does by itself. */
+function Habits() {
+  const [steps, setSteps] = useState(areFirstStepsShown);
+  const [letters, setLetters] = useState(areLettersOn);
+  return (
+    <>
+      <CheckField
+        label="The overview shows the first steps"
+        help="While some of them are open."
+        checked={steps}
+        onChange={(checked) => {
+          showFirstSteps(checked);
+          setSteps(checked);
+        }}
+      />
+      <CheckField
+        label="Single letters are shortcuts"
+        help="Turn this off if you speak to your device, or press keys by accident."
+        checked={letters}
+        onChange={(checked) => {
+          localStorage.setItem('weir.letters', checked ? 'on' : 'off');
+          setLetters(checked);
+        }}
+      />
+    </>
   );
 }
 
