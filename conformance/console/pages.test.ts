@@ -4,14 +4,10 @@ import { after, before, describe, test } from 'node:test';
 import { eventually } from '../support/http.ts';
 import { askApi } from './ask-api.ts';
 import { findChromium } from './find-chromium.ts';
-import { findViolations, openPages, type Pages } from './open-pages.ts';
+import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
 
 const chromiumPath = findChromium();
-const views = [
-  { width: 1440, height: 900 },
-  { width: 360, height: 740 },
-];
 
 describe('the pages of the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
   let weir: ServedConsole;
@@ -171,19 +167,5 @@ describe('the pages of the console', { skip: chromiumPath === undefined ? 'there
   });
 
   for (const path of ['/', '/usage?r=24h', '/calls?r=24h', '/calls?tab=refused', '/keys', '/no-such-page'])
-    for (const theme of ['light', 'dark'])
-      for (const view of views)
-        test(`${path} has no barrier at ${view.width} px in the ${theme} theme`, async () => {
-          const { page, context } = pages;
-          await context.addCookies([{ name: 'weir_theme', value: theme, url: weir.consoleUrl }]);
-          await page.setViewportSize(view);
-          await page.goto(path);
-          await page.getByRole('heading', { level: 1 }).waitFor();
-          await page.waitForLoadState('networkidle');
-          assert.equal(await page.evaluate<string>('document.documentElement.dataset.theme'), theme, 'the server writes the theme');
-          assert.deepEqual(await findViolations(page), []);
-          const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-          assert.ok(overflow <= 0, `the page is ${overflow} px too wide`);
-          pages.assertQuiet();
-        });
+    test(`${path} has no barrier`, () => assertNoBarrier(pages, weir.consoleUrl, path));
 });
