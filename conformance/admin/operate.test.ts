@@ -140,6 +140,12 @@ describe('running the gateway by the admin API', () => {
         (body['interfaces'] as { interface: string; way: string }[]).map((each) => [each.interface, each.way]),
       );
       assert.deepEqual([ways['anthropic-messages'], ways['openai-chat']], ['passes', 'translated']);
+      assert.deepEqual(body['tools'], [
+        { tool: 'web-search', run_by: 'vendor' },
+        { tool: 'code-execution', run_by: 'vendor' },
+        { tool: 'file-search', run_by: 'gateway' },
+        { tool: 'url-context', run_by: 'vendor' },
+      ]);
       const day = body['last_day'] as { calls: number; failed: number };
       assert.ok(day.calls >= 1 && Number.isInteger(day.failed));
       const prices = (body['targets'] as { prices: { meter: string; unit_price_usd: string; per: number }[] }[])[0]?.prices ?? [];

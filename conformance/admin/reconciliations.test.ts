@@ -183,6 +183,29 @@ describe('reconciliations of the admin API', () => {
       assert.deepEqual([remote.stdout, remote.code], [local.stdout, local.code], `${words.join(' ')}: ${remote.stderr}`);
       assert.equal(remote.stderr.toLowerCase().replace(/\.\n$/, '\n'), local.stderr.toLowerCase());
     }
+    const kept = async (words: readonly string[], isRemote: boolean) =>
+      await runCommand(['reconciliations', ...words, ...(isRemote ? ['--remote', weir.consoleUrl] : [])], {
+        WEIR_DATA_DIR: isRemote ? join(folder, 'none') : weir.dataDirectory,
+        ...(isRemote && { WEIR_ADMIN_TOKEN: token }),
+      });
+    const newest = JSON.parse((await kept(['list', '--limit', '1', '--json'], true)).stdout) as [{ id: string; state: string }];
+    const [{ id }] = newest;
+    const compared = await run([file, '--vendor', 'openai'], false);
+    for (const isRemote of [false, true]) {
+      const shown = await kept(['show', id], isRemote);
+      assert.deepEqual([shown.stdout, shown.code], [compared.stdout, 1], shown.stderr);
+      const list = await kept(['list', '--vendor', 'openai'], isRemote);
+      assert.match(list.stdout, new RegExp(`${id} .* openai .* differs +\\d+`));
+      const calls = await kept(['show', id, '--calls', `gpt-5-mini-2025-08-07:${today}`], isRemote);
+      assert.match(calls.stdout, /gpt-5-mini-2025-08-07 on .*: 3 calls/, calls.stderr);
+      const noted = await kept(['update', id, '--note', 'a day of tests', '--accept'], isRemote);
+      assert.match(noted.stderr, /: accepted by (?:token|cli):\S+, note: a day of tests\n$/);
+      const again = await kept(['update', id, '--reopen', '--note', 'none'], isRemote);
+      assert.match(again.stderr, /: not accepted, note: none\n$/);
+      assert.match((await kept(['update', id], isRemote)).stderr, /nothing to change/);
+      const missing = await kept(['show', 'rec_none'], isRemote);
+      assert.deepEqual([missing.code, missing.stderr.includes('there is no reconciliation "rec_none"')], [1, true]);
+    }
   });
 
   test('a file that is not an export is refused with its place', async () => {

@@ -94,6 +94,8 @@ describe('commands on another machine', () => {
     assert.match(await reads('people list'), /pia-local +viewer[^]*pia-distant +finance|pia-distant +finance[^]*pia-local +viewer/);
     assert.match(await reads('people list --json'), /"has_password": false/);
     assert.match((await both('console link --person operator')).stdout, /#in=\w{43}\n$/);
+    assert.match(await reads('people sessions operator'), /^SIGNED IN +BY [^]* link +20/);
+    await reads('people sessions operator --json');
     await change('people sign-out pia-%');
     await change('people update pia-% --disable');
     assert.match((await change('console link --person pia-%', 1)).stderr, /is disabled/);
@@ -150,10 +152,25 @@ describe('commands on another machine', () => {
     assert.match(await reads('credits history admin --limit 2'), /correction +-1/);
     assert.match(await reads('credits balance'), /^USER/);
     await both('credits verify');
+    assert.match((await change('credits verifications')).stdout, /^ENDED[^]*\d token:remote|^ENDED[^]* token:remote +\d+ +0\n/);
+    assert.match((await both('credits verifications --json')).stdout, /"author": "token:remote",[^]*"adds_up": true/);
+    const statement = await reads('credits statement admin --from 1d');
+    assert.match(statement, /^admin, 20[^]* opening +0[^]* top_up +12.5[^]* correction +-1[^]* closing +11\.5\n/);
+    assert.match(await reads('organization statement --json'), /"closing": \{[^]*"is_whole": true/);
+    assert.match((await both('credits statement nobody', 1)).stderr, /there is no user "nobody"/);
+    assert.match((await both('credits statement admin --from 2026-02-01 --to 2026-01-01', 1)).stderr, /--from must be before --to/);
+    const book = join(away, 'statement.xlsx');
+    assert.match((await change(`credits statement admin --output ${book}`)).stderr, /^wrote /);
+    assert.equal(readFileSync(book).subarray(0, 2).toString(), 'PK');
+    assert.match((await change(`credits statement admin --output ${book}`, 1)).stderr, /exists already/);
+    assert.match(await reads('credits standings'), /^LEVEL +OWNER +LIMIT/);
     await both('credits leases');
     await change('keys create --user admin --name standing --rpm 60 --spend-per-day 5');
     const standing = await reads('credits standing admin --key standing --model gpt-5');
     assert.match(standing, /key +USD, day +5 [^]*key +requests a minute +60 +0 +- +60 +-\n[^]*gpt-5 may be called/);
+    assert.match(await reads('credits standings --json --limit 5'), /"of": "day"/);
+    assert.match(await reads('credits standings'), /key +admin\/standing +USD, day +5 /);
+    assert.match((await both('credits standings --limit 0', 1)).stderr, /--limit must be an integer from 1 to 1000/);
     assert.match(await reads('credits standing admin --json'), /"user": "admin"/);
     assert.match((await both('credits standing nobody', 1)).stderr, /there is no user "nobody"/);
     assert.match((await both('credits standing admin --key none', 1)).stderr, /admin has no key named "none"/);
@@ -198,6 +215,7 @@ describe('commands on another machine', () => {
     assert.match(await reads('models list'), /claude-sonnet-4-5 +simulated-anthropic\/claude-sonnet-4-5 +1:100%/);
     assert.match((await change('models list --upstream simulated-openai --json')).stdout, /"name": "gpt-5-mini"/);
     assert.match((await change('models show gpt-5-mini')).stdout, /"last_day"/);
+    assert.match((await change('models show gpt-5-mini')).stdout, /"tools": \[\s+\{\s+"tool": "web-search",\s+"run_by": "vendor"/);
     assert.match((await change('models show nobody', 1)).stderr, /no running gateway has a model "nobody"/);
     await change('keys create --user mona-% --name probe');
     const explained = await reads('models explain gpt-5-mini --as anthropic-messages --stream --tools --key mona-distant/probe');
@@ -265,6 +283,8 @@ describe('commands on another machine', () => {
     assert.match((await change('nodes --json')).stdout, /"memory_share": 0\.\d+/);
     assert.match(await reads('upstreams list'), /simulated-anthropic +\S+ .*127\.0\.0\.1/);
     await reads('upstreams list --json');
+    assert.match(await reads('upstreams show simulated-anthropic'), /"path": "upstreams.simulated-anthropic.apiKey"[^]*"ends_in"/);
+    assert.match((await both('upstreams show nobody', 1)).stderr, /no running gateway has an upstream "nobody"/);
     assert.match(await reads('upstreams history simulated-anthropic --hours 2'), /^HOUR +CALLS +FAILED[^]*\n\d{4}-\S+ +\d+ +\d+ +\d+ /);
     await reads('upstreams history simulated-anthropic --hours 2 --json');
     const target = 'simulated-anthropic/claude-sonnet-4-5';
@@ -308,6 +328,8 @@ describe('commands on another machine', () => {
     assert.match(await reads('videos list --phase completed --limit 1'), /vendor-imagine-video +simulated-xai +completed +0\.\d+ +-\n$/);
     assert.match(await reads(`videos show ${id} --json`), /"phase": "completed"/);
     await reads(`videos show ${id}`);
+    assert.match(await reads('videos storage admin'), /^USER +BYTES\nadmin +[1-9]\d+\n$/);
+    await reads('videos storage admin --json');
     const [here, there] = ['here', 'there'].map((name) => join(away, `${name}.mp4`));
     assert.match((await onThisMachine(`videos download ${id} ${here}`)).stderr, /^wrote /);
     await change(`videos download ${id} ${there}`);
@@ -341,6 +363,81 @@ describe('commands on another machine', () => {
     await reads('alerts messages --all --json');
     assert.match((await both('alerts test nobody', 1)).stdout, /^nobody: failed: /);
     assert.match((await both('alerts test somebody', 1)).stderr, /there is no channel "somebody"; there are nobody/);
+  });
+
+  test('the configuration is shown, checked and read again, and gateways that cannot use it are named', async () => {
+    assert.match(await reads('config show'), /console.readContent +true +file, line 2 +a restart/);
+    assert.match((await change('config show --json')).stdout, /"path": "content.ceiling"/);
+    assert.match((await change('config show --node none', 1)).stderr, /no gateway "none" runs/);
+    assert.match((await change('config layer 7', 1)).stderr, /there is no layer 7/);
+    const file = join(weir.dataDirectory, 'weir.yaml');
+    const checkThere = (path: string) => onAnother('config check', { WEIR_CONFIG: path });
+    assert.match((await checkThere(file)).stdout, /The configuration is good for that console/);
+    const bad = join(away, 'bad.yaml');
+    writeFileSync(bad, 'limits:\n  bodyBytesMax: many\n');
+    const refused = await checkThere(bad);
+    assert.deepEqual([refused.code, refused.stderr.startsWith(`${bad}:2:17 `)], [1, true], refused.stderr);
+    assert.match((await checkThere('')).stderr, /there is no configuration file here/);
+    assert.match(await reads('config reload'), /^GATEWAY +HAS READ ITS FILE +FILE IN FORCE\n\S+ +yes +yes\n$/);
+    assert.match(await reads('config problems'), /^\w{12}: \S+\n$/);
+    writeFileSync(file, 'limits: 7\n');
+    assert.match((await change('config reload', 1)).stdout, /yes +no\n$/);
+    assert.match((await change('config problems --json', 1)).stdout, /"detail": "[^"]*limits/);
+    writeFileSync(file, config);
+    assert.match((await change('config reload')).stdout, /^GATEWAY[^]*yes +yes/);
+  });
+
+  test('what users have stored is listed, shown, read by those who may, and deleted', async () => {
+    const headers = { authorization: `Bearer ${weir.apiKey}`, 'content-type': 'application/json' };
+    const send = async (path: string, body: object) => {
+      const answer = await fetch(`${weir.gatewayUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      assert.ok(answer.ok, await answer.clone().text());
+      return (await answer.json()) as { readonly id: string };
+    };
+    const conversation = await send('/v1/conversations', { items: [{ type: 'message', role: 'user', content: 'Remember the weir' }] });
+    const response = await send('/v1/responses', { model: 'gpt-5-mini', input: 'Hello', conversation: conversation.id });
+    const vectorStore = await send('/v1/vector_stores', { name: 'notes' });
+    const form = new FormData();
+    form.append('purpose', 'user_data');
+    form.append('file', new Blob(['the text of a note'], { type: 'text/plain' }), 'note.txt');
+    const uploaded = await fetch(`${weir.gatewayUrl}/v1/files`, {
+      method: 'POST',
+      headers: { authorization: headers.authorization },
+      body: form,
+    });
+    const file = (await uploaded.json()) as { readonly id: string };
+    assert.match(
+      (await change(`stored responses list --conversation ${conversation.id}`)).stdout,
+      new RegExp(`^ID[^]*${response.id} .* admin +completed`),
+    );
+    assert.match((await change('stored conversations list --user admin')).stdout, new RegExp(conversation.id));
+    assert.match((await change('stored files list')).stdout, new RegExp(`${file.id} .* user_data +text/plain +18 `));
+    assert.match((await change('stored vector-stores list --json')).stdout, new RegExp(vectorStore.id));
+    assert.match((await change(`stored files list --vector-store ${vectorStore.id}`)).stdout, /^ID[^\n]*\n$/);
+    for (const [kind, { id }] of [
+      ['responses', response],
+      ['conversations', conversation],
+      ['files', file],
+      ['vector-stores', vectorStore],
+    ] as const) {
+      assert.match((await change(`stored ${kind} show ${id}`)).stdout, new RegExp(`"id": "${id}"`));
+      assert.match((await change(`stored ${kind} show none`, 1)).stderr, new RegExp(`weir stored ${kind} list shows them`));
+    }
+    assert.match((await change(`stored conversations download ${conversation.id} -`)).stdout, /Remember the weir/);
+    assert.match((await change(`stored responses download ${response.id} -`)).stdout, /Hello/);
+    assert.equal((await change(`stored files download ${file.id} -`)).stdout, 'the text of a note');
+    const denied = await runCommand(['stored', 'files', 'download', file.id, '-'], { WEIR_DATA_DIR: weir.dataDirectory });
+    assert.match(denied.stderr, /does not let operators read content/);
+    for (const [kind, { id }] of [
+      ['responses', response],
+      ['conversations', conversation],
+      ['files', file],
+    ] as const) {
+      assert.match((await change(`stored ${kind} delete ${id}`)).stderr, new RegExp(`^deleted ${id}`));
+      await change(`stored ${kind} delete ${id}`, 1);
+    }
+    assert.match((await onThisMachine(`stored vector-stores delete ${vectorStore.id}`)).stderr, /^deleted /);
+    assert.equal((await fetch(`${weir.gatewayUrl}/v1/vector_stores/${vectorStore.id}`, { headers })).status, 404);
   });
 
   test('prices are listed, compared, tried over booked calls, published and explained', async () => {

@@ -281,6 +281,33 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual([settled.leasedElsewhere, settled.stranded, settled.granted], [30n, 0n, asked.granted + 20n]);
   });
 
+  test('verifications are kept, the last of each process alone, and old ones are removed', async () => {
+    const store = engine().store();
+    const keep = (id: string, endedAtMs: number, problems: readonly BookProblem[] = []) =>
+      store.keepVerification({ id, author: 'somebody', startedAtMs: endedAtMs - 5, endedAtMs, checked: 3, problemCount: 200, problems });
+    const many = Array.from({ length: 150 }, (_, index) => ({ accountId: `user:${index}`, what: 'wrong' }));
+    await keep('ver_1', startMs, many);
+    await keep('node:a', startMs + 1);
+    await keep('ver_2', startMs + 2);
+    await keep('node:a', startMs + 3, [{ what: 'of nobody' }]);
+    const listed = await store.listVerifications({ limit: 2 });
+    const about = { author: 'somebody', checked: 3, problemCount: 200 };
+    assert.deepEqual(listed, [
+      { ...about, id: 'node:a', startedAtMs: startMs - 2, endedAtMs: startMs + 3, problems: [{ what: 'of nobody' }] },
+      { ...about, id: 'ver_2', startedAtMs: startMs - 3, endedAtMs: startMs + 2, problems: [] },
+    ]);
+    const rest = await store.listVerifications({ after: { endedAtMs: startMs + 2, id: 'ver_2' }, limit: 9 });
+    assert.deepEqual(
+      rest.map(({ id, problems }) => [id, problems.length]),
+      [['ver_1', 100]],
+    );
+    await keep('ver_3', startMs + 3 + 400 * 86_400_000);
+    assert.deepEqual(
+      (await store.listVerifications({ limit: 9 })).map(({ id }) => id),
+      ['ver_3', 'node:a'],
+    );
+  });
+
   test('M6 M7: the store leases and books as its model does, for any operations in any order', async () => {
     let run = 0;
     await fc.assert(

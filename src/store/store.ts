@@ -6,6 +6,7 @@ import type { AuditStore } from '../audit/audit-entry.ts';
 import type { RefusalStore } from '../audit/refusals/refusal.ts';
 import type { AuditSinkStore } from '../audit/sinks/audit-sink.ts';
 import type { CallFactsStore } from '../billing/calls/call-facts-store.ts';
+import type { VerificationStore } from '../billing/credits/book-verification.ts';
 import type { CreditBooks } from '../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../billing/idempotency/idempotency-store.ts';
@@ -42,6 +43,7 @@ export type Store = AccountsStore &
   LedgerStore &
   LeaseStore &
   CreditBooks &
+  VerificationStore &
   StatisticsStore &
   StatisticsDays &
   BilledCallStore &

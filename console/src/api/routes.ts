@@ -95,6 +95,7 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'credits.leases': 'GET /api/v1/credits/leases',
   'credits.release_node': 'POST /api/v1/credits/nodes/{id}/release',
   'credits.verify': 'POST /api/v1/credits/verifications',
+  'credits.verifications': 'GET /api/v1/credits/verifications',
   'disputes.list': 'GET /api/v1/disputes',
   'disputes.settle': 'POST /api/v1/disputes/{id}/settle',
   'calls.unpriced': 'GET /api/v1/calls/unpriced',

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { BookVerification } from './book-verification.ts';
 import { createBookVerifier } from './book-verifier.ts';
 import type { BookProblem, VerifyCursor } from './credit-books.ts';
 
 /** Books of two parts; each step verifies one. */
 function createBooks() {
   let frozen: ReadonlySet<string> = new Set();
+  const kept: BookVerification[] = [];
+  let nowMs = 0;
   const books = { problems: [[], []] as BookProblem[][], down: false, verified: [] as VerifyCursor['part'][], log: [] as string[] };
   const verifier = createBookVerifier({
     store: {
@@ -20,7 +23,10 @@ function createBooks() {
           next: isFirst ? { part: 'leases', after: ['', ''] } : undefined,
         };
       },
+      keepVerification: async (verification) => void kept.push(verification),
     },
+    clock: { nowMs: () => (nowMs += 10) },
+    nodeId: 'abc/1',
     logger: {
       error: ({ account, problem }: { account?: string; problem: string }, text: string) =>
         void books.log.push(`${account}: ${problem}: ${text}`),
@@ -30,7 +36,7 @@ function createBooks() {
     freeze: (userNames) => void (frozen = userNames),
     rows: 10,
   });
-  return { books, verifier, frozen: () => [...frozen].toSorted() };
+  return { books, kept, verifier, frozen: () => [...frozen].toSorted() };
 }
 
 test('M4: a user whose books do not add up is refused at once, and served again after a full pass without a problem', async () => {
@@ -86,4 +92,36 @@ test('a store that is down is queried again, and nobody is released', async () =
   await verifier.verifyNext();
   await verifier.verifyNext();
   assert.ok(!books.log.includes('credit books found consistent again'));
+});
+
+test('each whole pass is kept under the process, with its rows and its problems alone', async () => {
+  const { books, kept, verifier } = createBooks();
+  books.problems[0] = [{ accountId: 'user:ann', what: 'wrong' }];
+  await verifier.verifyNext();
+  assert.deepEqual(kept, [], 'half of the books');
+  books.down = true;
+  await verifier.verifyNext();
+  books.down = false;
+  await verifier.verifyNext();
+  books.problems[0] = [];
+  await verifier.verifyNext();
+  await verifier.verifyNext();
+  assert.deepEqual(
+    kept.map(({ startedAtMs, endedAtMs, id, author, checked, problemCount, problems }) => ({
+      id,
+      author,
+      checked,
+      problemCount,
+      problems,
+      isForward: endedAtMs > startedAtMs,
+    })),
+    ([[{ accountId: 'user:ann', what: 'wrong' }], []] as const).map((problems) => ({
+      id: 'node:abc/1',
+      author: 'node:abc/1',
+      checked: 2,
+      problemCount: problems.length,
+      problems,
+      isForward: true,
+    })),
+  );
 });

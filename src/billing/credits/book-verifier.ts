@@ -1,5 +1,7 @@
+import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
-import { type CreditBooks, type VerifyCursor, verifyStart } from './credit-books.ts';
+import { problemsKept, type VerificationStore } from './book-verification.ts';
+import { type BookProblem, type CreditBooks, type VerifyCursor, verifyStart } from './credit-books.ts';
 
 /** Verifies the books in an endless cycle, a bounded slice at a time. */
 export type BookVerifier = {
@@ -17,23 +19,40 @@ type BookVerdict = { readonly problems: ReadonlyMap<string, string>; readonly ha
  * finds none.
  * @param options.freeze see RunningCreditDesk.freeze
  * @param options.rows the most rows that one step verifies
+ * @param options.nodeId the process, under which the last whole pass is kept
  */
 export function createBookVerifier(options: {
-  readonly store: Pick<CreditBooks, 'verifyBooks'>;
+  readonly store: Pick<CreditBooks, 'verifyBooks'> & Pick<VerificationStore, 'keepVerification'>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly nodeId: string;
   readonly logger: Pick<Logger, 'error' | 'info' | 'debug'>;
   readonly freeze: (accountIds: ReadonlySet<string>) => void;
   readonly rows: number;
 }): BookVerifier {
-  const { store, logger, freeze, rows } = options;
+  const { store, clock, nodeId, logger, freeze, rows } = options;
   let cursor: VerifyCursor = verifyStart;
   let frozen = new Set<string>();
   let found = new Set<string>();
   let lastProblems = new Map<string, string>();
   let problems = new Map<string, string>();
   let hasWholePass = false;
+  let pass = beginPass();
+
+  function beginPass(): { readonly startedAtMs: number; checked: number; problemCount: number; readonly listed: BookProblem[] } {
+    return { startedAtMs: clock.nowMs(), checked: 0, problemCount: 0, listed: [] };
+  }
+
+  async function keep({ listed, ...ended }: typeof pass): Promise<void> {
+    const author = `node:${nodeId}`;
+    await store.keepVerification({ id: author, author, ...ended, endedAtMs: clock.nowMs(), problems: listed.slice(0, problemsKept) });
+  }
 
   async function verifyNext(): Promise<void> {
-    const { problems: foundNow, next } = await store.verifyBooks({ cursor, limit: rows });
+    if (cursor === verifyStart) pass = beginPass();
+    const { checked, problems: foundNow, next } = await store.verifyBooks({ cursor, limit: rows });
+    pass.checked += checked;
+    pass.problemCount += foundNow.length;
+    if (pass.listed.length < problemsKept) pass.listed.push(...foundNow);
     for (const { accountId, what } of foundNow) {
       problems.set(accountId ?? '', what);
       logger.error({ account: accountId, problem: what }, 'credit books found inconsistent');
@@ -49,6 +68,7 @@ export function createBookVerifier(options: {
       hasWholePass = true;
     }
     freeze(new Set([...frozen, ...found]));
+    if (next === undefined) await keep(pass);
   }
 
   return {

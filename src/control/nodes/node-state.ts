@@ -103,6 +103,13 @@ type DescribedPrice = {
   readonly per: number;
 };
 
+/** A built-in tool, such as `web-search`, that calls of a model can use. */
+export type DescribedTool = {
+  readonly tool: string;
+  /** `vendor` runs it at every target that can; `gateway` runs it itself. */
+  readonly runBy: 'vendor' | 'gateway';
+};
+
 /** A model that clients can call. */
 export type DescribedModel = {
   readonly name: string;
@@ -114,6 +121,8 @@ export type DescribedModel = {
   readonly kinds: readonly string[];
   readonly isPriced: boolean;
   readonly limits?: RateLimits;
+  /** Of chats. Absent from gateways of versions that do not report them. */
+  readonly tools?: readonly DescribedTool[];
   readonly targets: readonly {
     readonly id: string;
     readonly upstream: string;

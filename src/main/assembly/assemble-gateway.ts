@@ -263,7 +263,7 @@ export async function assembleGateway(options: {
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
   if (registry !== undefined) addGatewayGauges(registry, gateway);
-  const wakeOperations = await openControl({ ...options, ...server, nodeId, store, live, layers, gateway, lend }, opened);
+  const wakeOperations = await openControl({ ...options, ...server, nodeId, store, live, layers, gateway, simulated, lend }, opened);
   openAuditSinks({ store, config: live.config, clock, logger }, opened);
   openAlerts({ ...options, nodeId, store, journal, books, refusals, health: gateway.health, live, config: live.config, registry }, opened);
   return {

@@ -52,6 +52,8 @@ export type AdminServiceParts = {
   readonly editsConfig?: boolean;
   /** Default: derived from the key of the data directory, so that all processes read the same cursors. */
   readonly cursorKey?: Uint8Array;
+  /** Whether the store is open for reading only. Default: false. */
+  readonly isReadOnly?: boolean;
 };
 
 /** Parts of a process that serves. Operations that a local command begins run in a console or a gateway. */
@@ -145,6 +147,7 @@ export function openAdminServices(
     usage: serving.questions ?? store,
     statistics: serving.questions ?? store,
     credits: store,
+    ...(given.isReadOnly !== true && { keepVerification: store.keepVerification }),
     ledger: store,
     accounts: store,
     control: store,

@@ -77,7 +77,7 @@ export async function openCredits(
   const desk = createCreditDesk({ store, node, clock, logger, ship: () => journal.drain(AbortSignal.timeout(shipMsMax)) });
   // Calls are served at once, also during an outage of the store. Calls with limits wait for it.
   await desk.tick();
-  const verifier = createBookVerifier({ store, logger, freeze: desk.freeze, rows: verifyRows });
+  const verifier = createBookVerifier({ store, clock, nodeId, logger, freeze: desk.freeze, rows: verifyRows });
   const ticking = setInterval(() => void desk.tick(), tickMs).unref();
   const verifying = setInterval(() => void verifier.verifyNext(), verifyEveryMs).unref();
   opened.defer(async () => {

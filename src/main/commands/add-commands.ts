@@ -22,6 +22,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   models: async (...to) => (await import('./models.ts')).addModelCommands(...to),
   operations: async (...to) => (await import('./operations.ts')).addOperationCommands(...to),
   videos: async (...to) => (await import('./videos.ts')).addVideoCommands(...to),
+  stored: async (...to) => (await import('./stored.ts')).addStoredCommands(...to),
   content: async (...to) => (await import('./content.ts')).addContentCommands(...to),
   tokens: async (...to) => (await import('./tokens.ts')).addTokenCommands(...to),
   people: async (...to) => (await import('./people.ts')).addPeopleCommands(...to),
@@ -31,6 +32,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   usage: async (program, environment) => (await import('./usage.ts')).addUsageCommand(program, () => withConfigPath(environment)),
   reconcile: async (program, environment) =>
     (await import('./reconcile.ts')).addReconcileCommand(program, () => withConfigPath(environment)),
+  reconciliations: async (...to) => (await import('./reconciliations.ts')).addReconciliationCommands(...to),
   callbacks: async (...to) => (await import('./callbacks.ts')).addCallbackCommands(...to),
   receipt: async (program, environment) =>
     (await import('./receipt.ts')).addReceiptCommands(program, environment, () => withConfigPath(environment)),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 
 import { AdminProblem } from '../../admin/problem.ts';
-import { exportConfig, listLayers, publishConfigLayer } from '../../admin/resources/config/layer-operations.ts';
+import { exportConfig, getLayer, listLayers, publishConfigLayer } from '../../admin/resources/config/layer-operations.ts';
 import { createLayerOpener } from '../../control/layers/layer-seal.ts';
 import { type PositionedYaml, readPositionedYaml, YamlError } from '../../platform/yaml/yaml-position.ts';
 import { loadStoreKey } from '../assembly/load-store-key.ts';
@@ -12,6 +12,8 @@ import { exportConfigFile } from '../config/export-config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { checkConfig } from './check-config.ts';
+import { addGatewayConfigCommands, checkConfigThere } from './config-on-gateways.ts';
+import { wordRefusal } from './remote/problems.ts';
 import { addRemoteOption, listAll, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { inert } from './usage/terminal-text.ts';
 import { printTable, readStore } from './with-accounts.ts';
@@ -24,14 +26,18 @@ type ChangeOptions = RemoteOption & { readonly note?: string; readonly dropModel
  */
 export function addConfigCommands(program: Command, located: () => Environment): void {
   const config = program.command('config').description('the configuration file, and the layers that are published below it');
-  config
-    .command('check')
+  addRemoteOption(config.command('check'))
     .description('reads the configuration, names every problem with its position, and says where each model goes')
-    .action(() => checkConfig(located()));
+    .action((place: RemoteOption) => (place.remote === undefined ? checkConfig(located()) : checkConfigThere(located(), place)));
+  addGatewayConfigCommands(config, located);
   addRemoteOption(config.command('layers'))
     .description('lists published layers, the newest first, with the gateways that cannot use the newest')
     .option('--json', 'as JSON')
     .action((options: RemoteOption & { readonly json?: boolean }) => list(located(), options));
+  addRemoteOption(config.command('layer'))
+    .description('prints a published layer, as JSON; secrets are masked')
+    .argument('<number>', 'its number')
+    .action((number: string, place: RemoteOption) => printLayer(located(), number, place));
   addChangeOptions(config.command('publish'))
     .description('publishes upstreams, models and limits.perKey for all gateways, which take them within two seconds')
     .argument('<file>', 'YAML in the form of weir.yaml; ${NAME} is replaced from the environment of this command')
@@ -83,9 +89,21 @@ async function publish(environment: Environment, file: string, { remote, ...opti
   console.log(`published as layer ${body.number}; gateways take it within two seconds`);
 }
 
+/** @throws StartError if the text is not the number of a layer */
+function requireNumber(text: string): void {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new StartError(`the number of a layer must be an integer from 1, but got "${text.slice(0, 100)}"`);
+}
+
+async function printLayer(environment: Environment, number: string, place: RemoteOption): Promise<void> {
+  requireNumber(number);
+  const reading = withService(environment, { ...place, reads: true }, (service) => service.call(getLayer, { params: { number } }));
+  const unknown = () => new StartError(`there is no layer ${number}; weir config layers shows them`);
+  printItems((await wordRefusal(reading, 'not_found', unknown)).body);
+}
+
 async function rollBack(environment: Environment, number: string, { remote, ...options }: ChangeOptions): Promise<void> {
-  if (!/^[1-9]\d{0,8}$/.test(number))
-    throw new StartError(`the number of a layer must be an integer from 1, but got "${number.slice(0, 100)}"`);
+  requireNumber(number);
   const place = remote === undefined ? {} : { remote };
   const { body } = await withService(environment, place, (service) =>
     service.call(publishConfigLayer, { body: { from: Number(number), ...readChange(options) } }).catch((error: unknown) => refuse(error)),

@@ -1,13 +1,18 @@
 import type { Command } from 'commander';
 
-import { listBalances, listLeases, releaseNode, verifyBooks } from '../../admin/resources/credits/credit-operations.ts';
+import { listBalances, listLeases, releaseNode } from '../../admin/resources/credits/credit-operations.ts';
+import { userStatement } from '../../admin/resources/credits/statement-operations.ts';
 import { refundCall, userAccount } from '../../admin/resources/credits/transaction-operations.ts';
+import { listVerifications, verifyBooks } from '../../admin/resources/credits/verification-operations.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { addPostingCommands, nameOwner, nanoUsdOf, post, unitCell, unitOf, unitTitle } from './credit-postings.ts';
+import { readRowsMax, rowsMaxMost } from './read-limit.ts';
 import { wordRefusal } from './remote/problems.ts';
-import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
-import { addStandingCommand } from './standing.ts';
+import { addRemoteOption, listAll, printItems, type RemoteOption, withService } from './remote/with-service.ts';
+import { addStandingCommand, addStandingsCommand } from './standing.ts';
+import { addStatementCommand } from './statement.ts';
+import { inert } from './usage/terminal-text.ts';
 import { printTable } from './with-accounts.ts';
 
 type JsonOptions = RemoteOption & { readonly json?: boolean };
@@ -22,6 +27,7 @@ const noUser = (name: string): StartError =>
 export function addCreditCommands(program: Command, environment: Environment): void {
   const credits = program.command('credits').description('balances, payments and charges of users, and whether all books add up');
   addPostingCommands(credits, environment, { whose: 'a user', argument: 'user', account: userAccount, unknown: noUser });
+  addStatementCommand(credits, environment, { whose: 'a user', argument: 'user', statement: userStatement, unknown: noUser });
   addRemoteOption(credits.command('refund'))
     .description('refunds the cost of a call, once, to the balance that paid; the call stays in the statistics')
     .argument('<call>', 'id of the call, see its receipt')
@@ -34,7 +40,9 @@ export function addCreditCommands(program: Command, environment: Environment): v
       }),
     );
   addStandingCommand(credits, environment);
+  addStandingsCommand(credits, environment);
   addListCommands(credits, environment);
+  addVerifyCommands(credits, environment);
   addNodeCommands(credits, environment);
 }
 
@@ -59,6 +67,9 @@ function addListCommands(credits: Command, environment: Environment): void {
         }),
       );
     });
+}
+
+function addVerifyCommands(credits: Command, environment: Environment): void {
   addRemoteOption(credits.command('verify'))
     .description('recomputes all balances and sums; exits with 1 if something does not add up')
     .action(async (place: RemoteOption) => {
@@ -66,6 +77,21 @@ function addListCommands(credits: Command, environment: Environment): void {
       for (const { account, what } of body.problems) console.log(`${account?.replace(/^user:/, '') ?? '-'}: ${what}`);
       console.error(`${body.checked} rows verified, ${body.problem_count} problems`);
       if (!body.adds_up) process.exitCode = 1;
+    });
+  addRemoteOption(credits.command('verifications'))
+    .description('when the books were verified: the last pass of each gateway, and those that consoles keep')
+    .option('--limit <rows>', `at most so many, up to ${rowsMaxMost}`, '50')
+    .option('--json', 'as JSON')
+    .action(async ({ limit, json, ...place }: JsonOptions & { readonly limit: string }) => {
+      const rowsMax = readRowsMax(limit);
+      const items = await withService(environment, { ...place, reads: true }, (service) =>
+        listAll(service, listVerifications, {}, rowsMax),
+      );
+      if (json === true) return printItems(items);
+      printTable(
+        ['ENDED', 'BY', 'ROWS', 'PROBLEMS'],
+        items.map(({ ended_at, author, checked, problem_count }) => [ended_at, inert(author), String(checked), String(problem_count)]),
+      );
     });
 }
 

@@ -2,7 +2,14 @@ import type { Command } from 'commander';
 
 import { isRole, type Role, roles } from '../../accounts/people/permissions.ts';
 import type { PersonEdit } from '../../accounts/people/person.ts';
-import { createPerson, deletePerson, endSessions, listPeople, updatePerson } from '../../admin/resources/people/people-operations.ts';
+import {
+  createPerson,
+  deletePerson,
+  endSessions,
+  listPeople,
+  listSessions,
+  updatePerson,
+} from '../../admin/resources/people/people-operations.ts';
 import type { AdminService } from '../../admin/service/admin-service.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { findPerson, type ListedPerson } from './remote/find-person.ts';
@@ -59,6 +66,28 @@ export function addPeopleCommands(program: Command, environment: Environment): v
     const { ended } = (await service.call(endSessions, { params: { id } })).body;
     console.error(`ended ${ended} ${ended === 1 ? 'session' : 'sessions'} of ${inert(name)}`);
   });
+  addRemoteOption(people.command('sessions'))
+    .description('the sessions of a person, newest first')
+    .argument('<person>', 'id or name')
+    .option('--json', 'as JSON')
+    .action(async (reference: string, { json, ...place }: RemoteOption & { readonly json?: boolean }) => {
+      const { items } = await withService(environment, { ...place, reads: true }, async (service) => {
+        const { id } = await findPerson(service, reference);
+        return (await service.call(listSessions, { params: { id } })).body;
+      });
+      if (json === true) return printItems(items);
+      printTable(
+        ['SIGNED IN', 'BY', 'LAST USED', 'EXPIRES', 'ADDRESS', 'PROGRAM'],
+        items.map((each) => [
+          each.signed_in_at,
+          each.way,
+          each.used_at,
+          each.expires_at,
+          inert(each.address ?? '-'),
+          inert(each.user_agent ?? '-'),
+        ]),
+      );
+    });
   onOne('delete', 'removes a person, and the sessions and admin tokens of the person', async (service, person) => {
     await service.call(deletePerson, { params: { id: person.id } });
     console.error(`deleted ${describe(person)}`);

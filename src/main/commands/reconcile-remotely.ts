@@ -43,11 +43,18 @@ export async function reconcileRemotely({
     const { state } = await awaitOperation(service, begun, { signal: interruption() });
     if (state !== 'done') throw new StartError(`the comparison is ${state}`);
     const { body } = await service.call(getReconciliation, { params: { id } });
-    return { compared: readResult(body), callsOf: (cell) => callsOf(service, id, cell) };
+    return readComparison(service, body);
   });
 }
 
-function readResult(body: NonNullable<typeof getReconciliation.types>['reply']): RemoteReconciliation['compared'] {
+type Comparison = NonNullable<typeof getReconciliation.types>['reply'];
+
+/** A comparison of the API as commands print it. @throws AdminProblem `conflict` if it has no result */
+export function readComparison(service: AdminService, body: Comparison): RemoteReconciliation {
+  return { compared: readResult(body), callsOf: (cell) => callsOf(service, body.id, cell) };
+}
+
+function readResult(body: Comparison): RemoteReconciliation['compared'] {
   const { result, time_zone: timeZone, from, to } = body;
   if (result === null) throw new AdminProblem('conflict', 'The comparison has no result.');
   const about = { timeZone, startMs: Date.parse(from), endMs: Date.parse(to), unread: result.unread };

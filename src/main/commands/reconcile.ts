@@ -79,7 +79,7 @@ async function reconcile(environment: Environment, file: string, options: Reconc
   const tolerance = readTolerance(options.tolerance);
   if (tolerance === undefined) throw new StartError(`--tolerance must be a percentage such as 0.5; got "${options.tolerance}"`);
   const text = readText(file);
-  if (options.remote !== undefined) return print(await reconcileThere(environment, { file, text }, options), tolerance, options);
+  if (options.remote !== undefined) return printComparison(await reconcileThere(environment, { file, text }, options), tolerance, options);
   const account = limitAccount(readExport(options.vendor, text), options);
   const from = { vendor: source.ledgerVendor, ...(options.upstream === undefined ? {} : { upstream: options.upstream }) };
   return account.kind === 'costs'
@@ -96,7 +96,7 @@ async function reconcileUsage(environment: Environment, theirs: VendorUsage, sou
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
     const compared = { ...theirs, kind: 'usage', cells: reconciliation.cells(), leftOut: reconciliation.leftOut() } as const;
     const callsOf = (cell: ReconciledCell) => listCalls(store, reconciliation, theirs, cell);
-    return await print({ compared, callsOf }, options.parsed, options);
+    return await printComparison({ compared, callsOf }, options.parsed, options);
   });
 }
 
@@ -112,7 +112,11 @@ function reconcileThere(
 }
 
 /** Prints a comparison, or the calls of one of its cells. Returns the exit code. */
-async function print({ compared, callsOf }: RemoteReconciliation, tolerance: number, { calls, json }: ReconcileOptions): Promise<number> {
+export async function printComparison(
+  { compared, callsOf }: RemoteReconciliation,
+  tolerance: number,
+  { calls, json }: Pick<ReconcileOptions, 'calls' | 'json'>,
+): Promise<number> {
   if (compared.kind === 'costs') {
     if (calls !== undefined) throw noCalls();
     console.log((json === true ? writeCosts : describeCosts)(compared, tolerance));
@@ -147,7 +151,7 @@ async function reconcileCosts(environment: Environment, theirs: VendorCosts, sou
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
   });
   const compared = { ...theirs, kind: 'costs', costs: reconciliation.costs(), charged: reconciliation.charged() } as const;
-  return await print({ compared, callsOf: () => noCallsOf() }, options.parsed, options);
+  return await printComparison({ compared, callsOf: () => noCallsOf() }, options.parsed, options);
 }
 
 async function* noCallsOf(): AsyncGenerator<ListedCall> {}

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 
-import { getStanding } from '../../admin/resources/standing/standing-operations.ts';
+import { getStanding, listEveryStanding } from '../../admin/resources/standing/standing-operations.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { findKey } from './find-keys.ts';
 import { wordRefusal } from './remote/problems.ts';
 import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
+import { inert } from './usage/terminal-text.ts';
 import { printTable } from './with-accounts.ts';
 
 type Options = RemoteOption & { readonly key?: string; readonly model?: string; readonly json?: boolean };
@@ -25,6 +26,32 @@ export function addStandingCommand(credits: Command, environment: Environment): 
       if (standing.rates.length > 0 && standing.gateways.silent > 0)
         console.log(`${standing.gateways.silent} of the gateways did not say what is used of the limits of rates`);
       if (standing.model !== null) console.log(describeModel(standing.model));
+    });
+}
+
+/** Adds `weir credits standings`: every spend limit and every balance that pays. */
+export function addStandingsCommand(credits: Command, environment: Environment): void {
+  addRemoteOption(credits.command('standings'))
+    .description('every spend limit, and every balance that pays: the nearest to its end first')
+    .option('--limit <n>', 'how many, at most 1000', '100')
+    .option('--json', 'as JSON')
+    .action(async ({ limit, json, ...place }: RemoteOption & { readonly limit: string; readonly json?: boolean }) => {
+      const rows = Number(limit);
+      if (!Number.isInteger(rows) || rows < 1 || rows > 1000)
+        throw new StartError(`--limit must be an integer from 1 to 1000; got "${limit.slice(0, 40)}"`);
+      const { body } = await withService(environment, { ...place, reads: true }, (service) =>
+        service.call(listEveryStanding, { query: { limit: rows } }),
+      );
+      if (json === true) return printItems(body.items);
+      printTable(
+        ['LEVEL', 'OWNER', 'LIMIT', 'MOST', 'USED', 'RESERVED', 'LEFT', 'FREE AT'],
+        body.items.map(({ user, team, key, ...money }) => {
+          const [level = '', ...cells] = moneyRow(money);
+          const owner = key === null ? (user ?? team ?? '-') : `${user ?? ''}/${key.name}`;
+          return [level, inert(owner), ...cells];
+        }),
+      );
+      if (body.total > body.items.length) console.error(`${body.items.length} of ${body.total} are listed`);
     });
 }
 
@@ -49,14 +76,18 @@ async function read(environment: Environment, user: string, { key, model, ...pla
 }
 
 /** A dash where nothing is known. */
+function moneyRow({ level, of, limit, spent, reserved, left, resets_at }: Standing['money'][number]): readonly string[] {
+  return [
+    level,
+    of === 'balance' ? 'balance' : `USD, ${of}`,
+    ...[limit, spent, reserved, left].map((amount) => amount?.usd ?? '-'),
+    resets_at ?? '-',
+  ];
+}
+
 function rowsOf({ money, rates, expires }: Standing): readonly (readonly string[])[] {
   return [
-    ...money.map(({ level, of, limit, spent, reserved, left, resets_at }) => [
-      level,
-      of === 'balance' ? 'balance' : `USD, ${of}`,
-      ...[limit, spent, reserved, left].map((amount) => amount?.usd ?? '-'),
-      resets_at ?? '-',
-    ]),
+    ...money.map(moneyRow),
     ...rates.map(({ level, of, limit, used, free_at }) => {
       const left = used === null ? '-' : String(Math.max(0, limit - used));
       return [

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import { decodeLimits } from '../../admin/contract/limits.ts';
+import { organizationStatement, teamStatement } from '../../admin/resources/credits/statement-operations.ts';
 import { organizationAccount, teamAccount } from '../../admin/resources/credits/transaction-operations.ts';
 import {
   createTeam,
@@ -14,6 +15,7 @@ import { updateUser } from '../../admin/resources/users/user-operations.ts';
 import type { AdminService } from '../../admin/service/admin-service.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { addPostingCommands } from './credit-postings.ts';
+import { addStatementCommand } from './statement.ts';
 import { showLimits } from './limit-options.ts';
 import { wordRefusal } from './remote/problems.ts';
 import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
@@ -64,6 +66,7 @@ export function addTeamCommands(program: Command, environment: Environment): voi
     account: teamAccount,
     unknown: noTeam,
   });
+  addStatementCommand(teams, environment, { whose: 'a team', argument: 'team', statement: teamStatement, unknown: noTeam });
 }
 
 function addListCommand(teams: Command, environment: Environment): void {
@@ -138,9 +141,8 @@ export function addOrganizationCommands(program: Command, environment: Environme
       console.error(`updated the organization: ${show((await service.call(updateOrganization, { body })).body)}`);
     });
   });
-  addPostingCommands(organization, environment, {
-    whose: 'the organization',
-    account: organizationAccount,
-    unknown: () => new StartError('the organization has no account'),
-  });
+  const unknown = () => new StartError('the organization has no account');
+  const whose = 'the organization';
+  addPostingCommands(organization, environment, { whose, account: organizationAccount, unknown });
+  addStatementCommand(organization, environment, { whose, statement: organizationStatement, unknown });
 }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 
 import { readUpstreamHistory } from '../../admin/resources/upstreams/upstream-history.ts';
-import { listUpstreams } from '../../admin/resources/upstreams/upstream-operations.ts';
-import type { Environment } from '../environment.ts';
+import { getUpstream, listUpstreams } from '../../admin/resources/upstreams/upstream-operations.ts';
+import { type Environment, StartError } from '../environment.ts';
 import { inert } from './usage/terminal-text.ts';
 import { addUpstreamCheck } from './doctor.ts';
+import { wordRefusal } from './remote/problems.ts';
 import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { printTable } from './with-accounts.ts';
 
@@ -35,6 +36,14 @@ export function addUpstreamCommands(program: Command, environment: Environment):
     .option('--hours <hours>', 'the length of the span until now, at most 744', '24')
     .option('--json', 'as JSON')
     .action((name: string, options: HistoryOptions) => printHistory(environment, name, options));
+  addRemoteOption(upstreams.command('show'))
+    .description('prints the settings of an upstream and where each comes from, as JSON; secrets by their end alone')
+    .argument('<upstream>', 'its name')
+    .action(async (name: string, place: RemoteOption) => {
+      const reading = withService(environment, { ...place, reads: true }, (service) => service.call(getUpstream, { params: { name } }));
+      const unknown = () => new StartError(`no running gateway has an upstream "${name}"; weir upstreams list shows them`);
+      printItems((await wordRefusal(reading, 'not_found', unknown)).body);
+    });
   addUpstreamCheck(upstreams, environment);
 }
 

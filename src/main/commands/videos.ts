@@ -1,11 +1,6 @@
-import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-
 import type { Command } from 'commander';
 
-import { deleteVideo, getContent, getVideo, listVideos } from '../../admin/resources/videos/video-operations.ts';
+import { deleteVideo, getContent, getStorage, getVideo, listVideos } from '../../admin/resources/videos/video-operations.ts';
 import { videoPhases } from '../../tasks/video-task.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { readRowsMax, rowsMaxMost } from './read-limit.ts';
@@ -13,6 +8,7 @@ import { contentDenied, wordRefusal } from './remote/problems.ts';
 import { addRemoteOption, listAll, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { inert } from './usage/terminal-text.ts';
 import { alignColumns, printTable } from './with-accounts.ts';
+import { writeContent } from './write-content.ts';
 
 type Video = NonNullable<typeof getVideo.types>['reply'];
 type JsonOption = { readonly json?: boolean };
@@ -52,6 +48,20 @@ export function addVideoCommands(program: Command, environment: Environment): vo
     .argument('<video>', 'its id')
     .argument('<file>', 'a new file, or - for standard output')
     .action((id: string, file: string, place: RemoteOption) => download(environment, id, file, place));
+  addRemoteOption(videos.command('storage'))
+    .description('the bytes that files of videos and images of users take')
+    .argument('<users...>', 'up to 20 names')
+    .option('--json', 'as JSON')
+    .action(async (users: readonly string[], { json, ...place }: RemoteOption & JsonOption) => {
+      const { items } = (
+        await withService(environment, { ...place, reads: true }, (service) => service.call(getStorage, { query: { user: [...users] } }))
+      ).body;
+      if (json === true) return printItems(items);
+      printTable(
+        ['USER', 'BYTES'],
+        items.map(({ user, bytes }) => [inert(user), String(bytes)]),
+      );
+    });
   addRemoteOption(videos.command('delete'))
     .description('deletes a video that has ended, with its file; its receipt stays')
     .argument('<video>', 'its id')
@@ -122,32 +132,12 @@ function describe(video: Video): readonly (readonly string[])[] {
   ];
 }
 
-/** Writes the file of a video. A file that could not be written whole does not stay. */
+/** Writes the file of a video. */
 async function download(environment: Environment, id: string, file: string, place: RemoteOption): Promise<void> {
-  const writing = withService(environment, { ...place, readsContent: true }, async (service) => {
-    const pieces = service.stream(getContent, { params: { id } });
-    if (file === '-') {
-      for await (const piece of pieces) if (!process.stdout.write(piece)) await new Promise((go) => process.stdout.once('drain', go));
-      return;
-    }
-    // Read first: a refusal makes no file.
-    const first = await pieces.next();
-    const output = createWriteStream(file, { flags: 'wx' });
-    try {
-      await pipeline(Readable.from(withFirst(first, pieces)), output);
-    } catch (error) {
-      const isOther = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-      if (!isOther) await rm(file, { force: true });
-      throw isOther ? new StartError(`${file} exists already`) : error;
-    }
-  });
+  const writing = withService(environment, { ...place, readsContent: true }, (service) =>
+    writeContent(service.stream(getContent, { params: { id } }), file),
+  );
   const noFile = () => new StartError(`there is no video "${id}", or no file of it; weir videos show tells`);
   await wordRefusal(wordRefusal(writing, 'not_found', noFile), 'permission_required', contentDenied);
   if (file !== '-') console.error(`wrote ${file}`);
-}
-
-async function* withFirst<Piece>(first: IteratorResult<Piece>, rest: AsyncIterable<Piece>): AsyncGenerator<Piece> {
-  if (first.done === true) return;
-  yield first.value;
-  yield* rest;
 }

@@ -42,6 +42,7 @@ import { configLayers } from './0040-config-layers.ts';
 import { keySessions } from './0041-key-sessions.ts';
 import { playgroundKeys } from './0042-playground-keys.ts';
 import { limitQuestions } from './0043-limit-questions.ts';
+import { bookVerifications } from './0044-book-verifications.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -88,6 +89,7 @@ export const migrations: readonly Migration[] = [
   keySessions,
   playgroundKeys,
   limitQuestions,
+  bookVerifications,
 ];
 
 /** The schema version that this program needs. */

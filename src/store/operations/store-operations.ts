@@ -36,6 +36,7 @@ import { createSavedViewOperations } from './saved-view-operations.ts';
 import { createStoredListOperations } from './stored-list-operations.ts';
 import { createTaskListOperations } from './task-list-operations.ts';
 import { createVideoTaskOperations } from './video-task-operations.ts';
+import { createVerificationOperations } from './verification-operations.ts';
 
 /** All operations of a store, on any engine. */
 export function createStoreOperations(database: Database): StoreOperations {
@@ -51,6 +52,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createLedgerOperations(database),
     ...createLeaseOperations(database),
     ...createBookOperations(database),
+    ...createVerificationOperations(database),
     ...createStatisticsOperations(database),
     ...createBilledCallOperations(database),
     ...createCallFactsOperations(database),

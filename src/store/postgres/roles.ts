@@ -52,6 +52,7 @@ const rights: Readonly<Record<string, Rights>> = {
   usage_hours: { gateway: 'add and change', monitor: 'read', console: 'read' },
   ledger_accounts: { gateway: 'add and change', monitor: 'read', console: 'add and change' },
   ledger_transactions: { gateway: 'add', monitor: 'read', console: 'add' },
+  book_verifications: { gateway: 'everything', monitor: 'read', operator: 'read', console: 'everything' },
   ledger_postings: { gateway: 'add', monitor: 'read', console: 'add' },
   spend_periods: { gateway: 'add and change', monitor: 'read', console: 'add and change' },
   group_spend: { gateway: 'add and change', monitor: 'read', console: 'add and change' },

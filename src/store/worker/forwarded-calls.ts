@@ -152,6 +152,8 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   readStatement: 1,
   listLeases: 0,
   verifyBooks: 1,
+  keepVerification: 1,
+  listVerifications: 1,
   claimIdempotencyKey: 1,
   addReplyChunks: 2,
   closeIdempotencyKey: 1,

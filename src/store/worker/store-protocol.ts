@@ -3,6 +3,7 @@ import type { PeopleStores } from '../../accounts/people/people-stores.ts';
 import type { SavedViewStore } from '../../accounts/saved-views/saved-view.ts';
 import type { CallFactsStore } from '../../billing/calls/call-facts-store.ts';
 import type { AlertStore } from '../../alerts/alert-store.ts';
+import type { VerificationStore } from '../../billing/credits/book-verification.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../billing/credits/credit-store.ts';
 import type { IdempotencyStore } from '../../billing/idempotency/idempotency-store.ts';
@@ -64,6 +65,7 @@ export type StoreOperations = AccountsStoreOperations &
   LedgerStoreOperations &
   LeaseStore &
   CreditBooks &
+  VerificationStore &
   StatisticsStoreOperations &
   BilledCallStore &
   CallFactsStore &

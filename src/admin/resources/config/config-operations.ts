@@ -23,7 +23,7 @@ const readAtStart = /^(?:console|monitor|database|mediaStorage)\./;
 const reloadMsMax = 4000;
 const reloadPollMs = 200;
 
-const getConfig = operation({
+export const getConfig = operation({
   id: 'config.get',
   method: 'GET',
   path: '/config',
@@ -47,7 +47,7 @@ const getConfig = operation({
   },
 });
 
-const listProblems = operation({
+export const listConfigProblems = operation({
   id: 'config.problems',
   method: 'GET',
   path: '/config/problems',
@@ -73,7 +73,7 @@ const listProblems = operation({
   },
 });
 
-const checkConfig = operation({
+export const checkConfigText = operation({
   id: 'config.check',
   method: 'POST',
   path: '/config/check',
@@ -90,7 +90,7 @@ const checkConfig = operation({
   },
 });
 
-const reloadConfig = operation({
+export const reloadConfig = operation({
   id: 'config.reload',
   method: 'POST',
   path: '/config/reload',
@@ -119,4 +119,4 @@ const reloadConfig = operation({
   },
 });
 
-export const configOperations: readonly Operation<ConfigServices>[] = [getConfig, listProblems, checkConfig, reloadConfig];
+export const configOperations: readonly Operation<ConfigServices>[] = [getConfig, listConfigProblems, checkConfigText, reloadConfig];

@@ -122,7 +122,7 @@ export const listLayers = operation({
   },
 });
 
-const getLayer = operation({
+export const getLayer = operation({
   id: 'config.layers.get',
   method: 'GET',
   path: '/config/layers/{number}',

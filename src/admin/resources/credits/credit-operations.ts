@@ -1,7 +1,5 @@
 import { Type } from 'typebox';
 
-import { verifyStart } from '../../../billing/credits/credit-books.ts';
-import { accountIdOf } from '../../../billing/credits/pots.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { instant, moneySchema, nullable, optionalInstant, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
@@ -10,6 +8,7 @@ import { AdminProblem, notFound } from '../../problem.ts';
 import { type CreditContext, findUser } from './find-owner.ts';
 import { statementOperations, type StatementServices } from './statement-operations.ts';
 import { transactionOperations } from './transaction-operations.ts';
+import { verificationOperations } from './verification-operations.ts';
 
 const balanceSchema = record({
   level: Type.Enum(['organization', 'team', 'user']),
@@ -101,48 +100,11 @@ export const releaseNode = operation({
   },
 });
 
-const verifyRows = 1000;
-const problemsMax = 100;
-
-export const verifyBooks = operation({
-  id: 'credits.verify',
-  method: 'POST',
-  path: '/credits/verifications',
-  summary: 'Recomputes all balances and sums',
-  access: 'credits:read',
-  reply: record({
-    checked: Type.Integer(),
-    adds_up: Type.Boolean(),
-    problem_count: Type.Integer(),
-    problems: Type.Array(
-      record({ account: nullable(Type.String({ description: '`user:<name>`, `team:<id>` or `organization:1`.' })), what: Type.String() }),
-      { description: `At most ${problemsMax}.` },
-    ),
-  }),
-  handle: async (_input, { services, principal, signal }: CreditContext) => {
-    let checked = 0;
-    const problems: { account: string | null; what: string }[] = [];
-    for (let cursor = verifyStart; ;) {
-      signal.throwIfAborted();
-      const slice = await services.credits.verifyBooks({ cursor, limit: verifyRows });
-      checked += slice.checked;
-      problems.push(...slice.problems.map(({ accountId, what }) => ({ account: accountId ?? null, what })));
-      if (slice.next === undefined) break;
-      cursor = slice.next;
-    }
-    const { users } = principal;
-    const visible = problems.filter(
-      ({ account }) => users === 'all' || users.some((userName) => account === accountIdOf({ level: 'user', userName })),
-    );
-    return { body: { checked, adds_up: problems.length === 0, problem_count: visible.length, problems: visible.slice(0, problemsMax) } };
-  },
-});
-
 export const creditOperations: readonly Operation<StatementServices>[] = [
   listBalances,
   ...transactionOperations,
   ...statementOperations,
   listLeases,
   releaseNode,
-  verifyBooks,
+  ...verificationOperations,
 ];

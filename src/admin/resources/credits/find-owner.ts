@@ -1,15 +1,20 @@
 import { maySee } from '../../../accounts/people/principal.ts';
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
 import type { TeamStore } from '../../../accounts/team-store.ts';
+import type { VerificationStore } from '../../../billing/credits/book-verification.ts';
 import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
 import type { LeaseStore } from '../../../billing/credits/credit-store.ts';
 import type { PotOwner } from '../../../billing/credits/pots.ts';
 import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
 import type { AdminContext } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
+import type { ListServices } from '../list-services.ts';
 
-export type CreditServices = {
-  readonly credits: CreditBooks & Pick<LeaseStore, 'releaseCreditNode'>;
+export type CreditServices = ListServices & {
+  readonly credits: CreditBooks & Pick<LeaseStore, 'releaseCreditNode'> & Pick<VerificationStore, 'listVerifications'>;
+  readonly newId: (prefix: string) => string;
+  /** Absent in commands that may only read. */
+  readonly keepVerification?: VerificationStore['keepVerification'];
   readonly ledger: Pick<LedgerStore, 'findEntry'>;
   readonly accounts: Pick<AccountsStore, 'listUsers'> & Pick<TeamStore, 'listTeams'>;
 };

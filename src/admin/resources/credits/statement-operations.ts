@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { StatementSpan } from '../../../billing/credits/credit-books.ts';
@@ -44,18 +44,27 @@ function readSpan(query: { readonly from: string; readonly to: string }): Omit<S
   throw invalidField('to', 'order', `The parameter to must be later than from (${query.from}); got ${query.to}.`);
 }
 
+type Span = { readonly from: string; readonly to: string };
+type Owned<Reply> = Operation<StatementServices, { readonly name?: string }, Span, unknown, Reply>;
+
+/** The statement of an account, and its workbook. */
+export type StatementOperations = {
+  readonly read: Owned<Static<typeof statementSchema>>;
+  readonly export: Owned<unknown>;
+};
+
 /** The statement of the accounts of a kind of owner, and its workbook. @param path of the owner */
 function statementsOf(owner: {
   readonly id: string;
   readonly path: string;
   readonly whose: string;
   readonly find: FindOwner;
-}): readonly Operation<StatementServices>[] {
+}): StatementOperations {
   const params = owner.path.includes('{name}') ? { params: record({ name: Type.String({ maxLength: 256 }) }) } : {};
   const nameOf = (given: object): string => ('name' in given && typeof given.name === 'string' ? given.name : '');
   const shared = { method: 'GET', access: 'credits:read', ...params } as const;
-  return [
-    operation({
+  return {
+    read: operation({
       ...shared,
       id: owner.id,
       path: `${owner.path}/statement`,
@@ -86,7 +95,7 @@ function statementsOf(owner: {
         };
       },
     }),
-    operation({
+    export: operation({
       ...shared,
       id: `${owner.id}_export`,
       path: `${owner.path}/statement/export`,
@@ -105,11 +114,18 @@ function statementsOf(owner: {
         return { stream, contentType: workbookType, fileName: `statement-${query.from.slice(0, 10)}.xlsx` };
       },
     }),
-  ];
+  };
 }
 
-export const statementOperations: readonly Operation<StatementServices>[] = [
-  { id: 'credits.statement', path: '/users/{name}', whose: 'a user', find: findUser },
-  { id: 'credits.team_statement', path: '/teams/{name}', whose: 'a team', find: findTeam },
-  { id: 'credits.organization_statement', path: '/organization', whose: 'the organization', find: findOrganization },
-].flatMap(statementsOf);
+export const userStatement = statementsOf({ id: 'credits.statement', path: '/users/{name}', whose: 'a user', find: findUser });
+export const teamStatement = statementsOf({ id: 'credits.team_statement', path: '/teams/{name}', whose: 'a team', find: findTeam });
+export const organizationStatement = statementsOf({
+  id: 'credits.organization_statement',
+  path: '/organization',
+  whose: 'the organization',
+  find: findOrganization,
+});
+
+export const statementOperations: readonly Operation<StatementServices>[] = [userStatement, teamStatement, organizationStatement].flatMap(
+  (statement) => [statement.read, statement.export],
+);

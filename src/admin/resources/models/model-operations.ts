@@ -29,6 +29,15 @@ const modelMembers = {
   interfaces: Type.Array(record({ interface: Type.Enum(chatInterfaces), way: Type.Enum(['passes', 'translated', 'partly']) }), {
     description: 'How its targets serve each interface of chats: unchanged, by translation, or some of each.',
   }),
+  tools: nullable(
+    Type.Array(
+      record({
+        tool: Type.String({ examples: ['web-search'] }),
+        run_by: Type.Enum(['vendor', 'gateway'], { description: 'The vendor of the targets runs it, or the gateway.' }),
+      }),
+      { description: 'Built-in tools that calls of chats can use. Null if the gateway does not report them.' },
+    ),
+  ),
   limits: nullable(record({ requests_per_minute: optionalLimit, tokens_per_minute: optionalLimit, concurrency: optionalLimit })),
   balance: Type.String({ description: 'How the targets of one tier share its calls.' }),
   targets: Type.Array(
@@ -54,6 +63,7 @@ function encodeModel({
   kinds,
   isPriced,
   limits,
+  tools,
   balance,
   targets,
 }: DescribedModel): Static<typeof modelSchema> {
@@ -67,6 +77,7 @@ function encodeModel({
       const native = targets.filter(({ dialects }) => dialects.includes(spoken)).length;
       return { interface: spoken, way: native === 0 ? 'translated' : native === targets.length ? 'passes' : 'partly' };
     }),
+    tools: tools?.map(({ tool, runBy }) => ({ tool, run_by: runBy })) ?? null,
     limits:
       limits === undefined
         ? null

@@ -163,7 +163,7 @@ export const createLink = operation({
   },
 });
 
-const listSessions = operation({
+export const listSessions = operation({
   id: 'people.list_sessions',
   method: 'GET',
   path: '/people/{id}/sessions',

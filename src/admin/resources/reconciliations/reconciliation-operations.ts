@@ -50,7 +50,7 @@ async function encode({ services, nowMs }: Context, stored: StoredReconciliation
 
 const positionSchema = Type.Object({ createdAtMs: Type.Number(), id: Type.String() });
 
-const listReconciliations = operation({
+export const listReconciliations = operation({
   id: 'reconciliations.list',
   method: 'GET',
   path: '/reconciliations',
@@ -112,7 +112,7 @@ export const getReconciliation = operation({
   handle: ({ params: { id }, query }, context: Context) => show(context, id, query.differing),
 });
 
-const updateReconciliation = operation({
+export const updateReconciliation = operation({
   id: 'reconciliations.update',
   method: 'PATCH',
   path: '/reconciliations/{id}',

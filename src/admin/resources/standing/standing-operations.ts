@@ -147,7 +147,7 @@ async function readRates({ levels, rates, model }: Standing, waitMs: number, { s
 
 const listedDefault = 100;
 
-const listAll = operation({
+export const listEveryStanding = operation({
   id: 'standing.list',
   method: 'GET',
   path: '/standings',
@@ -179,4 +179,4 @@ const listAll = operation({
   },
 });
 
-export const standingOperations: readonly Operation<StandingServices>[] = [getStanding, listAll];
+export const standingOperations: readonly Operation<StandingServices>[] = [getStanding, listEveryStanding];

@@ -44,7 +44,7 @@ async function find({ stored }: StoredServices, users: UserScope, id: string, no
   return oneOf(await stored.queryConversations({ users, id, nowMs, limit: 1 }), 'conversation');
 }
 
-const listConversations = operation({
+export const listConversations = operation({
   id: 'conversations.list',
   method: 'GET',
   path: '/conversations',
@@ -59,7 +59,7 @@ const listConversations = operation({
     }),
 });
 
-const getConversation = operation({
+export const getConversation = operation({
   id: 'conversations.get',
   method: 'GET',
   path: '/conversations/{id}',
@@ -76,7 +76,7 @@ const getConversation = operation({
 /** Items that are opened together. */
 const pageItems = 100;
 
-const getContent = operation({
+export const readConversation = operation({
   id: 'conversations.content',
   method: 'GET',
   path: '/conversations/{id}/content',
@@ -114,7 +114,7 @@ const getContent = operation({
   },
 });
 
-const deleteConversation = operation({
+export const deleteConversation = operation({
   id: 'conversations.delete',
   method: 'DELETE',
   path: '/conversations/{id}',
@@ -136,6 +136,6 @@ const deleteConversation = operation({
 export const conversationOperations: readonly Operation<StoredServices>[] = [
   listConversations,
   getConversation,
-  getContent,
+  readConversation,
   deleteConversation,
 ];

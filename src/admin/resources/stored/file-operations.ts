@@ -51,7 +51,7 @@ async function findFile({ stored }: StoredServices, users: UserScope, id: string
 /** A file never changes. */
 const fileVersion = 1;
 
-const listFiles = operation({
+export const listFiles = operation({
   id: 'files.list',
   method: 'GET',
   path: '/files',
@@ -77,7 +77,7 @@ const listFiles = operation({
   },
 });
 
-const getFile = operation({
+export const getFile = operation({
   id: 'files.get',
   method: 'GET',
   path: '/files/{id}',
@@ -91,7 +91,7 @@ const getFile = operation({
   }),
 });
 
-const getContent = operation({
+export const readFile = operation({
   id: 'files.content',
   method: 'GET',
   path: '/files/{id}/content',
@@ -109,7 +109,7 @@ const getContent = operation({
   },
 });
 
-const deleteFile = operation({
+export const deleteFile = operation({
   id: 'files.delete',
   method: 'DELETE',
   path: '/files/{id}',
@@ -158,7 +158,7 @@ async function findStore({ stored }: StoredServices, users: UserScope, id: strin
   return oneOf(await stored.queryVectorStores({ users, id, limit: 1 }), 'vector store');
 }
 
-const listStores = operation({
+export const listVectorStores = operation({
   id: 'vector_stores.list',
   method: 'GET',
   path: '/vector_stores',
@@ -173,7 +173,7 @@ const listStores = operation({
     }),
 });
 
-const getStore = operation({
+export const getVectorStore = operation({
   id: 'vector_stores.get',
   method: 'GET',
   path: '/vector_stores/{id}',
@@ -187,7 +187,7 @@ const getStore = operation({
   },
 });
 
-const deleteStore = operation({
+export const deleteVectorStore = operation({
   id: 'vector_stores.delete',
   method: 'DELETE',
   path: '/vector_stores/{id}',
@@ -205,5 +205,5 @@ const deleteStore = operation({
   },
 });
 
-export const fileOperations: readonly Operation<StoredServices>[] = [listFiles, getFile, getContent, deleteFile];
-export const vectorStoreOperations: readonly Operation<StoredServices>[] = [listStores, getStore, deleteStore];
+export const fileOperations: readonly Operation<StoredServices>[] = [listFiles, getFile, readFile, deleteFile];
+export const vectorStoreOperations: readonly Operation<StoredServices>[] = [listVectorStores, getVectorStore, deleteVectorStore];

@@ -57,7 +57,7 @@ async function find({ stored }: StoredServices, users: UserScope, id: string, no
   return oneOf(await stored.queryResponses({ users, id, nowMs, limit: 1 }), 'stored response');
 }
 
-const listResponses = operation({
+export const listResponses = operation({
   id: 'responses.list',
   method: 'GET',
   path: '/responses',
@@ -88,7 +88,7 @@ const listResponses = operation({
   },
 });
 
-const getResponse = operation({
+export const getResponse = operation({
   id: 'responses.get',
   method: 'GET',
   path: '/responses/{id}',
@@ -102,7 +102,7 @@ const getResponse = operation({
   },
 });
 
-const getContent = operation({
+export const readResponse = operation({
   id: 'responses.content',
   method: 'GET',
   path: '/responses/{id}/content',
@@ -124,7 +124,7 @@ const getContent = operation({
   },
 });
 
-const deleteResponse = operation({
+export const deleteResponse = operation({
   id: 'responses.delete',
   method: 'DELETE',
   path: '/responses/{id}',
@@ -156,4 +156,4 @@ const deleteResponse = operation({
   },
 });
 
-export const responseOperations: readonly Operation<StoredServices>[] = [listResponses, getResponse, getContent, deleteResponse];
+export const responseOperations: readonly Operation<StoredServices>[] = [listResponses, getResponse, readResponse, deleteResponse];

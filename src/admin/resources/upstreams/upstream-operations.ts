@@ -67,7 +67,7 @@ async function find(context: Context, name: string): Promise<Variant> {
   return found;
 }
 
-const getUpstream = operation({
+export const getUpstream = operation({
   id: 'upstreams.get',
   method: 'GET',
   path: '/upstreams/{name}',

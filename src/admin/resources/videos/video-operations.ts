@@ -151,7 +151,7 @@ export const listVideos = operation({
 
 const storageUsersMax = 20;
 
-const getStorage = operation({
+export const getStorage = operation({
   id: 'videos.storage',
   method: 'GET',
   path: '/videos/storage',

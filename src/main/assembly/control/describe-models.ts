@@ -5,33 +5,51 @@ import type { Route, RoutedTarget, RoutingTable } from '../../../gateway/attempt
 import type { Target } from '../../../gateway/attempts/routing/target.ts';
 import type { PriceBook } from '../../../billing/rating/rating.ts';
 import type { Config } from '../../config/config-schema.ts';
+import { describeTools, type ToolOffers } from './describe-tools.ts';
 
 /** More models than any configuration names and vendors list. */
 const modelsMax = 2000;
 
 /** The models that clients can call, and where their calls go. */
-export function describeModels(table: RoutingTable, config: Config, nowMs: number): readonly DescribedModel[] {
+export function describeModels(
+  table: RoutingTable,
+  { config, tools, nowMs }: { readonly config: Config; readonly tools: ToolOffers; readonly nowMs: number },
+): readonly DescribedModel[] {
   const named = new Set(Object.keys(config.models ?? {}));
   const names = new Set([...named, ...table.models.map(({ id }) => id)]);
   return [...names].slice(0, modelsMax).flatMap((name) => {
     // A pattern is described by its own name, which its targets without a name of theirs get.
     const route = table.routeOf(name);
-    return route === undefined ? [] : [describeModel(name, route, { table, isNamed: named.has(name), nowMs })];
+    return route === undefined ? [] : [describeModel(name, route, { table, tools, isNamed: named.has(name), nowMs })];
   });
 }
 
 function describeModel(
   name: string,
   route: Route,
-  { table, isNamed, nowMs }: { readonly table: RoutingTable; readonly isNamed: boolean; readonly nowMs: number },
+  {
+    table,
+    tools,
+    isNamed,
+    nowMs,
+  }: {
+    readonly table: RoutingTable;
+    readonly tools: ToolOffers;
+    readonly isNamed: boolean;
+    readonly nowMs: number;
+  },
 ): DescribedModel {
   const tiers = route.tiersFor(undefined);
   const limits = route.targets.find(({ model }) => model !== undefined)?.model?.limits;
+  const kinds = [...new Set(tiers.flat().flatMap((routed) => routed.kinds ?? []))];
+  // A model of unknown kind may be one of chats.
+  const isChat = kinds.length === 0 || kinds.includes('chat');
   return {
     name,
     isNamed,
     balance: route.balance,
-    kinds: [...new Set(tiers.flat().flatMap(({ kinds }) => kinds ?? []))],
+    kinds,
+    tools: isChat ? describeTools(route, tools) : [],
     isPriced: route.targets.every(({ upstream, upstreamModel }) =>
       table.priceBook.prices({ vendor: upstream.vendor.id, upstreamModel, requestedModel: name, acceptedAtMs: nowMs }),
     ),

@@ -4,6 +4,7 @@ import { upstreamVendors } from '../../../upstreams/registry.ts';
 import type { UpstreamSource } from '../../config/build-settings.ts';
 import { type Config, configSchema, upstreamSchema } from '../../config/config-schema.ts';
 import { describeModels } from './describe-models.ts';
+import type { ToolOffers } from './describe-tools.ts';
 import { describeValues, readWritten, type WrittenConfig } from '../../config/describe-values.ts';
 
 type DescribedParts = {
@@ -12,17 +13,19 @@ type DescribedParts = {
   readonly text: string;
   readonly source: UpstreamSource;
   readonly settings: GatewaySettings;
+  readonly offeredTools: ToolOffers['offered'];
   /** At which time models must have a price. */
   readonly nowMs: number;
 };
 
 /** Describes what a gateway uses, without secrets. */
-export function describeNode({ config, text, source, settings, nowMs }: DescribedParts): NodeDescription {
+export function describeNode({ config, text, source, settings, offeredTools, nowMs }: DescribedParts): NodeDescription {
   const written = readWritten(text);
+  const tools = { offered: offeredTools, defaults: settings.tools?.modes ?? {} };
   const { upstreams: _upstreams, models: _models, ...others } = configSchema.properties;
   return {
     upstreams: Object.keys(source.upstreams).map((name) => describeUpstream(name, source, settings, written)),
-    models: describeModels(settings.routing, config, nowMs).map((model) =>
+    models: describeModels(settings.routing, { config, tools, nowMs }).map((model) =>
       model.isNamed ? { ...model, isFromLayer: written.find(['models', model.name]) === undefined } : model,
     ),
     config: describeValues({ properties: others }, config, { written, path: [], from: 'environment' }).map((value) =>

@@ -24,9 +24,11 @@ import type { Logger } from '../../../platform/log.ts';
 import type { Store } from '../../../store/store.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
 import type { Environment } from '../../environment.ts';
+import type { Simulated } from '../../programs/start-simulated-upstreams.ts';
 import type { OpenedLayers } from '../open-layers.ts';
 import { countLimitUse } from './count-limit-use.ts';
 import { describeNode } from './describe-node.ts';
+import { listOfferedTools } from './describe-tools.ts';
 import { gatewayOperations } from './gateway-operations.ts';
 import type { LentCallers } from './lend-callers.ts';
 import type { TestParts } from './test-model.ts';
@@ -69,6 +71,7 @@ export type ControlParts = {
   readonly live: ControlledSettings;
   readonly layers: Pick<OpenedLayers, 'follow'>;
   readonly gateway: Gateway;
+  readonly simulated: Simulated | undefined;
   readonly lend: LentCallers['lend'];
   readonly serveConnection: TestParts['serveConnection'];
   readonly clock: Clock;
@@ -87,7 +90,7 @@ export async function openControl(parts: ControlParts, opened: AsyncDisposableSt
   const startedAtMs = clock.nowMs();
   let reloads: number | undefined;
   let overrides: readonly TargetOverride[] = [];
-  const describe = keepDescription(live, clock);
+  const describe = keepDescription(parts);
   const limitAnswers = createLimitAnswers({ store, logger, count: (owners) => countLimitUse(parts.gateway, owners) });
   const follower = createControlFollower({
     nodeId,
@@ -167,7 +170,7 @@ function reportTargets({ health }: ControlParts['gateway']): readonly TargetStat
 }
 
 /** The description of the settings in force, made once for each. */
-function keepDescription(live: LiveSettings, clock: Clock): () => NodeDescription {
+function keepDescription({ live, clock, environment, simulated }: ControlParts): () => NodeDescription {
   let kept: { readonly settings: GatewaySettings; readonly description: NodeDescription } | undefined;
   return () => {
     const settings = live.settings();
@@ -179,6 +182,7 @@ function keepDescription(live: LiveSettings, clock: Clock): () => NodeDescriptio
           text: live.text(),
           source: live.source(),
           settings,
+          offeredTools: listOfferedTools(live.config(), environment.variable, simulated?.search.url),
           nowMs: clock.nowMs(),
         }),
       };

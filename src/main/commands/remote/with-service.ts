@@ -53,14 +53,14 @@ export async function withService<Result>(
 async function openLocal(
   environment: Environment,
   store: Store,
-  { consoleUrl = '', readsContent = false, readsZone = false }: Place,
+  { consoleUrl = '', readsContent = false, readsZone = false, reads = false }: Place,
 ): Promise<AdminService> {
   const { createLocalService } = await import('../../../admin/service/local-service.ts');
   const { openAdminServices } = await import('../../assembly/open-admin-services.ts');
   // Cursors are read by the same process, and no other operation of a command depends on the configuration.
   const config = readsZone ? readZone(environment) : {};
   // A person with access to the data directory may publish, unless the file forbids it.
-  const parts = { environment, store, clock: systemClock, config, cursorKey: randomBytes(32), editsConfig: true };
+  const parts = { environment, store, clock: systemClock, config, cursorKey: randomBytes(32), editsConfig: true, isReadOnly: reads };
   const { services } = openAdminServices(parts, () => consoleUrl);
   const mayReadContent = readsContent && readConfigNaming('readContent', environment)?.console?.readContent === true;
   const granted = permissions.filter((permission) => permission !== 'content:read' || mayReadContent);

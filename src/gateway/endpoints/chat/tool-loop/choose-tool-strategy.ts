@@ -25,6 +25,16 @@ const titles: Readonly<Record<BuiltInToolKind, string>> = {
   'image-generation': 'image generation',
 };
 
+/** The side that runs a tool for a model; undefined if neither may. */
+export function findToolRunner(kind: BuiltInToolKind, options: Omit<ToolStrategyOptions, 'kinds'>): 'vendor' | 'gateway' | undefined {
+  try {
+    return chooseGatewayTools({ ...options, kinds: [kind] }).length === 0 ? 'vendor' : 'gateway';
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'tool_unavailable') return undefined;
+    throw error;
+  }
+}
+
 function refuse(kind: BuiltInToolKind, reason: string): never {
   throw new GatewayError('tool_unavailable', `tools: ${titles[kind]} is not available for this model: ${reason}`, { param: 'tools' });
 }
