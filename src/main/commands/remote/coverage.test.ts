@@ -14,13 +14,16 @@ const thisMachine = 'concerns the database itself, also one that no console serv
 /** Commands without `--remote`, and why. */
 const localCommands: Readonly<Record<string, string>> = {
   'alerts secret': 'makes a random secret, which is stored nowhere',
+  backup: thisMachine,
   'database roles': thisMachine,
+  health: 'asks a program on this machine',
   login: 'signs this machine in to a console',
   logout: 'ends a sign-in of this machine',
   migrate: thisMachine,
   'prices check': 'checks a local file, or the files of the local configuration',
   'prices import': 'converts a local file',
   'receipt verify': 'needs no database',
+  restore: thisMachine,
 };
 
 const pageAddress = 'a view is the address of a page of the console';
@@ -52,6 +55,8 @@ const withoutCommand: Readonly<Record<string, string>> = {
   'price_drafts.quote': 'prices stage prices real calls',
   'prices.quote': 'a page of the console asks; a key has POST /v1/quote for whole requests',
   'receipts.verify': 'receipt verify recomputes a receipt where it is read',
+  'sessions.list': 'people sessions lists those of any person',
+  'sessions.end': 'people sign-out ends those of any person',
   'session.create': 'a browser signs in',
   'session.ways': 'a page of the console asks',
   'session.delete': 'a browser signs out',
@@ -116,11 +121,11 @@ test('every listing command prints JSON', async () => {
 });
 
 test('everything that the API can do is done by a command, or has a reason why not', async () => {
-  const commandFolder = join(import.meta.dirname, '..');
+  const mainFolder = join(import.meta.dirname, '../..');
   const resourceFolder = join(import.meta.dirname, '../../../admin/resources');
   const used = new Set<string>();
-  for (const file of globSync('**/*.ts', { cwd: commandFolder, exclude: ['**/*.test.ts'] })) {
-    const source = readFileSync(join(commandFolder, file), 'utf8');
+  for (const file of globSync('{commands,imports}/**/*.ts', { cwd: mainFolder, exclude: ['**/*.test.ts'] })) {
+    const source = readFileSync(join(mainFolder, file), 'utf8');
     for (const [, names = '', path = ''] of source.matchAll(/import \{([^}]+)\} from '[./]+\/admin\/resources\/([\w/-]+\.ts)'/g)) {
       const resource = (await import(join(resourceFolder, path))) as Readonly<Record<string, unknown>>;
       for (const name of names.split(',').map((each) => each.trim())) for (const id of idsOf(resource[name])) used.add(id);
