@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 
 import { type ConsoleClient, signInByLink } from '../admin/console-client.ts';
@@ -43,7 +44,7 @@ describe('the console for finance', { skip: chromiumPath === undefined ? 'there 
   test('a person of finance sees the month first: spend, users, days to reconcile, and whether the books add up', async () => {
     const { page } = pages;
     await page.getByRole('link', { name: /^Spend this month/ }).waitFor();
-    await page.getByText('the books add up').waitFor();
+    await page.getByRole('link', { name: /the books add up/ }).waitFor();
     await page.getByRole('link', { name: 'billed-bea' }).waitFor();
     await page.getByRole('link', { name: /^Days to reconcile/ }).click();
     await page.getByRole('heading', { name: 'Reconciliation' }).waitFor();
@@ -66,6 +67,49 @@ describe('the console for finance', { skip: chromiumPath === undefined ? 'there 
     await page.getByRole('button', { name: 'Saved' }).click();
     await page.getByRole('button', { name: 'without Ben', exact: true }).click();
     await page.waitForURL(/not\.user=billed-ben/);
+    pages.assertQuiet();
+  });
+
+  test('the close of the month says what is left, and a question that failed is not taken for none', async () => {
+    const { page } = pages;
+    await page.goto('/');
+    const close = page.getByRole('region', { name: /^Close of 20/ });
+    await close.getByText('no models without a price').waitFor();
+    await close.getByText('no disputed calls without a decision').waitFor();
+    await close.getByText('the books add up').waitFor();
+    await page.route('**/api/v1/disputes?**', (route) => route.fulfill({ status: 500, body: 'away' }));
+    await page.goto('/');
+    await close.getByRole('alert').waitFor();
+    assert.equal(await close.getByText('no disputed calls').count(), 0);
+    await page.unroute('**/api/v1/disputes?**');
+    pages.assertQuiet(/status of 500/);
+  });
+
+  test('the files of a user for a month are saved, and balances lead to statements', async () => {
+    const { page } = pages;
+    await page.goto('/');
+    const files = page.getByRole('region', { name: 'Files of a month' });
+    await files.getByLabel('Account').selectOption('user:billed-bea');
+    const months = await files
+      .getByRole('combobox', { name: /^Month/ })
+      .locator('option')
+      .allTextContents();
+    await files.getByRole('combobox', { name: /^Month/ }).selectOption(months[0] ?? '');
+    const saving = page.waitForEvent('download');
+    await files.getByRole('button', { name: 'Sums as CSV' }).click();
+    const csv = await readFile(await (await saving).path(), 'utf8');
+    assert.match(csv, /billed-bea/);
+    assert.doesNotMatch(csv, /billed-ben/);
+    const stating = page.waitForEvent('download');
+    await files.getByRole('button', { name: 'Statement' }).click();
+    assert.match((await stating).suggestedFilename(), /\.xlsx$/);
+    await page.getByRole('link', { name: 'Balances and statements' }).click();
+    await page.getByRole('row').filter({ hasText: 'billed-bea' }).getByRole('link', { name: 'Book a payment' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Book a payment or correction' });
+    await dialog.getByRole('combobox', { name: /^(Account|Whose)/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('row').filter({ hasText: 'billed-bea' }).getByRole('link', { name: 'Statement' }).click();
+    await page.getByText(/^billed-bea, 20/).waitFor();
     pages.assertQuiet();
   });
 
@@ -142,6 +186,7 @@ describe('the console for finance', { skip: chromiumPath === undefined ? 'there 
   });
 
   test('the pages of finance have no barrier', async () => {
-    for (const path of ['/', '/usage?r=24h&by=user&view=share', `/calls/${call}`]) await assertNoBarrier(pages, weir.consoleUrl, path);
+    for (const path of ['/', '/usage?r=24h&by=user&view=share', '/credits?tab=balances', `/calls/${call}`])
+      await assertNoBarrier(pages, weir.consoleUrl, path);
   });
 });

@@ -32,6 +32,8 @@ export type Turn =
 export type Tool = { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 
 export type Thinking = 'low' | 'medium' | 'high';
+/** Tokens for thoughts, in interfaces that take a number of them. */
+export const thoughtTokens: Readonly<Record<Thinking, number>> = { low: 1024, medium: 4096, high: 16_384 };
 
 /** A request of a chat before it is written for an interface. What is absent is left to the model. */
 export type Wish = {

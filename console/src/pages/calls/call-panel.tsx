@@ -15,26 +15,23 @@ import { showTime } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
 import { placeInPlayground } from '../../playground/place-in-playground.ts';
 import { ReceiptView, Timeline } from '../../receipts/receipt-view.tsx';
-import { Button } from '../../ui/button.tsx';
 import { CodeLine, Copy } from '../../ui/copy.tsx';
 import { Skeleton } from '../../ui/notice.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
-import { useKeys } from '../../ui/use-keys.ts';
+import { SidePanel } from '../../ui/split.tsx';
 import { CallActions } from './call-actions.tsx';
 import { CallWires } from './call-wires.tsx';
 import styles from './calls-page.module.css';
 
 /** A call beside the table. `j` and `k` walk on with it open. */
 export function CallPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
-  useKeys({ Escape: onClose });
+  const title = (
+    <p className={styles['id']}>
+      {id} <Copy text={id} label="Copy the id" />
+    </p>
+  );
   return (
-    <aside className={styles['panel']} aria-label="Call">
-      <div className={styles['head']}>
-        <p className={styles['id']}>
-          {id} <Copy text={id} label="Copy the id" />
-        </p>
-        <Button kind="quiet" icon="close" label="Close" shortcut="Escape" onClick={onClose} />
-      </div>
+    <SidePanel label="Call" title={title} onClose={onClose}>
       <CallDetails id={id} />
       <p className={styles['links']}>
         <Link to={paths.call(id)}>Open as a page</Link>
@@ -42,7 +39,7 @@ export function CallPanel({ id, onClose }: { readonly id: string; readonly onClo
           Receipt as JSON
         </a>
       </p>
-    </aside>
+    </SidePanel>
   );
 }
 

@@ -9,6 +9,7 @@ import { useAddress, useSpan } from '../../components/use-page.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Menu } from '../../ui/menu.tsx';
+import { Split } from '../../ui/split.tsx';
 import { tabClass, Tabs } from '../../ui/tabs.tsx';
 import { useKeys } from '../../ui/use-keys.ts';
 import { callFilters } from './call-filters.ts';
@@ -24,29 +25,26 @@ export function CallsPage() {
   const isRefused = one(search, 'tab') === 'refused';
   const open = one(search, 'call');
   return (
-    <div className={styles['split']} data-open={open !== undefined && !isRefused}>
-      <div className={styles['list']}>
-        <PageHead title="Calls">
-          <SpanPicker fallback="24h" />
-          {!isRefused && <LiveAndExport />}
-        </PageHead>
-        <Tabs label="Calls">
-          <Link to={paths.calls} search={{ ...search, tab: undefined }} className={tabClass} aria-current={isRefused ? undefined : 'page'}>
-            Calls
-          </Link>
-          <Link
-            to={paths.calls}
-            search={{ ...search, tab: 'refused', call: undefined }}
-            className={tabClass}
-            aria-current={isRefused ? 'page' : undefined}
-          >
-            Refused before an upstream
-          </Link>
-        </Tabs>
-        {isRefused ? <RefusalsTable /> : <Calls />}
-      </div>
-      {open !== undefined && !isRefused && <CallPanel id={open} onClose={() => change({ call: undefined })} />}
-    </div>
+    <Split panel={open !== undefined && !isRefused && <CallPanel id={open} onClose={() => change({ call: undefined })} />}>
+      <PageHead title="Calls">
+        <SpanPicker fallback="24h" />
+        {!isRefused && <LiveAndExport />}
+      </PageHead>
+      <Tabs label="Calls">
+        <Link to={paths.calls} search={{ ...search, tab: undefined }} className={tabClass} aria-current={isRefused ? undefined : 'page'}>
+          Calls
+        </Link>
+        <Link
+          to={paths.calls}
+          search={{ ...search, tab: 'refused', call: undefined }}
+          className={tabClass}
+          aria-current={isRefused ? 'page' : undefined}
+        >
+          Refused before an upstream
+        </Link>
+      </Tabs>
+      {isRefused ? <RefusalsTable /> : <Calls />}
+    </Split>
   );
 }
 

@@ -13,6 +13,7 @@ import { useAddress, useSession } from '../../components/use-page.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
+import { BalancesTable } from './balances-table.tsx';
 import { BooksPanel } from './books-panel.tsx';
 import { LeasesTable } from './leases-table.tsx';
 import { PostingDialog } from './posting-dialog.tsx';
@@ -26,6 +27,7 @@ export function CreditsPage() {
   const setIsPosting = (posts: boolean): void => change({ post: posts ? '1' : undefined });
   const tabs = [
     { name: 'standing', text: 'What is left' },
+    { name: 'balances', text: 'Balances' },
     { name: 'statement', text: 'Statement' },
     ...(session.users === null ? [{ name: 'leases', text: 'Leases' } as const] : []),
   ] as const;
@@ -42,6 +44,7 @@ export function CreditsPage() {
       <BooksPanel />
       <PageTabs label="Limits and credits" tabs={tabs} open={tab} />
       {tab === 'standing' && <AllStandings />}
+      {tab === 'balances' && <BalancesTable />}
       {tab === 'statement' && <Statement />}
       {tab === 'leases' && <LeasesTable />}
       {isPosting && <PostingDialog onClose={() => setIsPosting(false)} />}

@@ -11,16 +11,18 @@ import { readSpan } from '../../components/span.ts';
 import { useMinute, useSession } from '../../components/use-page.ts';
 import { columnDigits, nanosOf, shareOf } from '../../format/money.ts';
 import { showCount } from '../../format/numbers.ts';
-import { showDay } from '../../format/times.ts';
 import { paths, type Place } from '../../paths.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Meter } from '../../ui/meter.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { AttentionList } from '../overview/attention-list.tsx';
-import { useMonth } from '../reconciliation/use-month.ts';
 import { ExportMenu } from '../usage/export-menu.tsx';
+import { MonthClose } from './month-close.tsx';
+import { MonthPapers } from './month-papers.tsx';
 import { forecastMonth } from './forecast.ts';
+import { monthBefore } from './months.ts';
+import { useOpenDays } from './use-open-days.ts';
 import styles from './finance-overview.module.css';
 
 type Overview = Reply<'overview.get'>;
@@ -45,10 +47,14 @@ export function FinanceOverview() {
         <Panel title="Needs attention">
           <AttentionList items={data.attention} />
         </Panel>
+        <MonthClose addsUp={addsUpIn(data)} />
         <Drafts />
+        <MonthPapers />
         <Panel title="The month's papers">
           <p className={styles['links']}>
-            <Link to={paths.users}>Balances and statements of users</Link>
+            <Link to={paths.credits} search={{ tab: 'balances' }}>
+              Balances and statements
+            </Link>
             <Link to={paths.usage} search={{ r: 'lastMonth', by: 'user', and: 'model', per: 'day' }}>
               Last month by user and model
             </Link>
@@ -61,15 +67,17 @@ export function FinanceOverview() {
   );
 }
 
+/** Whether the books add up, also for those who do not see gateways. */
+const addsUpIn = ({ books, attention }: Overview): boolean => books?.add_up ?? !attention.some(({ code }) => code === 'books');
+
 function Tiles({ data }: { readonly data: Overview }) {
   const nowMs = useMinute();
   const { time_zone: zone } = useSession();
   const spent = nanosOf(data.month.amount);
   const forecast = forecastMonth(spent, nowMs, zone);
-  const { months } = useMonth(showDay(nowMs, zone).slice(0, 7));
-  const open = months?.flatMap(({ days }) => days.filter(({ state }) => state === 'missing' || state === 'differs')).length;
+  const open = useOpenDays(monthBefore(nowMs, zone, 0), zone).days?.length;
   const unpriced = data.attention.filter(({ code }) => code === 'price_missing').length;
-  const addsUp = data.books?.add_up ?? !data.attention.some(({ code }) => code === 'books');
+  const addsUp = addsUpIn(data);
   return (
     <ul className={styles['tiles']} aria-label="Figures">
       <Tile

@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
+import { Split } from '../../ui/split.tsx';
 import { useKeys } from '../../ui/use-keys.ts';
 import { LayerName, type ListedPrice } from './layer-name.tsx';
 import { PricePanel } from './price-panel.tsx';
@@ -29,58 +30,53 @@ export function PriceList() {
   const [first] = pages.data?.pages ?? [];
   const rows = pages.data?.pages.flatMap(({ items }) => items) ?? [];
   const open = rows.find((row) => keyOf(row) === one(search, 'open'));
-  useKeys({ e: () => exportRows(rows, at), Escape: () => change({ open: undefined }) });
+  useKeys({ e: () => exportRows(rows, at) });
   return (
-    <div className={styles['split']} data-open={open !== undefined}>
-      <div className={styles['list']}>
-        <div className={styles['controls']}>
-          <TextField
-            label="In force on (UTC)"
-            type="date"
-            value={at === 'all' ? '' : at}
-            onChange={(day) => change({ at: day === '' || day === today ? undefined : day, open: undefined }, true)}
-          />
-          <TextField label="Vendor" value={vendor} onChange={(text) => change({ vendor: text || undefined }, true)} />
-          <TextField label="Model contains" value={model} onChange={(text) => change({ model: text || undefined }, true)} />
-          <Button pressed={at === 'all'} onClick={() => change({ at: at === 'all' ? undefined : 'all' })}>
-            All windows
-          </Button>
-          <Button icon="download" shortcut="e" onClick={() => exportRows(rows, at)}>
-            CSV
-          </Button>
-        </div>
-        {first !== undefined && <Layers page={first} />}
-        {pages.isError && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
-        {first === undefined && !pages.isError && <Skeleton rows={14} />}
-        {first !== undefined && rows.length === 0 && (
-          <Empty title="No price fits." line={`weir prices list --at ${at}`}>
-            Choose another day, or a shorter name. A model without a price costs nothing, or is refused, as the configuration says.
-          </Empty>
-        )}
-        {rows.length > 0 && (
-          <DataTable
-            caption="Prices in USD"
-            columns={columns}
-            rows={rows}
-            keyOf={keyOf}
-            openKey={open === undefined ? undefined : keyOf(open)}
-            onOpen={(row) => change({ open: keyOf(row) }, open !== undefined)}
-          />
-        )}
-        {pages.hasNextPage && (
-          <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            More
-          </Button>
-        )}
-        <Equivalent
-          command={['weir prices list', `--at ${at}`, vendor && `--vendor ${vendor}`, model && `--model ${model}`]
-            .filter(Boolean)
-            .join(' ')}
-          curl={curlOf(location.origin, 'prices.list', { query })}
+    <Split panel={open !== undefined && <PricePanel price={open} onClose={() => change({ open: undefined })} />}>
+      <div className={styles['controls']}>
+        <TextField
+          label="In force on (UTC)"
+          type="date"
+          value={at === 'all' ? '' : at}
+          onChange={(day) => change({ at: day === '' || day === today ? undefined : day, open: undefined }, true)}
         />
+        <TextField label="Vendor" value={vendor} onChange={(text) => change({ vendor: text || undefined }, true)} />
+        <TextField label="Model contains" value={model} onChange={(text) => change({ model: text || undefined }, true)} />
+        <Button pressed={at === 'all'} onClick={() => change({ at: at === 'all' ? undefined : 'all' })}>
+          All windows
+        </Button>
+        <Button icon="download" shortcut="e" onClick={() => exportRows(rows, at)}>
+          CSV
+        </Button>
       </div>
-      {open !== undefined && <PricePanel price={open} onClose={() => change({ open: undefined })} />}
-    </div>
+      {first !== undefined && <Layers page={first} />}
+      {pages.isError && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
+      {first === undefined && !pages.isError && <Skeleton rows={14} />}
+      {first !== undefined && rows.length === 0 && (
+        <Empty title="No price fits." line={`weir prices list --at ${at}`}>
+          Choose another day, or a shorter name. A model without a price costs nothing, or is refused, as the configuration says.
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <DataTable
+          caption="Prices in USD"
+          columns={columns}
+          rows={rows}
+          keyOf={keyOf}
+          openKey={open === undefined ? undefined : keyOf(open)}
+          onOpen={(row) => change({ open: keyOf(row) }, open !== undefined)}
+        />
+      )}
+      {pages.hasNextPage && (
+        <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+          More
+        </Button>
+      )}
+      <Equivalent
+        command={['weir prices list', `--at ${at}`, vendor && `--vendor ${vendor}`, model && `--model ${model}`].filter(Boolean).join(' ')}
+        curl={curlOf(location.origin, 'prices.list', { query })}
+      />
+    </Split>
   );
 }
 

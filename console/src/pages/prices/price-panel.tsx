@@ -5,8 +5,8 @@ import { question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { useSession } from '../../components/use-page.ts';
 import { paths } from '../../paths.ts';
-import { Button } from '../../ui/button.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
+import { SidePanel } from '../../ui/split.tsx';
 import { LayerName, type ListedPrice } from './layer-name.tsx';
 import { asEntry, conditionsOf, plainPrices, type PriceEntry } from './price-words.ts';
 import styles from './prices-page.module.css';
@@ -17,11 +17,7 @@ export function PricePanel({ price, onClose }: { readonly price: ListedPrice; re
   const entry = asEntry(price.entry);
   const name = `${entry.vendor}/${entry.model}`;
   return (
-    <aside className={styles['panel']} aria-label="Price">
-      <div className={styles['head']}>
-        <h2>{name}</h2>
-        <Button kind="quiet" icon="close" label="Close" shortcut="Escape" onClick={onClose} />
-      </div>
+    <SidePanel label="Price" title={<h2>{name}</h2>} onClose={onClose}>
       <EntryFacts entry={entry} />
       <Panel title="Where it comes from">
         <Facts
@@ -66,7 +62,7 @@ export function PricePanel({ price, onClose }: { readonly price: ListedPrice; re
           Who used it
         </Link>
       </p>
-    </aside>
+    </SidePanel>
   );
 }
 

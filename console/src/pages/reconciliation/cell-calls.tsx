@@ -12,10 +12,9 @@ import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
+import { SidePanel } from '../../ui/split.tsx';
 import { State } from '../../ui/state.tsx';
-import { useKeys } from '../../ui/use-keys.ts';
 import type { CellName } from './month-days.ts';
-import styles from './reconciliation-page.module.css';
 
 type Call = Reply<'reconciliations.calls'>['items'][number];
 type Props = { readonly id: string; readonly cell: CellName; readonly onClose: () => void };
@@ -25,16 +24,9 @@ export function CellCalls({ id, cell, onClose }: Props) {
   const zone = useZone();
   const input = { params: { id }, query: cell };
   const pages = usePages('reconciliations.calls', input);
-  useKeys({ Escape: onClose });
   const rows = pages.data?.pages.flatMap(({ items }) => items);
   return (
-    <aside className={styles['panel']} aria-label="Calls of the cell">
-      <div className={styles['head']}>
-        <h2>
-          {cell.model}, {cell.day}
-        </h2>
-        <Button kind="quiet" icon="close" label="Close" shortcut="Escape" onClick={onClose} />
-      </div>
+    <SidePanel label="Calls of the cell" title={<h2>{`${cell.model}, ${cell.day}`}</h2>} onClose={onClose}>
       {pages.isError && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
       {rows === undefined && !pages.isError && <Skeleton rows={6} />}
       {rows?.length === 0 && !pages.hasNextPage && (
@@ -54,7 +46,7 @@ export function CellCalls({ id, cell, onClose }: Props) {
         command={`weir reconcile usage.json --calls ${cell.model}:${cell.day}`}
         curl={curlOf(location.origin, 'reconciliations.calls', input)}
       />
-    </aside>
+    </SidePanel>
   );
 }
 

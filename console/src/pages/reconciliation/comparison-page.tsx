@@ -17,6 +17,7 @@ import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Facts } from '../../ui/panel.tsx';
+import { Split } from '../../ui/split.tsx';
 import { State } from '../../ui/state.tsx';
 import { useKeys } from '../../ui/use-keys.ts';
 import { AcceptDialog } from './accept-dialog.tsx';
@@ -138,10 +139,9 @@ function Result({ found }: { readonly found: Detail }) {
         </p>
       )}
       {result.cells !== null && (
-        <div className={styles['split']} data-open={cell !== undefined}>
+        <Split panel={cell !== undefined && <CellCalls id={found.id} cell={cell} onClose={() => change({ cell: undefined })} />}>
           <UsageCells found={found} open={cell} onOpen={(next) => change({ cell: `${next.day} ${next.model}` }, cell !== undefined)} />
-          {cell !== undefined && <CellCalls id={found.id} cell={cell} onClose={() => change({ cell: undefined })} />}
-        </div>
+        </Split>
       )}
       {result.costs !== null && <CostsTable found={found} />}
     </>

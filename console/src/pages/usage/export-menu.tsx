@@ -39,7 +39,8 @@ export function ExportMenu({ question }: { readonly question: Body<'usage.query'
   );
 }
 
-async function download(question: Body<'usage.query'>, format: Format): Promise<void> {
+/** Saves the rows of a question as a file of the browser. @throws Error if the server refuses */
+export async function download(question: Body<'usage.query'>, format: Format): Promise<void> {
   const response = await fetch(`${apiPath}/usage/export`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() },

@@ -12,13 +12,11 @@ import {
   type Reply,
   type ReplyUsage,
   type StreamEvent,
-  type Thinking,
+  thoughtTokens,
   type Turn,
   type Wish,
   withDefined,
 } from '../conversation.ts';
-
-const budgets: Readonly<Record<Thinking, number>> = { low: 1024, medium: 4096, high: 16_384 };
 
 function encode({ system, turns, tools, schema, temperature, maxTokens, thinking }: Wish): JsonObject {
   const config = withDefined({
@@ -26,7 +24,7 @@ function encode({ system, turns, tools, schema, temperature, maxTokens, thinking
     maxOutputTokens: maxTokens,
     responseMimeType: schema === undefined ? undefined : 'application/json',
     responseJsonSchema: schema,
-    thinkingConfig: thinking === undefined ? undefined : { thinkingBudget: budgets[thinking], includeThoughts: true },
+    thinkingConfig: thinking === undefined ? undefined : { thinkingBudget: thoughtTokens[thinking], includeThoughts: true },
   });
   const functions = tools.map(({ name, description, parameters }) => ({ name, description, parametersJsonSchema: parameters }));
   return withDefined({

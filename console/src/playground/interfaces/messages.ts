@@ -11,7 +11,7 @@ import {
   type JsonObject,
   type Reply,
   type ReplyUsage,
-  type Thinking,
+  thoughtTokens,
   type Turn,
   type Wish,
   withDefined,
@@ -19,11 +19,9 @@ import {
 
 /** The interface needs a bound. */
 const maxTokensDefault = 1024;
-/** Tokens for thoughts, which come before the reply's own. */
-const budgets: Readonly<Record<Thinking, number>> = { low: 1024, medium: 4096, high: 16_384 };
 
 function encode({ model, system, turns, tools, schema, temperature, maxTokens = maxTokensDefault, thinking, stream }: Wish): JsonObject {
-  const budget = thinking === undefined ? 0 : budgets[thinking];
+  const budget = thinking === undefined ? 0 : thoughtTokens[thinking];
   return withDefined({
     model,
     max_tokens: maxTokens + budget,
