@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Makes the bundle and the console's pages after an installation (npm's `prepare`). It never fails the installation: without a bundle the
-// sources run. So it is plain JavaScript of old versions of Node, and the work is done in a process of its own, which
-// may find no esbuild, no space or no recent Node.
+import { trimPackages } from './trim-packages.js';
+
+// Makes the bundle and the console's pages after an installation (npm's `prepare`), and removes files that nothing reads.
+// It never fails the installation: without a bundle the sources run. So it is plain JavaScript of old versions of Node,
+// and the work is done in a process of its own, which may find no esbuild, no space or no recent Node.
 const root = fileURLToPath(new URL('..', import.meta.url));
 const limitMs = 60_000;
 
@@ -16,6 +18,7 @@ try {
   explain(error);
 }
 makePages();
+trim();
 
 function makeBundle() {
   const run = (words) => spawnSync(process.execPath, words, { cwd: root, encoding: 'utf8', timeout: limitMs });
@@ -36,6 +39,14 @@ function makePages() {
     .slice(0, 300);
   // eslint-disable-next-line no-console -- an installation has no logger
   console.error(`weir: the pages of the console were not built (npm run console:build builds them): ${reason}`);
+}
+
+function trim() {
+  try {
+    trimPackages(join(root, 'node_modules'));
+  } catch {
+    // A folder that may only be read keeps all files.
+  }
 }
 
 function explain(reason) {

@@ -5,7 +5,7 @@ import { compileScanner, compilerFile, scannerFile } from './scanner/compile-sca
 
 test(
   'the committed scanner of JSON texts is what its source compiles to',
-  { skip: existsSync(compilerFile) ? false : 'run npm ci' },
+  { skip: existsSync(compilerFile) ? false : 'npm ci --prefix checks/scanner/compiler installs the compiler' },
   () => {
     assert.ok(compileScanner().equals(readFileSync(scannerFile)), 'the source was changed: run npm run scanner');
   },

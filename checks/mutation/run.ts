@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { Stryker } from '@stryker-mutator/core';
+import type { MutantResult, PartialStrykerOptions } from '@stryker-mutator/api/core';
 
 import { root } from '../source-files.ts';
 
@@ -32,6 +32,11 @@ if (folders.length === 0) throw new Error(`no source file matches ${values.files
 const testGlobs = values.tests === '' ? folders.map((folder) => `${folder}/*.test.ts`) : [values.tests];
 const testFiles = [...new Set(testGlobs.flatMap((glob) => globSync(glob, { cwd: root })))];
 
+/** Installed by the command alone, because nothing else needs its 50 MB. */
+const program = new URL('./stryker/node_modules/@stryker-mutator/core/dist/src/index.js', import.meta.url);
+const { Stryker } = (await import(program.href)) as {
+  readonly Stryker: new (options: PartialStrykerOptions) => { readonly runMutationTest: () => Promise<readonly MutantResult[]> };
+};
 const stryker = new Stryker({
   mutate: mutated,
   testRunner: 'repeating',

@@ -9,7 +9,8 @@ const sources = join(root, 'src/platform/json/scanner');
 /** The committed scanner. */
 export const scannerFile = join(sources, 'json-scanner.wasm');
 
-export const compilerFile = join(root, 'node_modules/assemblyscript/bin/asc.js');
+/** Installed by `npm run scanner` alone, because nothing else needs its 100 MB. */
+export const compilerFile = join(root, 'checks/scanner/compiler/node_modules/assemblyscript/bin/asc.js');
 
 const options = [
   '-O3',

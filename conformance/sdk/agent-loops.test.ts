@@ -180,11 +180,12 @@ function chatAgent(running: SimulatedWeir, model: string, seen: SeenUsage): Agen
       const completion = await stream.finalChatCompletion();
       const [choice] = completion.choices;
       assert.ok(choice !== undefined && completion.usage !== undefined);
-      const { content, tool_calls: toolCalls } = choice.message;
+      const { content } = choice.message;
+      const toolCalls = (choice.message.tool_calls ?? []).filter((call) => call.type === 'function');
       messages.push({
         role: 'assistant',
         content,
-        ...(toolCalls === undefined || toolCalls.length === 0
+        ...(toolCalls.length === 0
           ? {}
           : {
               tool_calls: toolCalls.map(({ id, type, function: { name, arguments: text } }) => ({
@@ -199,7 +200,7 @@ function chatAgent(running: SimulatedWeir, model: string, seen: SeenUsage): Agen
         output: completion.usage.completion_tokens,
         cacheRead: completion.usage.prompt_tokens_details?.cached_tokens ?? 0,
       });
-      const made = (toolCalls ?? []).map((call) => ({
+      const made = toolCalls.map((call) => ({
         id: call.id,
         name: call.function.name,
         arguments: JSON.parse(call.function.arguments) as unknown,
