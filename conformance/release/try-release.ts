@@ -54,7 +54,7 @@ export async function serveRelease(
 }
 
 /** A configuration with one model at the simulated vendor. */
-export function configOf(simulator: RunningSimulator): string {
+function configOf(simulator: RunningSimulator): string {
   return JSON.stringify({
     upstreams: chatOnly(simulator.addresses.openai),
     models: { chat: { targets: [{ upstream: 'chat-only', model: 'gpt-4.1' }] } },
