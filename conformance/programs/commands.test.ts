@@ -69,6 +69,7 @@ describe('commands', { concurrency: 3 }, () => {
     [['callbacks', 'secret', 'nobody-at-all'], 1],
     [['receipt', 'verify', 'nothing.json'], 2],
     [['migrate'], 0],
+    [['upgrade', 'check'], 0],
     [['database', 'roles'], 0],
     [['prices', 'history'], 0],
     [['credits', 'show', 'nobody-at-all'], 1],

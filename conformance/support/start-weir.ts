@@ -50,6 +50,8 @@ export type StartWeirOptions = ServeWeirOptions & {
   readonly readyWithinMs?: number;
   /** Arguments of node itself, before the program. */
   readonly nodeArguments?: readonly string[];
+  /** `weir.js` of another tree, for tests of several versions. */
+  readonly program?: string;
 };
 
 /** Runs the bundle, which the runs of package.json make first, or the sources if there is none of them. */
@@ -167,7 +169,7 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
   const { dataDirectory, apiKey, billingToken, environment } = prepareWeir(options);
   const child = spawn(
     process.execPath,
-    [...(options.nodeArguments ?? []), program, options.command ?? 'start', ...(options.commandArguments ?? [])],
+    [...(options.nodeArguments ?? []), options.program ?? program, options.command ?? 'start', ...(options.commandArguments ?? [])],
     { cwd: dataDirectory, env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let printed = '';

@@ -38,6 +38,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
     (await import('./receipt.ts')).addReceiptCommands(program, environment, () => withConfigPath(environment)),
   migrate: async (...to) => (await import('./database.ts')).addMigrateCommand(...to),
   database: async (...to) => (await import('./database.ts')).addDatabaseCommands(...to),
+  upgrade: async (...to) => (await import('./upgrade.ts')).addUpgradeCommands(...to),
   backup: async (...to) => (await import('./backup.ts')).addBackupCommand(...to),
   restore: async (...to) => (await import('./backup.ts')).addRestoreCommand(...to),
   prices: async (program, environment) => (await import('./prices.ts')).addPriceCommands(program, () => withConfigPath(environment)),

@@ -29,15 +29,16 @@ export async function copySqlite(options: {
   } finally {
     source.close();
   }
-  return await readCopy(options.to, (query, schema) => readContent(query, schema, options.journalCalls));
+  return await readSqlite(options.to, (query, schema) => readContent(query, schema, options.journalCalls));
 }
 
 /** The figures of a file that no process uses. It is not migrated. Throws StoreError. */
 export async function readSqliteFigures(path: string): Promise<BackupFigures> {
-  return await readCopy(path, readFigures);
+  return await readSqlite(path, readFigures);
 }
 
-async function readCopy<Result>(path: string, read: (query: Query, schema: number) => Promise<Result>): Promise<Result> {
+/** Reads a file, which is not migrated. Throws StoreError. */
+export async function readSqlite<Result>(path: string, read: (query: Query, schema: number) => Promise<Result>): Promise<Result> {
   const copy = openDatabase(path, { readOnly: true, busyTimeoutMs });
   try {
     return await read(queryOf(copy), await schemaOf(copy));

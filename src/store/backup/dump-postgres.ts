@@ -36,7 +36,8 @@ export async function readPostgresFigures(url: string): Promise<BackupFigures> {
   return await readSnapshot(url, (_session, query, schema) => readFigures(query, schema));
 }
 
-async function readSnapshot<Result>(
+/** Reads a database, which is not migrated, in one snapshot. Rejects with StoreError. */
+export async function readSnapshot<Result>(
   url: string,
   read: (session: Session, query: Query, schema: number) => Promise<Result>,
 ): Promise<Result> {

@@ -3,7 +3,8 @@ import { latestVersion, migrations } from '../migrations/migrations.ts';
 import { StoreError } from '../store-error.ts';
 import { openDatabase } from './open-database.ts';
 import type { SqliteConnection } from './open-database.ts';
-import { readInteger } from '../operations/read-column.ts';
+import { type AppliedMigration, checkVersion, recordedName, versionOf } from '../migrations/schema-versions.ts';
+import { readInteger, readText } from '../operations/read-column.ts';
 
 /** The start parameters of the worker. */
 export type SqliteWorkerData = { readonly path: string; readonly readOnly: boolean; readonly busyTimeoutMs: number };
@@ -15,16 +16,16 @@ export type SqliteWorkerData = { readonly path: string; readonly readOnly: boole
  */
 export function openStoreDatabase(data: SqliteWorkerData): SqliteConnection {
   if (!data.readOnly) return openForWriting(data);
-  if (readSchemaVersion(data) < latestVersion) openForWriting(data).close();
+  if (readVersionOnly(data) < latestVersion) openForWriting(data).close();
   const database = openDatabase(data.path, { readOnly: true, busyTimeoutMs: data.busyTimeoutMs });
-  return closeOnFailure(database, () => checkVersion(schemaVersion(database), data.path));
+  return closeOnFailure(database, () => checkVersion(readApplied(database), `The database ${data.path}`));
 }
 
 function openForWriting(data: SqliteWorkerData): SqliteConnection {
   const database = openDatabase(data.path, { readOnly: false, busyTimeoutMs: data.busyTimeoutMs });
   return closeOnFailure(database, () => {
     // Checked before anything is written: an older program must not change a newer database.
-    checkVersion(schemaVersion(database), data.path);
+    checkVersion(readApplied(database), `The database ${data.path}`);
     // Switching to the write-ahead log needs the file exclusively for a moment, and fails at once if another process
     // does the same.
     retryWhileBusy(data.busyTimeoutMs, () => database.execute('pragma journal_mode = wal'));
@@ -44,45 +45,37 @@ function openForWriting(data: SqliteWorkerData): SqliteConnection {
 
 /** Brings the schema up to date in one transaction, so that a process that dies in it leaves the old schema. */
 function migrate(database: SqliteConnection, path: string): void {
-  if (schemaVersion(database) === latestVersion) return;
+  if (versionOf(readApplied(database)) >= latestVersion) return;
   database.transact(() => {
     database.execute('create table if not exists schema_migrations (version bigint not null primary key, name text not null)');
-    const current = schemaVersion(database);
-    checkVersion(current, path);
+    const applied = readApplied(database);
+    checkVersion(applied, `The database ${path}`);
+    const current = versionOf(applied);
     for (const migration of migrations) {
       if (migration.version <= current) continue;
       for (const statement of [...migration.shared, ...migration.sqlite]) database.execute(statement);
-      database.run('insert into schema_migrations (version, name) values (?, ?)', migration.version, migration.name);
+      database.run('insert into schema_migrations (version, name) values (?, ?)', migration.version, recordedName(migration));
     }
     const pepper = randomBytes(32).toString('hex');
     database.run("insert into settings (name, value) values ('pepper', ?) on conflict (name) do nothing", pepper);
   });
 }
 
-function readSchemaVersion(data: SqliteWorkerData): number {
+function readVersionOnly(data: SqliteWorkerData): number {
   const database = openDatabase(data.path, { readOnly: true, busyTimeoutMs: data.busyTimeoutMs });
   try {
-    return schemaVersion(database);
+    return versionOf(readApplied(database));
   } finally {
     database.close();
   }
 }
 
-/** 0 for a database without our tables. */
-function schemaVersion(database: SqliteConnection): number {
+/** Empty for a database without our tables. */
+function readApplied(database: SqliteConnection): readonly AppliedMigration[] {
   const table = database.first("select 1 from sqlite_schema where type = 'table' and name = 'schema_migrations'");
-  if (table === undefined) return 0;
-  const row = database.first('select coalesce(max(version), 0) as version from schema_migrations');
-  return row === undefined ? 0 : readInteger(row, 'version');
-}
-
-function checkVersion(version: number, path: string): void {
-  if (version <= latestVersion) return;
-  throw new StoreError(
-    'too-new',
-    `The database ${path} has schema version ${version}, and this program knows versions up to ${latestVersion}. ` +
-      'A newer Weir has used it: start that version, or restore a backup from before.',
-  );
+  if (table === undefined) return [];
+  const rows = database.all('select version, name from schema_migrations');
+  return rows.map((row) => ({ version: readInteger(row, 'version'), name: readText(row, 'name') }));
 }
 
 /** The pause between two attempts on a busy database. */

@@ -24,6 +24,7 @@ const localCommands: Readonly<Record<string, string>> = {
   'prices import': 'converts a local file',
   'receipt verify': 'needs no database',
   restore: thisMachine,
+  'upgrade check': thisMachine,
 };
 
 const pageAddress = 'a view is the address of a page of the console';
