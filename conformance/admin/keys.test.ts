@@ -39,6 +39,9 @@ describe('keys and users of the admin API', () => {
     assert.deepEqual([changed.body['strict_translation'], (changed.body['limits'] as typeof limits).requests_per_minute], [true, null]);
     const stale = await operator.send('PATCH', `/api/v1/keys/${id}`, { disabled: true }, etag(made));
     assert.equal(code(stale), '412 version_mismatch');
+    const current = stale.body['current'] as Readonly<Record<string, unknown>>;
+    assert.deepEqual([current['id'], current['strict_translation'], current['secret']], [id, true, undefined], 'it shows what has changed');
+    assert.equal(stale.headers.get('etag'), changed.headers.get('etag'));
 
     const rotated = await operator.send('POST', `/api/v1/keys/${id}/rotate`, { overlap_s: 3600 });
     assert.equal(rotated.status, 200, rotated.text);
@@ -64,6 +67,9 @@ describe('keys and users of the admin API', () => {
       both.map(({ status }) => status).toSorted((one, other) => one - other),
       [200, 412],
     );
+    const [won, lost] = both[0]?.status === 200 ? both : both.toReversed();
+    const { response_retention_days: days } = lost?.body['current'] as { response_retention_days: number };
+    assert.equal(days, won?.body['response_retention_days'], 'the one that lost sees the value of the other');
   });
 
   test('a repeated POST makes one key, and shows the same secret again', async () => {

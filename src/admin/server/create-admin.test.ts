@@ -95,6 +95,7 @@ const everything: readonly Permission[] = ['usage:read', 'limits:write', 'credit
 function find({ kind, secret }: Credential): Principal | undefined {
   if (kind === 'session') return principal(everything, { signedInAtMs: secret === 'old' ? 0 : systemClock.nowMs() });
   if (secret === 'at-weir-reader') return principal(['usage:read']);
+  if (secret === 'at-weir-changer') return principal(['limits:write']);
   return secret === 'at-weir-test' ? principal(everything) : undefined;
 }
 
@@ -191,6 +192,10 @@ describe('the admin server', () => {
     assert.equal(code(await call('PATCH', '/api/v1/things/a', { payload })), '428 if_match_required');
     const stale = await call('PATCH', '/api/v1/things/a', { payload, headers: { 'if-match': '"6"' } });
     assert.deepEqual([code(stale), stale.headers['etag']], ['412 version_mismatch', '"7"']);
+    assert.deepEqual((stale.json as { current: unknown }).current, { value: 1 }, 'the present state, without undeclared members');
+    const blind = { authorization: 'Bearer at-weir-changer', 'if-match': '"6"' };
+    const unseen = await call('PATCH', '/api/v1/things/a', { payload, headers: blind });
+    assert.deepEqual([code(unseen), 'current' in (unseen.json as object)], ['412 version_mismatch', false]);
     const changed = await call('PATCH', '/api/v1/things/a', { payload, headers: { 'if-match': '"7"' } });
     assert.deepEqual([changed.status, changed.headers['etag']], [200, '"8"']);
   });

@@ -77,7 +77,8 @@ const mistakeCodes: Readonly<Record<string, ProblemCode>> = {
   too_many_operations: 'unavailable',
 };
 
-function toProblem(error: FastifyError | Error, bodyBytesMax: number): AdminProblem {
+/** Any error as the problem that its caller gets. @param bodyBytesMax the largest body of the route */
+export function toProblem(error: FastifyError | Error, bodyBytesMax: number): AdminProblem {
   if (error instanceof AdminProblem) return error;
   if (error instanceof AccountsError || error instanceof PeopleError || error instanceof ControlError)
     return new AdminProblem(mistakeCodes[error.code] ?? 'invalid_request', error.message, { cause: error });
