@@ -71,6 +71,57 @@ describe('hostile requests to the admin API', () => {
   // These would end the session that the others need.
   const kept = operations.filter(({ id }) => !['session.delete', 'session.set_password', 'people.end_sessions'].includes(id));
 
+  /** Requests that succeed, by the id of their operation, in an order in which each finds what it needs. */
+  const succeeding: Readonly<Record<string, { readonly path?: string; readonly body?: object }>> = {
+    'users.create': { body: { name: 'twice' } },
+    'teams.create': { body: { name: 'twice-team' } },
+    'keys.create': { body: { user: 'twice', name: 'key' } },
+    'keys.import': { body: { user: 'twice', name: 'imported', sha256: 'ab'.repeat(32) } },
+    'keys.batch': { body: { ids: ['key_none'], disabled: true } },
+    'admin_tokens.create': { body: { name: 'twice', permissions: ['usage:read'] } },
+    'billing_tokens.create': { body: { name: 'twice' } },
+    'credits.post': { path: '/users/twice/transactions', body: { kind: 'top_up', usd: '5', reference: 'once' } },
+    'credits.post_team': { path: '/teams/twice-team/transactions', body: { kind: 'grant', usd: '5', reference: 'once' } },
+    'credits.post_organization': { path: '/organization/transactions', body: { kind: 'correct', usd: '-1', reference: 'once' } },
+    'credits.verify': {},
+    'audit.verify': {},
+    'content.erase': { body: { user: 'twice' } },
+    'callbacks.read_secret': { path: '/users/twice/callback_secret/read' },
+    'callbacks.rotate_secret': { path: '/users/twice/callback_secret/rotate' },
+    'config.check': { body: { yaml: 'limits: {}' } },
+    'config.reload': {},
+    'models.explain': { path: '/models/gpt-5-mini/explain', body: {} },
+  };
+  const posts = kept.filter(({ method, access, streams }) => method === 'POST' && access !== 'anybody' && streams === undefined);
+  const rows = async () => ((await operator.send('GET', '/api/v1/audit?limit=1')).body['items'] as { sequence: number }[])[0]?.sequence;
+
+  test('each POST that is sent again with its Idempotency-Key is done once, and another body under this key is refused', async () => {
+    assert.deepEqual(
+      Object.keys(succeeding).filter((id) => !posts.some((operation) => operation.id === id)),
+      [],
+    );
+    const order = [...Object.keys(succeeding), ...posts.map(({ id }) => id).filter((id) => !(id in succeeding))];
+    for (const id of order) {
+      const operation = posts.find((each) => each.id === id) ?? assert.fail(id);
+      const { path = operation.path.replaceAll(/\{\w+\}/g, 'none'), body } = succeeding[id] ?? {};
+      const send = (sent?: object) => operator.send('POST', `/api/v1${path}`, sent, { 'if-match': '*', 'idempotency-key': `twice-${id}` });
+      const first = await send(body);
+      const after = await rows();
+      const second = await send(body);
+      assert.equal(second.status, first.status, `${id}: ${first.text} ${second.text}`);
+      if (id in succeeding) assert.ok(first.status < 300, `${id}: ${first.text}`);
+      if (first.status >= 300) {
+        assert.equal(second.body['code'], first.body['code'], id);
+        continue;
+      }
+      assert.deepEqual([second.text, second.headers.get('idempotent-replayed')], [first.text, 'true'], id);
+      assert.equal(await rows(), after, `${id}: the repetition is not in the audit log`);
+      assert.equal((await send({ another: 'body' })).body['code'], 'idempotency_conflict', id);
+    }
+    const { body } = await operator.send('GET', '/api/v1/credits/balances?user=twice');
+    assert.equal((body['items'] as { balance: { usd: string } }[])[0]?.balance.usd, '5');
+  });
+
   for (const operation of kept) {
     test(`${operation.id}: wrong values of any kind are refused, and never a failure of the server`, async () => {
       await fc.assert(

@@ -9,8 +9,7 @@ import { encodeAnswer, type EncodedAnswer, sendEncoded, sendStream } from './ans
 import type { Callers } from './callers.ts';
 import { readExpectedVersion } from './if-match.ts';
 import { passOn } from './pass-on.ts';
-import { findReading, withPresentState } from './present-state.ts';
-import { toProblem } from './refuse.ts';
+import { createPresentState } from './present-state.ts';
 import { JsonBody } from './json-body.ts';
 import { receiveUpload, type ReceivedForm } from './receive-upload.ts';
 import { repeatOnce } from './repeat-once.ts';
@@ -24,7 +23,7 @@ export function createServe<Services>(
   callers: Callers,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
   const { services, idempotency, clock } = options;
-  const reading = findReading(options.operations, operation);
+  const showPresent = createPresentState(operation, options, limits.bodyBytesMax);
 
   async function serveOne(request: FastifyRequest, reply: FastifyReply, form: ReceivedForm | undefined): Promise<FastifyReply> {
     const { principal, origin } = callers.of(request);
@@ -77,18 +76,7 @@ export function createServe<Services>(
     try {
       return await serveOne(request, reply, form);
     } catch (error) {
-      if (reading === undefined || !(error instanceof Error)) throw error;
-      const problem = toProblem(error, limits.bodyBytesMax);
-      if (problem.code !== 'version_mismatch' || 'current' in problem.members) throw error;
-      const { principal } = callers.of(request);
-      const context = {
-        principal,
-        services,
-        signal: leaving(reply),
-        nowMs: clock.nowMs,
-        change: () => ({ ...principal.author, atMs: clock.nowMs() }),
-      };
-      throw await withPresentState(problem, reading, { params: readParams(request) }, context);
+      throw await showPresent(error, { params: readParams(request), principal: callers.of(request).principal, signal: leaving(reply) });
     } finally {
       await form?.discard();
     }
