@@ -3,24 +3,20 @@ import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
 import { askApi, signInAs } from './ask-api.ts';
-import { findChromium } from './find-chromium.ts';
-import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { assertNoBarrier, openSignedIn, type Pages, skipPages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
 
-const chromiumPath = findChromium();
 const model = 'claude-sonnet-4-5';
 const target = `simulated-anthropic/${model}`;
 
-describe('models in the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
+describe('models in the console', { skip: skipPages }, () => {
   let weir: ServedConsole;
   let pages: Pages;
   const opened = new AsyncDisposableStack();
 
   before(async () => {
     weir = opened.use(await serveConsole());
-    pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
-    await pages.page.goto(weir.consoleLink);
-    await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    pages = opened.use(await openSignedIn(weir));
     await askApi(pages.context, 'POST', '/keys', { user: 'nina', name: 'probe' });
   });
   after(() => opened.disposeAsync());

@@ -4,6 +4,13 @@ import { createRequire } from 'node:module';
 
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 
+import { findChromium } from './find-chromium.ts';
+
+const chromiumPath = findChromium();
+
+/** Of a suite of pages: why it is skipped; false where there is a Chromium. */
+export const skipPages = chromiumPath === undefined ? 'there is no Chromium on this machine' : false;
+
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 export type Pages = AsyncDisposable & {
@@ -47,6 +54,19 @@ export async function openPages(executablePath: string, consoleUrl: string): Pro
     },
     [Symbol.asyncDispose]: () => browser.close(),
   };
+}
+
+/** A browser in which the operator of the start is signed in, by the link that the start prints. */
+export async function openSignedIn(weir: { readonly consoleUrl: string; readonly consoleLink: string }): Promise<Pages> {
+  const pages = await openPages(chromiumPath ?? '', weir.consoleUrl);
+  try {
+    await pages.page.goto(weir.consoleLink);
+    await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    return pages;
+  } catch (error) {
+    await pages[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /** Every violation that axe finds on the page as it is now. The debugger injects it, so that the policy stays. */

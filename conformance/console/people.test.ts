@@ -2,13 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { askApi, signInAs } from './ask-api.ts';
-import { findChromium } from './find-chromium.ts';
-import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { assertNoBarrier, openSignedIn, type Pages, skipPages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
 
-const chromiumPath = findChromium();
-
-describe('pages of keys, users and teams', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
+describe('pages of keys, users and teams', { skip: skipPages }, () => {
   let weir: ServedConsole;
   let pages: Pages;
   let secret = '';
@@ -16,9 +13,7 @@ describe('pages of keys, users and teams', { skip: chromiumPath === undefined ? 
 
   before(async () => {
     weir = opened.use(await serveConsole());
-    pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
-    await pages.page.goto(weir.consoleLink);
-    await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    pages = opened.use(await openSignedIn(weir));
     await askApi(pages.context, 'POST', '/users', { name: 'noor' });
     for (const name of ['old', 'older']) await askApi(pages.context, 'POST', '/keys', { user: 'noor', name });
     ({ secret } = (await askApi(pages.context, 'POST', '/keys', { user: 'noor', name: 'ci' })) as { secret: string });

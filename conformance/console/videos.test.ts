@@ -4,13 +4,10 @@ import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
 import { askApi, signInAs } from './ask-api.ts';
-import { findChromium } from './find-chromium.ts';
-import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { assertNoBarrier, openSignedIn, type Pages, skipPages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
 
-const chromiumPath = findChromium();
-
-describe('videos in the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
+describe('videos in the console', { skip: skipPages }, () => {
   let weir: ServedConsole;
   let pages: Pages;
   const secrets: Record<string, string> = {};
@@ -19,9 +16,7 @@ describe('videos in the console', { skip: chromiumPath === undefined ? 'there is
   before(async () => {
     const config = 'console: { readContent: true }\n';
     weir = opened.use(await serveConsole({ config }));
-    pages = opened.use(await openPages(chromiumPath ?? '', weir.consoleUrl));
-    await pages.page.goto(weir.consoleLink);
-    await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    pages = opened.use(await openSignedIn(weir));
     for (const user of ['vera', 'walt']) {
       const limits = { media_bytes_max: 10_000_000 };
       secrets[user] = String((await askApi(pages.context, 'POST', '/keys', { user, name: 'film', limits }))['secret']);
