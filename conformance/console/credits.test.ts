@@ -23,7 +23,7 @@ describe('limits and credits', { skip: chromiumPath === undefined ? 'there is no
   });
   after(() => opened.disposeAsync());
 
-  test('finance books a payment twice with one reference, and it counts once', async () => {
+  test('journey 7: finance books a payment twice with one reference, it counts once, and the statement is printed', async () => {
     const { page } = pages;
     await signInAs(pages, weir.consoleUrl, { name: 'fina', role: 'finance' });
     await page.goto('/credits?tab=statement&account=user:iris');
@@ -44,7 +44,13 @@ describe('limits and credits', { skip: chromiumPath === undefined ? 'there is no
       await dialog.waitFor({ state: 'detached' });
     }
     assert.equal(await page.getByRole('row').filter({ hasText: 'invoice-77' }).count(), 1);
-    assert.match((await page.getByRole('row').filter({ hasText: 'Closing' }).textContent()) ?? '', /25\.50/);
+    const closing = page.getByRole('row').filter({ hasText: 'Closing' });
+    assert.match((await closing.textContent()) ?? '', /25\.50/);
+    await page.emulateMedia({ media: 'print' });
+    assert.ok(await closing.isVisible());
+    assert.equal(await page.getByRole('navigation', { name: 'Pages' }).isVisible(), false, 'paper has the statement alone');
+    assert.ok((await page.pdf({ format: 'A4' })).length > 10_000);
+    await page.emulateMedia({ media: null });
     pages.assertQuiet();
   });
 

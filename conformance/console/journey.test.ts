@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import type { Page } from 'playwright-core';
-
 import { type ConsoleClient, signInByLink } from '../admin/console-client.ts';
 import { eventually } from '../support/http.ts';
+import { goTo, tabTo } from './by-keyboard.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, openPages, type Pages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
@@ -13,31 +12,6 @@ const chromiumPath = findChromium();
 const skip = chromiumPath === undefined ? 'there is no Chromium on this machine' : false;
 /** From a started Weir to a first call, its receipt, and a second key with a limit, without a page of documentation. */
 const firstRunMsMax = 180_000;
-const tabsMax = 120;
-
-/** Presses Tab until the focus is on a control with this name, as a person without a pointer does. */
-async function tabTo(page: Page, name: RegExp): Promise<void> {
-  const passed: string[] = [];
-  for (let tabs = 0; tabs < tabsMax; tabs += 1) {
-    await page.keyboard.press('Tab');
-    const present = await page.evaluate<string>(`(({ activeElement: e }) => e === null ? '' :
-      e.getAttribute('aria-label') ?? (e.labels?.[0]?.textContent || e.textContent))(document)`);
-    if (name.test(present)) return;
-    passed.push(present);
-  }
-  assert.fail(`Tab does not come to ${name}; it came to ${passed.join(', ')}`);
-}
-
-/** Goes to a page by its letters, again if the first ones came before the page listened. */
-async function goTo(page: Page, letter: string, title: string): Promise<void> {
-  const heading = page.getByRole('heading', { level: 1, name: title, exact: true });
-  for (let tries = 0; tries < 5 && !(await heading.isVisible()); tries += 1) {
-    await page.keyboard.press('g');
-    await page.keyboard.press(letter);
-    await heading.waitFor({ timeout: 4000 }).catch(() => undefined);
-  }
-  assert.ok(await heading.isVisible(), `g ${letter} does not lead to ${title}`);
-}
 
 describe('journeys through the console', { skip }, () => {
   let weir: ServedConsole;
@@ -50,7 +24,7 @@ describe('journeys through the console', { skip }, () => {
   });
   after(() => opened.disposeAsync());
 
-  test('from the link of the start to a call, its receipt and a key with a limit, by keyboard alone, in under three minutes', async () => {
+  test('journey 1: from the link of the start to a call, its receipt and a key with a limit, by keyboard alone, in under three minutes', async () => {
     const { page } = pages;
     const startedMs = Date.now();
     await page.goto(weir.consoleLink);
@@ -90,7 +64,7 @@ describe('journeys through the console', { skip }, () => {
     pages.assertQuiet();
   });
 
-  describe('an owner', () => {
+  describe('journey 6: an owner', () => {
     let operator: ConsoleClient;
     let owned: Pages;
     const secrets: Record<string, string> = {};

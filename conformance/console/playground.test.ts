@@ -40,7 +40,7 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
   const message = () => pages.page.getByLabel('Message to all lanes');
   const receipts = () => pages.page.getByRole('link', { name: / receipt$/ });
 
-  test('four interfaces get one image and one tool, and each call of it is answered by hand', async () => {
+  test('journey 11: four interfaces get one image and one tool, and each call of it is answered by hand', async () => {
     const { page } = pages;
     await page.goto(four);
     await page.getByRole('button', { name: 'Tools' }).click();
@@ -73,7 +73,7 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
     pages.assertQuiet();
   });
 
-  test('the wires of a call are shown as events and raw, and what the translation changed as a difference', async () => {
+  test('journey 11: the wires of a call are shown as events and raw, and what the translation changed as a difference', async () => {
     const { page } = pages;
     await lane('D').getByRole('button', { name: 'Show request and wires' }).click();
     await page.getByRole('button', { name: 'Events', exact: true }).click();
@@ -101,7 +101,7 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
     pages.assertQuiet(refused);
   });
 
-  test('a stopped call says so, is charged for what was made, and its text is repeated', async () => {
+  test('journey 11: a stopped call says so, is charged for what was made, and its text is repeated', async () => {
     const { page } = pages;
     await page.goto('/playground?lane=messages:claude-sonnet-4-5');
     await message().fill('Count. [[simulator pace=tokensPerSecond=20 output-tokens=4000]]');
@@ -201,7 +201,7 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
     pages.assertQuiet();
   });
 
-  test('an image is shown, and a video is followed to its end and its receipt, and deleted', async () => {
+  test('journey 12: an image is shown, and a video is followed to its end and its receipt, and deleted', async () => {
     const { page } = pages;
     await page.goto('/playground?kind=images&model=gpt-image-1-mini');
     await page.getByLabel('What the image shows').fill('A lighthouse');

@@ -58,7 +58,7 @@ describe('the prices of the console', { skip: chromiumPath === undefined ? 'ther
     return { id, version: rows[0]?.price.version ?? '', nanoUsd: total.nano_usd };
   }
 
-  test('a draft goes from a mistake at its line to a published book, which a running gateway charges', async () => {
+  test('journey 8: a draft goes from a mistake at its line to a published book, which a running gateway charges', async () => {
     const { page } = pages;
     const first = await callOnce();
     await page.goto('/prices?vendor=anthropic&model=claude-haiku-4-5');
@@ -116,7 +116,7 @@ describe('the prices of the console', { skip: chromiumPath === undefined ? 'ther
     pages.assertQuiet(/400/);
   });
 
-  test('of two publishers the second sees the first, and looks before it publishes', async () => {
+  test('journey 8: of two publishers the second sees the first, and looks before it publishes', async () => {
     const { page } = pages;
     const [{ id } = { id: '' }] = (await operator.send('GET', '/api/v1/price_drafts')).body['items'] as { id: string }[];
     await page.goto(`/prices/drafts/${id}?step=4`);

@@ -68,7 +68,7 @@ describe('reconciliation in the console', { skip: chromiumPath === undefined ? '
     return path;
   }
 
-  test('an export with one planted difference leads to its call, and is accepted with a note', async () => {
+  test('journey 13: an export with one planted difference leads to its call, and is accepted with a note', async () => {
     const { page } = pages;
     await page.goto('/reconciliation?new=1');
     await page.getByLabel(/Drop the export here/).setInputFiles(writeExport('usage.json'));

@@ -14,11 +14,23 @@ const chromiumPath = findChromium();
 const model = 'claude-sonnet-4-5';
 const secret = 'sk-published-0123456789abcdef-last';
 const target = `simulated-anthropic/${model}`;
+const modelList = { object: 'list', data: [{ id: 'house-model', object: 'model' }] };
+const completion = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'house-model',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
 
 describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
   let weir: ServedConsole;
   let pages: Pages;
   const opened = new AsyncDisposableStack();
+  /** What the added server was sent, and the key that it takes at present. */
+  const asked: (string | undefined)[] = [];
+  let accepted = secret;
 
   before(async () => {
     weir = opened.use(await serveConsole());
@@ -28,6 +40,16 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
     assert.equal(await callModel(), 200);
   });
   after(() => opened.disposeAsync());
+
+  async function callHouse(): Promise<number> {
+    const answer = await fetch(`${weir.gatewayUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${weir.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'house-model', messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  }
 
   async function callModel(): Promise<number> {
     const answer = await fetch(`${weir.gatewayUrl}/v1/messages`, {
@@ -41,7 +63,7 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
   const answers = (status: number) => eventually(callModel, (found) => found === status);
   const row = () => pages.page.getByRole('row').filter({ hasText: model });
 
-  test('a target that is taken out says until when, and its calls are refused until it is put back', async () => {
+  test('journey 10: a target that is taken out says until when, and its calls are refused until it is put back', async () => {
     const { page } = pages;
     await page.goto('/upstreams');
     await page.getByText('Vendors are simulated').waitFor();
@@ -117,14 +139,13 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
 
   test('a server is added with its key, checked, called without a restart, and its models without a price are named', async () => {
     const { page } = pages;
-    const asked: (string | undefined)[] = [];
     const server = createServer((request, response) => {
       asked.push(request.headers.authorization);
       request.resume().on('end', () => {
-        const isList = request.method === 'GET';
-        const list = { object: 'list', data: [{ id: 'house-model', object: 'model' }] };
-        const refusal = { error: { message: 'there is no such model', type: 'invalid_request_error', code: 'model_not_found' } };
-        response.writeHead(isList ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(isList ? list : refusal));
+        const isKnown = request.headers.authorization === `Bearer ${accepted}`;
+        const refusal = { error: { message: 'the key is not valid', type: 'invalid_request_error', code: 'invalid_api_key' } };
+        const body = isKnown ? (request.method === 'GET' ? modelList : completion) : refusal;
+        response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -149,6 +170,39 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
     await page.getByRole('row').filter({ hasText: 'house-model' }).first().waitFor();
     assert.ok(asked.includes(`Bearer ${secret}`));
     assert.ok(!(await page.content()).includes(secret));
+    pages.assertQuiet(/status of (404|409)|no upstream of this name/);
+  });
+
+  test('journey 9: a key that the upstream refuses needs attention, is replaced without a restart, and calls are answered again', async () => {
+    const { page } = pages;
+    await eventually(callHouse, (status) => status === 200);
+    accepted = 'sk-published-0123456789abcdef-next';
+    await eventually(callHouse, (status) => status !== 200);
+    await eventually(
+      async () => {
+        await page.goto('/');
+        await page.getByRole('heading', { name: 'Overview' }).waitFor();
+        return await page.getByRole('link', { name: /house refuses the credential/ }).count();
+      },
+      (count) => count > 0,
+      60_000,
+    );
+    await page.getByRole('link', { name: /house refuses the credential/ }).click();
+    await page.getByRole('heading', { name: 'house', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Check now' }).click();
+    await page
+      .getByText(/the key is not valid|refuse/i)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'New key …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New key of house' });
+    await dialog.getByLabel('Key', { exact: true }).fill(accepted);
+    await dialog.getByText('The same without this page').click();
+    assert.ok(!(await dialog.textContent())?.includes(accepted), 'the key is in no line to copy');
+    await dialog.getByRole('button', { name: 'Publish the key' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: 'set, ends in next' }).waitFor();
+    await eventually(callHouse, (status) => status === 200, 60_000);
     pages.assertQuiet(/status of (404|409)|no upstream of this name/);
   });
 

@@ -99,6 +99,12 @@ export async function startLoopbackProvider(): Promise<LoopbackProvider> {
         subject_types_supported: ['public'],
         authorization_response_iss_parameter_supported: true,
       });
+    if (pathname === '/authorize') {
+      // A person in a browser, who agrees.
+      const asked = new URL(request.url ?? '/', issuer);
+      const back = `${asked.searchParams.get('redirect_uri') ?? ''}${provider.agree(asked.href)}`;
+      return void reply.writeHead(302, { location: back }).end();
+    }
     if (pathname === '/keys') return send({ keys: [keys.published] });
     if (pathname === '/userinfo' && request.headers.authorization === 'Bearer access') return send(userInfo);
     if (pathname === '/token') return send(await exchange(await readForm(request)));

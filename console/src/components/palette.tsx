@@ -73,6 +73,9 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
         value={text}
         autoComplete="off"
         spellCheck={false}
+        // Whoever opens it wants to type.
+        // eslint-disable-next-line jsx-a11y/no-autofocus
+        autoFocus
         onChange={(event) => {
           setText(event.target.value);
           setActive(0);

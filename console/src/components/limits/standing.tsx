@@ -31,8 +31,8 @@ export function Standing({ user, keyId, levels }: Props) {
   const whole = useQuery({ ...question('standing.get', { query }), refetchInterval: askedEveryMs });
   const { error, refetch } = whole;
   const data = whole.data ?? books.data;
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <Skeleton rows={4} />;
+  // What is known stays, with its time in the bar above.
+  if (data === undefined) return error === null ? <Skeleton rows={4} /> : <Failure error={error} onRetry={() => void refetch()} />;
   const isShown = ({ level }: { readonly level: Level }): boolean => levels === undefined || levels.includes(level);
   const [money, rates] = [data.money.filter(isShown), data.rates.filter(isShown).toSorted((one, other) => usedOf(other) - usedOf(one))];
   const expires = data.expires !== null && isShown(data.expires) ? data.expires : undefined;
