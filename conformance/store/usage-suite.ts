@@ -80,7 +80,8 @@ export function usageSuite(open: () => Promise<StoreUnderTest>): void {
     const handles = [engine().store(), await engine().openAnother()] as const;
     // A day of another run may be packed too; those of this run are the newest.
     const packDays = async (store: Store, nowMs: number): Promise<void> => {
-      for (let days = 0; days < 12; days += 1) if ((await store.packUsageDay(nowMs)) === 'done') return;
+      for (let days = 0; days < 12; days += 1) if ((await store.packUsageDay(nowMs)) === 'done') break;
+      for (let steps = 0; steps < 400; steps += 1) if ((await store.packCalls(nowMs)) === 'done') break;
     };
     await fc.assert(
       fc.asyncProperty(scenario, async ({ entries: drawn, cut, zone, booksZone, packing, ...asked }) => {
@@ -93,12 +94,13 @@ export function usageSuite(open: () => Promise<StoreUnderTest>): void {
         const nowMs = shiftMs + 12 * daySeconds * 1000;
         await store.sumDaysOf(booksZone);
         await store.appendEntries(entries.slice(0, packing.before));
+        await followAll(store);
         await packDays(store, nowMs);
         // Both keep the packs that they have read.
         for (const each of handles) await queryUsage(each, question, nowMs);
         await other.appendEntries(entries.slice(packing.before));
-        if (packing.after) await packDays(other, nowMs);
         await followAll(store);
+        if (packing.after) await packDays(other, nowMs);
         const answer = await queryUsage(store, question, nowMs);
         assert.deepEqual(await queryUsage(other, question, nowMs), answer);
         const inSpan = entries.filter(
@@ -331,6 +333,82 @@ export function usageSuite(open: () => Promise<StoreUnderTest>): void {
       assert.equal(selected > 0, !JSON.stringify(pair).includes('never'), JSON.stringify(pair));
     }
     assert.equal(await callsOf({ excluded: [{}] }), 60, 'a filter without members takes nothing away');
+  });
+
+  test('a year by team, tag and key is that of its calls once it was added up, is refused before, and late calls count at once', async () => {
+    const [store, other] = [engine().store(), await engine().openAnother()];
+    const fromMs = nextStartMs();
+    const dayMs = daySeconds * 1000;
+    const entryOf = (index: number, acceptedAtMs: number) =>
+      createEntry(`year-${index}`, {
+        acceptedAtMs,
+        userName: `yu${index % 3}`,
+        keyId: `yk${index % 4}`,
+        end: index % 7 === 0 ? 'failed' : 'finished',
+        ...(index % 5 !== 0 && { team: { id: `yt-${index % 2}`, name: `yt${index % 2}` } }),
+        ...(index % 4 !== 0 && { tags: `env=e${index % 2},project=p${index % 3}` }),
+      });
+    const entries = Array.from({ length: 90 }, (_, nth) => nth * 4).map((day) =>
+      entryOf(day, fromMs + day * dayMs + (day % 24) * 3_600_000),
+    );
+    await store.appendEntries(entries);
+    await followAll(store);
+    const nowMs = fromMs + 366 * dayMs;
+    const span = { startSeconds: fromMs / 1000, endSeconds: fromMs / 1000 + 365 * daySeconds };
+    const question: UsageQuestion = { ...plain, ...span, granularity: 'month', limit: 50, rankBy: 'failed', extra: ['failed'] };
+    const check = async (calls: readonly CallEntry[]): Promise<void> => {
+      for (const asked of [
+        { groupBy: ['team'] },
+        { groupBy: ['tag:project'] },
+        { groupBy: ['tag:env', 'user'] },
+        { groupBy: ['tag:project', 'tag:env'] },
+        { groupBy: ['team', 'model'], filter: { keys: [{ keyId: 'yk1' }] } },
+        {
+          groupBy: ['tag:project'],
+          filter: { tags: { env: ['e1', 'e0'] } },
+          excluded: [{ teams: ['yt1'] }, { tags: { env: ['e0'] }, users: ['yu1'] }, { teams: ['never'] }],
+        },
+      ] satisfies Partial<UsageQuestion>[]) {
+        const { groupBy, filter = {}, excluded = [] }: Pick<UsageQuestion, 'groupBy'> & Partial<UsageQuestion> = asked;
+        const wanted = calls.filter(
+          (entry) =>
+            (filter.keys === undefined || entry.keyId === 'yk1') &&
+            (filter.tags === undefined || entry.tags !== undefined) &&
+            (excluded.length === 0 ||
+              !(entry.team?.name === 'yt1' || (entry.userName === 'yu1' && readTags(entry.tags ?? '')['env'] === 'e0'))),
+        );
+        const expected = new Map<string, number[]>();
+        for (const entry of wanted) {
+          const sums = expected.getOrInsertComputed(groupBy.flatMap((dimension) => valuesOf(entry, dimension)).join('/'), () => [0, 0, 0]);
+          sums[0] = (sums[0] ?? 0) + (isBilled(entry) ? 1 : 0);
+          sums[1] = (sums[1] ?? 0) + (entry.end === 'failed' ? 1 : 0);
+          sums[2] = (sums[2] ?? 0) + (isBilled(entry) ? Number(entry.charge.amountNanoUsd) : 0);
+        }
+        for (const handle of [store, other]) {
+          const { series, family } = await queryUsage(handle, { ...question, ...asked }, nowMs);
+          assert.equal(family, 'names');
+          assert.deepEqual(
+            new Map(series.map(({ names, total }) => [names.join('/'), [total.calls, total.failed, Number(total.amountNanoUsd)]])),
+            expected,
+            JSON.stringify(asked),
+          );
+        }
+      }
+    };
+    const refused = { name: 'UsageRefusedError', code: 'not_ready', message: /still being added up .* are ready/ };
+    await assert.rejects(queryUsage(store, { ...question, groupBy: ['team'] }, nowMs), refused);
+    await store.packCalls(nowMs);
+    await assert.rejects(queryUsage(other, { ...question, groupBy: ['team'] }, nowMs), refused, 'a part is not shown as the whole');
+    while ((await store.packCalls(nowMs)) === 'more');
+    await check(entries);
+    // One in an hour that has calls, one in an hour without.
+    const late = entryOf(1001, fromMs + 100 * dayMs + 4 * 3_600_000 + 60_000);
+    const first = entryOf(1002, fromMs + 3 * dayMs);
+    await other.appendEntries([late, first]);
+    await followAll(store);
+    await check([...entries, late, first]);
+    while ((await other.packCalls(nowMs)) === 'more');
+    await check([...entries, late, first]);
   });
 
   test('values of a tag beyond the bound count as one, and the groups still add up to the whole', async () => {

@@ -21,6 +21,7 @@ function createStore(results: readonly ('more' | 'done' | 'fails')[]) {
       return next ?? 'done';
     },
     packUsageDay: async (): Promise<'more' | 'done'> => 'done',
+    packCalls: async (): Promise<'more' | 'done'> => 'done',
   };
 }
 

@@ -9,7 +9,7 @@ const stepRows = 200;
 const wakeMs = 300;
 /** Calls that other processes booked are followed after this time at the latest. */
 const idleMs = 10_000;
-/** When no day was left to pack, the next is looked for after this time. */
+/** When nothing was left to pack, the next is looked for after this time. */
 const packPauseMs = 60_000;
 /** A store that fails is asked less often. */
 const failurePauseMs = 5000;
@@ -27,7 +27,7 @@ export type CallFollower = {
 /**
  * Follows the ledger: facts of calls are written after their booking, so that booking costs nothing for them. Half of
  * the time of the store's thread at most is used, the rest is left to bookings. Calls from before the facts existed
- * come last. Days that have ended are packed beside it. Any number of processes may follow one ledger.
+ * come last. Days and hours that have ended are packed beside it. Any number of processes may follow one ledger.
  */
 export function startCallFollower({
   store,
@@ -46,9 +46,10 @@ export function startCallFollower({
   let hasFailed = false;
   let nextPackMs = 0;
 
-  async function packDay(): Promise<'more' | 'done'> {
+  async function packSums(): Promise<'more' | 'done'> {
     if (clock.monotonicMs() < nextPackMs) return 'done';
-    const packed = await store.packUsageDay(clock.nowMs());
+    const steps = [await store.packUsageDay(clock.nowMs()), await store.packCalls(clock.nowMs())];
+    const packed = steps.includes('more') ? 'more' : 'done';
     if (packed === 'done') nextPackMs = clock.monotonicMs() + packPauseMs;
     return packed;
   }
@@ -58,7 +59,7 @@ export function startCallFollower({
     const begunMs = clock.monotonicMs();
     try {
       const followed = await store.followCalls(stepRows, clock.nowMs());
-      const packed = await packDay();
+      const packed = await packSums();
       if (hasFailed) logger.info({}, 'facts about calls written again');
       hasFailed = false;
       if (followed === 'more' || packed === 'more') return clock.monotonicMs() - begunMs;

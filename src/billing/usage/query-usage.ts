@@ -46,7 +46,7 @@ export async function queryUsage(store: UsageStore, question: UsageQuestion, now
     groups: { limit: question.limit, rankBy: question.rankBy },
     nowMs,
   };
-  const rows = await store.readUsage(read);
+  const rows = await readWhole(store, read);
   const comparison = question.compare === undefined ? undefined : await compare(store, question, { read, rows, granularity });
   return {
     timeZone: question.timeZone,
@@ -56,6 +56,16 @@ export async function queryUsage(store: UsageStore, question: UsageQuestion, now
     ...(comparison === undefined ? {} : { comparison }),
     ...(rows.progress === undefined ? {} : { progress: rows.progress }),
   };
+}
+
+async function readWhole(store: UsageStore, read: UsageRead): Promise<UsageRows> {
+  const rows = await store.readUsage(read);
+  if (rows.readyFromMs === undefined) return rows;
+  throw new UsageRefusedError(
+    'not_ready',
+    'calls of earlier versions are still being added up by team, tag and key, the newest first; ' +
+      `those since ${new Date(rows.readyFromMs).toISOString()} are ready: ask for a span after it, or again later`,
+  );
 }
 
 function check({ startSeconds, endSeconds, groupBy, limit }: UsageQuestion): void {
@@ -120,10 +130,11 @@ function chooseFamily(question: UsageQuestion): UsageFamily {
   const needsCalls = isLabelled || filters.some(({ keys }) => keys?.some((key) => 'keyId' in key) === true);
   if (!needsService && !needsCalls) return 'usage';
   if (!needsCalls && !asked.some((name) => usageNames.has(name))) return 'service';
+  if (!extra.includes('firstByte') && !extra.includes('duration') && !asked.some((name) => serviceNames.has(name))) return 'names';
   if (question.endSeconds - question.startSeconds <= factDaysMax * daySeconds + 3600) return 'facts';
   throw new UsageRefusedError(
     'grouping_too_wide',
-    `teams and tags, and users, keys and models together with upstreams, interfaces, ends, failures or durations, are added up for at most ${factDaysMax} days; ` +
+    `users, keys, models, teams and tags together with upstreams, interfaces, ends or durations are added up for at most ${factDaysMax} days; ` +
       'ask for a shorter span, or leave out one of the two kinds',
   );
 }
@@ -136,7 +147,7 @@ async function compare(
   const span = compared(question);
   const { buckets } = chooseBuckets({ ...question, ...span, granularity });
   const other = { ...read, ...span, buckets, groups: { names: rows.series.map(({ names }) => names) } };
-  return describe(other, await store.readUsage(other));
+  return describe(other, await readWhole(store, other));
 }
 
 function compared({

@@ -57,7 +57,7 @@ export type UsageAnswer = UsagePart & {
 
 /** The question exceeds a limit. The message is written for the caller and says what to change. */
 export class UsageRefusedError extends Error {
-  readonly code: 'invalid_range' | 'too_many_buckets' | 'grouping_too_wide' | 'invalid_grouping';
+  readonly code: 'invalid_range' | 'too_many_buckets' | 'grouping_too_wide' | 'invalid_grouping' | 'not_ready';
 
   constructor(code: UsageRefusedError['code'], message: string) {
     super(message);

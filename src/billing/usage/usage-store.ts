@@ -15,15 +15,17 @@ export function tagOf(dimension: UsageDimension): string | undefined {
 
 /**
  * Where sums come from. `usage`: the roll-ups of the statistics, by user, key and model. `service`: those by upstream,
- * upstream model, interface and end. `facts`: single calls, by all names.
+ * upstream model, interface and end. `names`: hours and days of calls that were added up by user, key, model, team and
+ * tag, without durations. `facts`: single calls, by all names.
  */
-export type UsageFamily = 'usage' | 'service' | 'facts';
+export type UsageFamily = 'usage' | 'service' | 'names' | 'facts';
 
 /** The sums that groups can be ranked by. */
 export type UsageRank = 'amount' | 'calls' | 'tokensIn' | 'tokensOut' | 'useTime' | 'failed';
 
 /**
- * The sums of one bucket. The first seven are those of the statistics. The others are known from service and facts.
+ * The sums of one bucket. The first seven are those of the statistics. The others are known from service,
+ * names and facts; percentiles are not in names.
  */
 export type UsageSums = {
   readonly amountNanoUsd: bigint;
@@ -77,8 +79,10 @@ export type UsageRows = {
   readonly totals: SumsByBucket;
   /** The chosen groups, in the order of their rank or as they were given. */
   readonly series: readonly { readonly names: GroupNames; readonly sums: SumsByBucket }[];
-  /** Of service and facts: rows of the ledger that they do not have yet. */
+  /** Of all families but usage: rows of the ledger that they do not have yet. */
   readonly progress?: FollowProgress;
+  /** Nothing was added up: of names, only the calls accepted at this moment or later are added up yet. */
+  readonly readyFromMs?: number;
 };
 
 /** The store that questions about usage need. */
@@ -92,4 +96,10 @@ export type UsageDays = {
    * @returns `done` if there was nothing to do
    */
   readonly packUsageDay: (nowMs: number) => Promise<'more' | 'done'>;
+  /**
+   * Adds up one hour or day of calls by user, key, model, team and tags, or a part of a busy hour. Calls that are
+   * followed later, however late, have their hour added up again. Followers wait for one step, bookings on SQLite too.
+   * @returns `done` if there was nothing to do, or if another process is at it
+   */
+  readonly packCalls: (nowMs: number) => Promise<'more' | 'done'>;
 };

@@ -43,6 +43,7 @@ import { keySessions } from './0041-key-sessions.ts';
 import { playgroundKeys } from './0042-playground-keys.ts';
 import { limitQuestions } from './0043-limit-questions.ts';
 import { bookVerifications } from './0044-book-verifications.ts';
+import { callPacks } from './0045-call-packs.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -90,6 +91,7 @@ export const migrations: readonly Migration[] = [
   playgroundKeys,
   limitQuestions,
   bookVerifications,
+  callPacks,
 ];
 
 /** The schema version that this program needs. */

@@ -43,6 +43,8 @@ const rights: Readonly<Record<string, Rights>> = {
   fact_tags: { gateway: 'add', monitor: 'read', console: 'read' },
   call_facts: { gateway: 'add and change', monitor: 'read', console: 'read' },
   call_follow: { gateway: 'add and change', monitor: 'read', console: 'read' },
+  // Hours are added up again after a late call, and days are deleted.
+  call_packs: { gateway: 'everything', monitor: 'read', console: 'read' },
   call_queue: { gateway: 'everything', monitor: 'read', console: 'read' },
   service_minutes: { gateway: 'everything', monitor: 'read', console: 'read' },
   service_hours: { gateway: 'add and change', monitor: 'read', console: 'read' },

@@ -98,6 +98,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   listCallTransactions: 1,
   readUsage: 1,
   packUsageDay: 1,
+  packCalls: 1,
   putProofs: 1,
   findProofs: 1,
   sweepProofs: 1,

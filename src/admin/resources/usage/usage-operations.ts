@@ -15,6 +15,7 @@ import { labelMembers, readLabels } from '../../contract/labels.ts';
 import { instant, instantQuery, moneySchema, nullable, optionalInstant, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
+import type { ProblemCode } from '../../problem-codes.ts';
 import { AdminProblem } from '../../problem.ts';
 import { listUsageRecords, type UsageRecordServices } from './records-operation.ts';
 
@@ -182,10 +183,15 @@ function readExcluded({ exclude, exclude_groups: groups = [] }: Static<typeof qu
   return [...each, ...eachTag, ...groups.map(readFilters)];
 }
 
+const problemOf: Partial<Readonly<Record<UsageRefusedError['code'], ProblemCode>>> = {
+  grouping_too_wide: 'grouping_too_wide',
+  not_ready: 'unavailable',
+};
+
 /** A refusal of the question as a problem; other errors as they are. */
 function refuse(error: unknown): never {
   if (error instanceof UsageRefusedError)
-    throw new AdminProblem(error.code === 'grouping_too_wide' ? 'grouping_too_wide' : 'invalid_request', error.message, { cause: error });
+    throw new AdminProblem(problemOf[error.code] ?? 'invalid_request', error.message, { cause: error });
   if (error instanceof RangeError)
     throw new AdminProblem('invalid_request', `The field time_zone must be an IANA name such as Europe/Berlin: ${error.message}`, {
       cause: error,

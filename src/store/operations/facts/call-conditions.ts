@@ -117,7 +117,8 @@ function isOneOf(column: string, values: readonly number[]): Conditions {
   return { sql: `+${column} in (${parameters.map(() => '?').join(', ')})`, parameters };
 }
 
-async function resolveNames(
+/** The numbers of the names of a filter by the columns of call_facts. Undefined if no call can match. */
+export async function resolveNames(
   database: Database,
   names: NameReader,
   filter: Omit<UsageFilter, 'ends' | 'tags'> & Pick<CallFilter, 'servedModels' | 'errorCodes'>,

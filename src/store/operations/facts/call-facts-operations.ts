@@ -4,8 +4,11 @@ import { toStorableText } from '../../storable-text.ts';
 import type { Database } from '../database.ts';
 import { inParts, perRows } from '../in-parts.ts';
 import { readInteger, readText } from '../read-column.ts';
+import { CallPacker } from '../usage/call-packs/pack-calls.ts';
+import { callPacks } from '../usage/call-packs/take-call-packs.ts';
 import { KeptPacks } from '../usage/kept-packs.ts';
 import { packUsageDay } from '../usage/pack-days.ts';
+import { usagePacks } from '../usage/packed-usage.ts';
 import { readUsage } from '../usage/read-usage.ts';
 import { readWide } from '../wide-amount.ts';
 import { EntryFacts } from './entry-facts.ts';
@@ -18,7 +21,8 @@ import { countCallsByTime, scanCalls } from './scan-calls.ts';
 export function createCallFactsOperations(database: Database): CallFactsStore & UsageStore & UsageDays {
   const memory = { names: new FactNames(), entries: new EntryFacts() };
   const names = new NameReader();
-  const packs = new KeptPacks();
+  const packs = { usage: new KeptPacks(usagePacks), calls: new KeptPacks(callPacks) };
+  const packer = new CallPacker();
   return {
     followCalls: (limit, nowMs) => followCalls(database, memory, limit, nowMs),
     followProgress: () => readFollowProgress(database),
@@ -26,6 +30,7 @@ export function createCallFactsOperations(database: Database): CallFactsStore & 
     countCallsByTime: (count) => countCallsByTime(database, names, count),
     readUsage: (read) => readUsage(database, { names, packs }, read),
     packUsageDay: (nowMs) => packUsageDay(database, nowMs),
+    packCalls: (nowMs) => packer.step(database, nowMs),
     listCallTransactions: (rowIds) => listCallTransactions(database, rowIds),
   };
 }

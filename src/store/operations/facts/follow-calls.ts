@@ -13,12 +13,17 @@ import { type FollowedCall, readFollowedCall, shapesOf } from './followed-call.t
 import { numberOfTags } from './tag-sets.ts';
 import { addToService, type ServicePart, sweepServiceMinutes } from './service-sums.ts';
 
-const readState = 'select next_number, back_number, last_name, day_zone, day_from from call_follow where id = 1';
+const readState = `select next_number, back_number, last_name, day_zone, day_from, packed_from_ms, packed_until_ms, packed_zone,
+    last_pack from call_follow where id = 1`;
 const stateOf = (row: SqlRow) => ({
   positions: { nextNumber: readInteger(row, 'next_number'), backNumber: readInteger(row, 'back_number') },
   lastName: readInteger(row, 'last_name'),
   dayZone: readText(row, 'day_zone'),
   dayFrom: readInteger(row, 'day_from'),
+  packedFromMs: readInteger(row, 'packed_from_ms'),
+  packedUntilMs: readInteger(row, 'packed_until_ms'),
+  packedZone: readText(row, 'packed_zone'),
+  lastPack: readInteger(row, 'last_pack'),
 });
 type State = ReturnType<typeof stateOf>;
 

@@ -1,39 +1,25 @@
 import type { UsageRank, UsageSums } from '../../../billing/usage/usage-store.ts';
-import { sumColumns } from '../roll-up-columns.ts';
-import type { PackedColumn } from './day-pack.ts';
 import type { GroupTable } from './group-table.ts';
 import type { KeptPack } from './kept-packs.ts';
+import { callForm, type PackedColumn, type PackForm, type PackName } from './pack.ts';
 
-/** The columns that a pack has names in. */
-export type NameColumn = 'user_name' | 'token_name' | 'model_name';
-
-/** Selects groups; a list that is absent selects all. Names are storable texts, a key has its user and its name. */
-export type PackFilter = {
-  readonly users?: readonly string[] | undefined;
-  readonly keys?: readonly (readonly string[])[] | undefined;
-  readonly models?: readonly string[] | undefined;
-};
+/** The values of the columns that a question groups by. */
+export type GroupKey = readonly PackName[];
 
 /** The groups of a question, as places, for the groups of packs. It grows with the table of groups. */
 export class Grouping {
   /** The values of the columns, by place. */
-  readonly keys: (readonly string[])[] = [];
+  readonly keys: GroupKey[] = [];
   readonly #table: GroupTable;
-  readonly #columns: readonly NameColumn[];
-  readonly #isSelected: (names: Readonly<Record<NameColumn, string>>) => boolean;
+  readonly #keyOf: (group: number) => GroupKey | undefined;
   readonly #places = new Map<string, number>();
   /** By the number of a group of packs: the place of its group, or -1 if the filter leaves it out. */
   readonly #placeOf: number[] = [];
 
-  constructor(table: GroupTable, columns: readonly NameColumn[], { users, keys, models }: PackFilter) {
+  /** @param keyOf the group of the question that a group of the table counts for; undefined for none */
+  constructor(table: GroupTable, keyOf: (group: number) => GroupKey | undefined) {
     this.#table = table;
-    this.#columns = columns;
-    const [user, model] = [users, models].map((names) => (names === undefined ? undefined : new Set(names)));
-    const pairs = keys === undefined ? undefined : new Set(keys.map(joinKey));
-    this.#isSelected = (names) =>
-      (user?.has(names.user_name) ?? true) &&
-      (model?.has(names.model_name) ?? true) &&
-      (pairs?.has(joinKey([names.user_name, names.token_name])) ?? true);
+    this.#keyOf = keyOf;
   }
 
   /** By the number of a group of packs, for all groups that the table has at present. */
@@ -43,24 +29,22 @@ export class Grouping {
   }
 
   #findPlace(group: number): number {
-    const names = this.#table.namesOf(group);
-    if (!this.#isSelected(names)) return -1;
-    const key = this.#columns.map((column) => names[column]);
-    return this.#places.getOrInsertComputed(joinKey(key), () => this.keys.push(key) - 1);
+    const key = this.#keyOf(group);
+    return key === undefined ? -1 : this.#places.getOrInsertComputed(joinKey(key), () => this.keys.push(key) - 1);
   }
 }
 
 /** A key as one text: NUL is in no name. */
-export const joinKey = (key: readonly (string | number)[]): string => key.join('\0');
+export const joinKey = (key: GroupKey): string => key.join('\0');
 
 const word = 2 ** 32;
 /** A low sum below this is exact, with one more word. */
 const lowMax = 2 ** 52;
 
 /** Exact sums of 64-bit integers: two doubles each, low and high, of which neither is ever rounded. */
-type Sums = Float64Array<ArrayBuffer>;
+export type PairSums = Float64Array<ArrayBuffer>;
 
-function addColumn(sums: Sums, at: Int32Array, offset: number, { low, high }: PackedColumn): void {
+export function addColumn(sums: PairSums, at: Int32Array, offset: number, { low, high }: PackedColumn): void {
   for (let row = 0; row < low.length; row += 1) {
     const place = at[row] ?? -1;
     if (place < 0) continue;
@@ -79,22 +63,22 @@ function addColumn(sums: Sums, at: Int32Array, offset: number, { low, high }: Pa
   }
 }
 
-function readExact(sums: Sums, at: number): bigint {
+export function readExact(sums: PairSums, at: number): bigint {
   return BigInt(sums[at + 1] ?? 0) * BigInt(word) + BigInt(sums[at] ?? 0);
 }
 
-function readNumber(sums: Sums, at: number): number {
+function readNumber(sums: PairSums, at: number): number {
   return sums[at + 1] === 0 && (sums[at] ?? 0) <= Number.MAX_SAFE_INTEGER ? (sums[at] ?? 0) : Number(readExact(sums, at));
 }
-
-const cellWords = sumColumns.length * 2;
 
 /** Adds up packs by bucket, for some groups of a question. */
 export class PackSums {
   readonly #grouping: Grouping;
-  readonly #cellOfKey: (key: readonly string[]) => number | undefined;
+  readonly #cellOfKey: (key: GroupKey) => number | undefined;
   readonly #buckets: number;
-  readonly #sums: Sums;
+  readonly #hasEnds: boolean;
+  readonly #cellWords: number;
+  readonly #sums: PairSums;
   readonly #hasRows: Uint8Array;
   /** By the place of a group of the question. */
   readonly #cells: number[] = [];
@@ -104,14 +88,17 @@ export class PackSums {
    * @param size the number of sums in each bucket
    */
   constructor(
+    { sums }: PackForm,
     grouping: Grouping,
-    cellOfKey: (key: readonly string[]) => number | undefined,
+    cellOfKey: (key: GroupKey) => number | undefined,
     { size, buckets }: { readonly size: number; readonly buckets: number },
   ) {
+    this.#cellWords = sums.length * 2;
+    this.#hasEnds = sums.length > place.ended;
     this.#grouping = grouping;
     this.#cellOfKey = cellOfKey;
     this.#buckets = buckets;
-    this.#sums = new Float64Array(size * buckets * cellWords);
+    this.#sums = new Float64Array(size * buckets * this.#cellWords);
     this.#hasRows = new Uint8Array(size * buckets);
   }
 
@@ -126,7 +113,7 @@ export class PackSums {
       const place = places[groups[row] ?? 0] ?? -1;
       const cell = place < 0 ? -1 : (cells[place] ?? -1);
       const inBucket = cell * this.#buckets + position;
-      at[row] = cell < 0 ? -1 : inBucket * cellWords;
+      at[row] = cell < 0 ? -1 : inBucket * this.#cellWords;
       if (cell >= 0) this.#hasRows[inBucket] = 1;
     }
     for (const [index, column] of sums.entries()) addColumn(this.#sums, at, index * 2, column);
@@ -138,24 +125,25 @@ export class PackSums {
     for (let position = 0; position < this.#buckets; position += 1) {
       const inBucket = cell * this.#buckets + position;
       if (this.#hasRows[inBucket] === 0) continue;
-      const number = (index: number): number => readNumber(this.#sums, inBucket * cellWords + index * 2);
+      const number = (index: number): number => readNumber(this.#sums, inBucket * this.#cellWords + index * 2);
       found.set(position, {
-        amountNanoUsd: readExact(this.#sums, inBucket * cellWords + place.amount * 2),
+        amountNanoUsd: readExact(this.#sums, inBucket * this.#cellWords + place.amount * 2),
         calls: number(place.calls),
         tokensIn: number(place.tokensIn),
         tokensOut: number(place.tokensOut),
         cacheRead: number(place.cacheRead),
         cacheWrite: number(place.cacheWrite),
         useTimeMs: number(place.useTime),
+        ...(this.#hasEnds && { ended: number(place.ended), failed: number(place.failed), cut: number(place.cut) }),
       });
     }
     return found;
   }
 }
 
-const columnOf = (name: (typeof sumColumns)[number]): number => sumColumns.indexOf(name);
+const columnOf = (name: string): number => callForm.sums.indexOf(name);
 
-/** The columns of the sums, in a pack. */
+/** The columns of the sums in a pack of any form. The last three are only in packs of calls. */
 const place = {
   tokensIn: columnOf('prompt_tokens'),
   tokensOut: columnOf('completion_tokens'),
@@ -164,16 +152,21 @@ const place = {
   useTime: columnOf('use_time_ms'),
   calls: columnOf('call_count'),
   amount: columnOf('amount_nano_usd'),
+  ended: columnOf('ended'),
+  failed: columnOf('failed'),
+  cut: columnOf('cut'),
 };
 
 /** Adds up the sum that ranks groups, over all buckets. */
 export class PackRanks {
   readonly #grouping: Grouping;
   readonly #column: number;
-  #sums: Sums = new Float64Array(2048);
+  #sums: PairSums = new Float64Array(2048);
+  /** Whether the packs have a group, by its place. */
+  #isFound = new Uint8Array(1024);
 
-  /** @param rankBy a sum that packs have */
-  constructor(grouping: Grouping, rankBy: Exclude<UsageRank, 'failed'>) {
+  /** @param rankBy a sum that the packs have */
+  constructor(grouping: Grouping, rankBy: UsageRank) {
     this.#grouping = grouping;
     this.#column = place[rankBy];
   }
@@ -185,14 +178,20 @@ export class PackRanks {
       const larger = new Float64Array(length * 4);
       larger.set(this.#sums);
       this.#sums = larger;
+      const more = new Uint8Array(length * 2);
+      more.set(this.#isFound);
+      this.#isFound = more;
     }
     const at = Int32Array.from(groups, (group) => (places[group] ?? -1) * 2);
+    for (let row = 0; row < at.length; row += 1) if ((at[row] ?? -1) >= 0) this.#isFound[(at[row] ?? 0) / 2] = 1;
     const column = sums[this.#column];
     if (column !== undefined) addColumn(this.#sums, at, 0, column);
   }
 
-  /** The sums by group of the question, also those of groups without rows in the packs. */
-  read(): readonly { readonly key: readonly string[]; readonly sum: bigint }[] {
-    return this.#grouping.keys.map((key, index) => ({ key, sum: readExact(this.#sums, index * 2) }));
+  /** The sums by group of the question, of groups that the packs have. */
+  read(): readonly { readonly key: GroupKey; readonly sum: bigint }[] {
+    return this.#grouping.keys.flatMap((key, place) =>
+      this.#isFound[place] === 1 ? [{ key, sum: readExact(this.#sums, place * 2) }] : [],
+    );
   }
 }

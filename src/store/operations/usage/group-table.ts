@@ -1,11 +1,11 @@
-import type { DayPack } from './day-pack.ts';
+import type { Pack, PackForm, PackName } from './pack.ts';
 
 /** Names with small numbers, in the order in which they were first seen. */
 class NameList {
-  readonly names: string[] = [];
-  readonly #numbers = new Map<string, number>();
+  readonly names: PackName[] = [];
+  readonly #numbers = new Map<PackName, number>();
 
-  numberOf(name: string): number {
+  numberOf(name: PackName): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
     this.#numbers.set(name, this.names.length);
@@ -13,26 +13,29 @@ class NameList {
   }
 }
 
-/** 2^21: three numbers below it, two of them joined first, fit into a double. */
+/** 2^21: two numbers below it fit into a double together. */
 const numbersMax = 2 ** 21;
 
 /**
- * All groups (user, key and model) of the packs that are kept, each with a number, so that packs of different days are
- * added up by numbers alone.
+ * All groups of the packs that are kept, each with a number, so that packs of different days are added up by numbers
+ * alone.
  */
 export class GroupTable {
-  readonly #users = new NameList();
-  readonly #tokens = new NameList();
-  readonly #models = new NameList();
-  /** By the number of the group. */
-  readonly #userOf: number[] = [];
-  readonly #tokenOf: number[] = [];
-  readonly #modelOf: number[] = [];
-  readonly #pairs = new Map<number, number>();
-  readonly #groups = new Map<number, number>();
+  readonly #lists: readonly NameList[];
+  /** By column, then by the number of the group: the number of its name. */
+  readonly #namesOf: readonly number[][];
+  /** By column after the first: a number for the names up to it, by the number before and that of its own name. */
+  readonly #joined: readonly Map<number, number>[];
+
+  constructor({ names }: PackForm) {
+    const columns = Object.keys(names);
+    this.#lists = columns.map(() => new NameList());
+    this.#namesOf = columns.map(() => []);
+    this.#joined = columns.map(() => new Map<number, number>());
+  }
 
   get size(): number {
-    return this.#userOf.length;
+    return this.#namesOf[0]?.length ?? 0;
   }
 
   /** There is no room for many more. */
@@ -40,31 +43,31 @@ export class GroupTable {
     return this.size > numbersMax / 2;
   }
 
-  namesOf(group: number): Readonly<Record<'user_name' | 'token_name' | 'model_name', string>> {
-    return {
-      user_name: this.#users.names[this.#userOf[group] ?? 0] ?? '',
-      token_name: this.#tokens.names[this.#tokenOf[group] ?? 0] ?? '',
-      model_name: this.#models.names[this.#modelOf[group] ?? 0] ?? '',
-    };
+  /** The name of a group in a column, by its place in the form. */
+  nameOf(group: number, column: number): PackName {
+    return this.#lists[column]?.names[this.#namesOf[column]?.[group] ?? 0] ?? '';
   }
 
   /** The numbers of the groups of a pack, row by row. */
-  numbersOf({ names, users, tokens, models }: DayPack): Uint32Array {
-    const user = names.users.map((name) => this.#users.numberOf(name));
-    const token = names.tokens.map((name) => this.#tokens.numberOf(name));
-    const model = names.models.map((name) => this.#models.numberOf(name));
-    return users.map((place, row) => this.#numberOf(user[place] ?? 0, token[tokens[row] ?? 0] ?? 0, model[models[row] ?? 0] ?? 0));
+  numbersOf({ lists, places }: Pick<Pack, 'lists' | 'places'>): Uint32Array {
+    const own = lists.map((names, column) => names.map((name) => this.#lists[column]?.numberOf(name) ?? 0));
+    const groups = new Uint32Array(places[0]?.length ?? 0);
+    for (let row = 0; row < groups.length; row += 1) groups[row] = this.#numberOf(own, places, row);
+    return groups;
   }
 
-  #numberOf(user: number, token: number, model: number): number {
-    const pair = this.#pairs.getOrInsertComputed(user * numbersMax + token, () => this.#pairs.size);
-    const key = pair * numbersMax + model;
-    const known = this.#groups.get(key);
-    if (known !== undefined) return known;
-    this.#groups.set(key, this.size);
-    this.#userOf.push(user);
-    this.#tokenOf.push(token);
-    this.#modelOf.push(model);
-    return this.size - 1;
+  #numberOf(own: readonly (readonly number[])[], places: readonly Uint32Array[], row: number): number {
+    const nameAt = (column: number): number => own[column]?.[places[column]?.[row] ?? 0] ?? 0;
+    let joined = nameAt(0);
+    for (let column = 1; column < places.length; column += 1) {
+      const known = this.#joined[column];
+      if (known === undefined) continue;
+      const key = joined * numbersMax + nameAt(column);
+      joined = known.get(key) ?? known.size;
+      if (joined === known.size) known.set(key, joined);
+    }
+    // The names up to the last column are the group.
+    if (joined === this.size) for (const [column, numbers] of this.#namesOf.entries()) numbers.push(nameAt(column));
+    return joined;
   }
 }

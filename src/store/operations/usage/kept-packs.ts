@@ -1,27 +1,38 @@
 import type { Database } from '../database.ts';
+import type { SqlRow } from '../sql-values.ts';
 import { readBytes, readInteger } from '../read-column.ts';
-import { decodeDayPack, type PackedColumn } from './day-pack.ts';
+import { decodePack, type PackedColumn, type PackForm } from './pack.ts';
 import { GroupTable } from './group-table.ts';
 
-/** The sums of a day by the numbers of its groups. */
+/** The sums of a day or an hour by the numbers of its groups. */
 export type KeptPack = { readonly groups: Uint32Array; readonly sums: readonly PackedColumn[] };
 
-/** A day, by the minute since 1970 at which it begins, and the number of its pack. */
-export type PackOfDay = { readonly day: number; readonly number: number };
+/** Packs that a database has, by their numbers. */
+export type PackSource = {
+  readonly form: PackForm;
+  /** Reads rows of `number` and `sums`: at least those of the numbers. */
+  readonly load: (database: Database, wanted: readonly NumberedPack[]) => Promise<readonly SqlRow[]>;
+};
+
+/** The minute since 1970 at which a day or an hour begins, and the number of its pack. */
+export type NumberedPack = { readonly from: number; readonly number: number };
 
 /** Packs are fetched this many at a time. */
-const packsAtOnce = 32;
+export const packsAtOnce = 32;
 /** Memory of packs that are kept: two years of 1,000 groups a day. */
 const bytesKeptMax = 64 * 1024 * 1024;
 
 /** Packs that stay in memory, and the numbers of their groups. */
 class Kept {
-  readonly table = new GroupTable();
+  readonly table: GroupTable;
   readonly #packs = new Map<number, KeptPack>();
+  readonly #form: PackForm;
   readonly #bytesMax: number;
   #bytes = 0;
 
-  constructor(bytesMax: number) {
+  constructor(form: PackForm, bytesMax: number) {
+    this.table = new GroupTable(form);
+    this.#form = form;
     this.#bytesMax = bytesMax;
   }
 
@@ -37,7 +48,7 @@ class Kept {
   keep(number: number, bytes: Uint8Array<ArrayBuffer>): KeptPack {
     const known = this.find(number);
     if (known !== undefined) return known;
-    const decoded = decodeDayPack(bytes);
+    const decoded = decodePack(this.#form, bytes);
     const pack = { groups: this.table.numbersOf(decoded), sums: decoded.sums };
     this.#packs.set(number, pack);
     this.#bytes += sizeOf(pack);
@@ -60,52 +71,52 @@ function sizeOf({ groups, sums }: KeptPack): number {
  * nothing need be compared with the database but the list of numbers.
  */
 export class KeptPacks {
+  readonly #source: PackSource;
   readonly #bytesMax: number;
   #kept: Kept;
 
   /** @param bytesMax of packs between questions */
-  constructor(bytesMax = bytesKeptMax) {
+  constructor(source: PackSource, bytesMax = bytesKeptMax) {
+    this.#source = source;
     this.#bytesMax = bytesMax;
-    this.#kept = new Kept(bytesMax);
+    this.#kept = new Kept(source.form, bytesMax);
   }
 
-  /** The present packs of the days that begin in `[from, until)`, in minutes since 1970. */
-  async list(database: Database, from: number, until: number): Promise<PackList> {
-    if (this.#kept.table.isFull) this.#kept = new Kept(this.#bytesMax);
-    const kept = this.#kept;
-    const sql = 'select day, number from usage_packs where day >= ? and day < ? and number > 0 order by day';
-    const days = (await database.all(sql, from, until)).map((row) => ({
-      day: readInteger(row, 'day'),
-      number: readInteger(row, 'number'),
-    }));
-    return { days, table: kept.table, read: (part) => readPacks(database, kept, part) };
+  /** Begins to read packs in one snapshot. */
+  begin(database: Database): PackReading {
+    if (this.#kept.table.isFull) this.#kept = new Kept(this.#source.form, this.#bytesMax);
+    const [source, kept] = [this.#source, this.#kept];
+    return { form: source.form, table: kept.table, read: (packs) => readPacks(database, source, kept, packs) };
   }
 }
 
-/** The packs of some days, in one snapshot. */
-export type PackList = {
-  /** In ascending order. */
-  readonly days: readonly PackOfDay[];
+/** The packs of a question, in one snapshot. */
+export type PackReading = {
+  readonly form: PackForm;
   /** The groups of all packs that `read` has given. */
   readonly table: GroupTable;
-  /** Reads some of them, each once, in any order. */
-  readonly read: (part: readonly PackOfDay[]) => AsyncIterable<readonly [PackOfDay, KeptPack]>;
+  /** Reads some packs, each once, in any order. */
+  readonly read: (packs: readonly NumberedPack[]) => AsyncIterable<readonly [number: number, pack: KeptPack]>;
 };
 
-async function* readPacks(database: Database, kept: Kept, part: readonly PackOfDay[]): AsyncGenerator<readonly [PackOfDay, KeptPack]> {
-  const missing: PackOfDay[] = [];
-  for (const one of part) {
+async function* readPacks(
+  database: Database,
+  { load }: PackSource,
+  kept: Kept,
+  packs: readonly NumberedPack[],
+): AsyncGenerator<readonly [number: number, pack: KeptPack]> {
+  const missing: NumberedPack[] = [];
+  for (const one of packs) {
     const pack = kept.find(one.number);
     if (pack === undefined) missing.push(one);
-    else yield [one, pack];
+    else yield [one.number, pack];
   }
   for (let at = 0; at < missing.length; at += packsAtOnce) {
-    const wanted = new Map(missing.slice(at, at + packsAtOnce).map((one) => [one.number, one]));
-    const [first, last] = [missing[at], missing[Math.min(at + packsAtOnce, missing.length) - 1]];
-    const sql = 'select number, sums from usage_packs where day >= ? and day <= ? and number > 0';
-    for (const row of await database.all(sql, first?.day ?? 0, last?.day ?? 0)) {
-      const one = wanted.get(readInteger(row, 'number'));
-      if (one !== undefined) yield [one, kept.keep(one.number, readBytes(row, 'sums'))];
+    const part = missing.slice(at, at + packsAtOnce);
+    const wanted = new Set(part.map(({ number }) => number));
+    for (const row of await load(database, part)) {
+      const number = readInteger(row, 'number');
+      if (wanted.has(number)) yield [number, kept.keep(number, readBytes(row, 'sums'))];
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Database } from '../database.ts';
 import { dayStart, readDailySums } from '../day-zone.ts';
 import { readInteger } from '../read-column.ts';
 import { sumColumns } from '../roll-up-columns.ts';
-import { encodeDayPack } from './day-pack.ts';
+import { encodePack, usageForm } from './pack.ts';
 
 /** A day is packed this long after its end: most calls that were accepted before midnight are booked by then. */
 const graceMs = 3_600_000;
@@ -36,7 +36,7 @@ export async function packUsageDay(database: Database, nowMs: number): Promise<'
     await transaction.run('update usage_day_zone set last_pack = last_pack + 1 where id = 1');
     const number = isTooLarge ? '0' : 'last_pack';
     const sql = `insert into usage_packs (day, number, sums) select cast(? as bigint), ${number}, ? from usage_day_zone where id = 1`;
-    await transaction.run(sql, day, isTooLarge ? new Uint8Array() : encodeDayPack(rows));
+    await transaction.run(sql, day, isTooLarge ? new Uint8Array() : encodePack(usageForm, rows));
   }, 'read-committed');
   return 'more';
 }

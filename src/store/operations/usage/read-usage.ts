@@ -18,16 +18,10 @@ import type { NameReader } from '../facts/name-reader.ts';
 import { readBigInt, readBytes, readInteger, readText } from '../read-column.ts';
 import type { SqlRow } from '../sql-values.ts';
 import { nanoUsdPerKusd, readWide, sumWide } from '../wide-amount.ts';
-import { joinKey, type NameColumn } from './add-packs.ts';
-import type { KeptPacks } from './kept-packs.ts';
-import { findSource, isAnyOf, type UsageSource } from './usage-source.ts';
+import { type GroupKey, joinKey } from './add-packs.ts';
+import { findSource, isAnyOf, type UsageReaders, type UsageSource } from './usage-source.ts';
 
-/** The values of a group's columns. */
-type GroupKey = readonly (string | number)[];
 type Sums = { -readonly [Member in keyof UsageSums]: UsageSums[Member] };
-
-/** Names and packs that stay in memory between questions. */
-export type UsageReaders = { readonly names: NameReader; readonly packs: KeptPacks };
 
 /** Answers a question about usage from one snapshot. See UsageStore. */
 export async function readUsage(database: Database, readers: UsageReaders, read: UsageRead): Promise<UsageRows> {
@@ -36,9 +30,10 @@ export async function readUsage(database: Database, readers: UsageReaders, read:
     const source = await findSource(snapshot, readers, read);
     if (source === undefined)
       return { totals: new Map(), series: givenGroups(read).map((group) => ({ names: group, sums: new Map() })), ...progress };
+    if ('readyFromMs' in source) return { totals: new Map(), series: [], ...source };
     const columns = read.groupBy.flatMap((dimension) => source.columns[dimension] ?? []);
     const ranksPacked = read.groupBy.length > 0 && !('names' in read.groups);
-    const packed = await source.packed?.survey(columns as NameColumn[], ranksPacked ? read.groups.rankBy : undefined);
+    const packed = await source.packed?.survey(columns, ranksPacked ? read.groups.rankBy : undefined);
     const totals = await sumGroups(snapshot, source, [], undefined, read);
     addAll(totals, '', packed?.totals);
     if (read.groupBy.length === 0) return { totals: totals.get('') ?? new Map(), series: [], ...progress };
@@ -46,10 +41,12 @@ export async function readUsage(database: Database, readers: UsageReaders, read:
     const keys = groups.map(({ key }) => key).filter((key) => key !== undefined);
     const sums = await sumGroups(snapshot, source, columns, keys, read);
     if (source.packed !== undefined) {
-      const texts = keys.map((key) => key.map(String));
-      for (const [key, more] of await source.packed.sum(columns as NameColumn[], texts)) addAll(sums, key, more);
+      for (const [key, more] of await source.packed.sum(columns, keys)) addAll(sums, key, more);
     }
-    const series = groups.map(({ names: group, key }) => ({ names: group, sums: sums.get(key?.join('\0') ?? 'none') ?? new Map() }));
+    const series = groups.map(({ names: group, key }) => ({
+      names: group,
+      sums: sums.get(key === undefined ? 'none' : joinKey(key)) ?? new Map(),
+    }));
     return { totals: totals.get('') ?? new Map(), series, ...progress };
   });
 }

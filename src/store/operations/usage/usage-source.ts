@@ -12,6 +12,7 @@ import { splitBuckets } from '../split-buckets.ts';
 import type { SqlValue } from '../sql-values.ts';
 import { sumsOf } from '../statistics-parts.ts';
 import { planStatistics } from '../statistics-plan.ts';
+import { takeCallPacks } from './call-packs/take-call-packs.ts';
 import type { KeptPacks } from './kept-packs.ts';
 import { type PackedUsage, takePackedDays } from './packed-usage.ts';
 
@@ -33,13 +34,16 @@ export type UsageSource = {
  */
 type Durations = { readonly rows: string; readonly parameters: readonly SqlValue[]; readonly isEncoded: boolean };
 
+/** Names and packs that stay in memory between questions. */
+export type UsageReaders = { readonly names: NameReader; readonly packs: { readonly usage: KeptPacks; readonly calls: KeptPacks } };
+
 /** The rows that a question adds up. Undefined if there are none. */
 export async function findSource(
   database: Database,
-  { names, packs }: { readonly names: NameReader; readonly packs: KeptPacks },
+  readers: UsageReaders,
   read: UsageRead,
-): Promise<UsageSource | undefined> {
-  return read.family === 'usage' ? await findUsage(database, packs, read) : await findService(database, names, read);
+): Promise<UsageSource | { readonly readyFromMs: number } | undefined> {
+  return read.family === 'usage' ? await findUsage(database, readers.packs.usage, read) : await findService(database, readers, read);
 }
 
 /** A list of values as one condition. They are padded, so that lists of similar length share a statement. */
@@ -125,10 +129,17 @@ const minuteMs = 60_000;
 
 type Segment = readonly [bucket: number, from: number, until: number];
 
-async function findService(database: Database, names: NameReader, read: UsageRead): Promise<UsageSource | undefined> {
+async function findService(
+  database: Database,
+  readers: UsageReaders,
+  read: UsageRead,
+): Promise<UsageSource | { readonly readyFromMs: number } | undefined> {
+  const { names } = readers;
   const conditions = await selectSummed(database, names, read);
   if (conditions === undefined) return undefined;
-  const segments = await splitService(database, read);
+  const taken = read.family === 'names' ? await takePacked(database, readers, read) : undefined;
+  if (taken !== undefined && 'readyFromMs' in taken) return taken;
+  const segments = taken?.segments ?? (await splitService(database, read));
   const parts: { readonly rows: string; readonly parameters: readonly SqlValue[] }[] = [];
   const durations: Durations[] = [];
   const add = (units: readonly Segment[], from: string, columns: readonly [sums: string, durations: string], isEncoded: boolean): void => {
@@ -145,9 +156,9 @@ async function findService(database: Database, names: NameReader, read: UsageRea
   const tags = await findTagColumns(database, names, read);
   const facts = 'call_facts as source where source.at_ms >= segments.from_unit and source.at_ms < segments.until_unit';
   add(segments.calls, facts, factColumns(read, tags), false);
-  if (parts.length === 0) return undefined;
+  if (parts.length === 0 && taken?.packed === undefined) return undefined;
   return {
-    rows: parts.map(({ rows }) => rows).join(' union all '),
+    rows: parts.length === 0 ? undefined : parts.map(({ rows }) => rows).join(' union all '),
     parameters: parts.flatMap(({ parameters }) => parameters),
     columns: {
       user: ['user_ref'],
@@ -162,6 +173,7 @@ async function findService(database: Database, names: NameReader, read: UsageRea
     },
     isNumbered: true,
     durations,
+    packed: taken?.packed,
   };
 }
 
@@ -185,7 +197,7 @@ function factColumns({ family }: UsageRead, tags: readonly TagColumn[]): readonl
     ({ column, nameNumber }) => `, case when source.tags_ref = 0 then 0 else coalesce((select value_ref from fact_tags
       where fact_tags.tags_ref = source.tags_ref and fact_tags.name_ref = ${Math.trunc(nameNumber)}), 0) end as ${column}`,
   );
-  const names = family === 'facts' ? `user_ref, key_ref, model_ref, team_ref, ${serviceNames}${tagColumns.join('')}` : serviceNames;
+  const names = family !== 'service' ? `user_ref, key_ref, model_ref, team_ref, ${serviceNames}${tagColumns.join('')}` : serviceNames;
   const ifBilled = (value: string): string => `case when billed in (1, 2) then ${value} else 0 end`;
   const counts = ['prompt_tokens', 'completion_tokens', 'cache_tokens', 'cache_creation_tokens', 'use_time_ms'];
   const isTimed = `parent_id is null and end_code not in (${endCodes.failed}, ${endCodes.lost})`;
@@ -218,6 +230,17 @@ async function splitService(database: Database, read: UsageRead): Promise<Servic
     minutes: split.minutes.filter(isKept),
     calls: [...split.calls, ...old.map(([bucket, from, until]): Segment => [bucket, from * minuteMs, until * minuteMs])],
   };
+}
+
+type TakenCalls = { readonly segments: ServiceSegments; readonly packed: PackedUsage | undefined } | { readonly readyFromMs: number };
+
+/** Whole hours and days come from packs, the rest from single calls. */
+async function takePacked(database: Database, { names, packs }: UsageReaders, read: UsageRead): Promise<TakenCalls> {
+  const spans = wholeBuckets(read).map(([, fromMs, untilMs], position) => ({ position, fromMs, untilMs }));
+  const taken = await takeCallPacks(database, { names, kept: packs.calls }, read, spans);
+  if ('readyFromMs' in taken) return taken;
+  const calls = taken.gaps.map(({ position, fromMs, untilMs }): Segment => [read.buckets[position]?.startSeconds ?? 0, fromMs, untilMs]);
+  return { segments: { days: [], hours: [], minutes: [], calls }, packed: taken.packed };
 }
 
 /** The clock of the follower may be earlier or later than ours: an hour in minutes. */

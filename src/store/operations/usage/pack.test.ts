@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 import { sumColumns } from '../roll-up-columns.ts';
 import { Grouping, PackRanks, PackSums } from './add-packs.ts';
-import { decodeDayPack, encodeDayPack } from './day-pack.ts';
+import { decodePack, encodePack, usageForm } from './pack.ts';
 import { GroupTable } from './group-table.ts';
 
 const integer = fc.oneof(fc.bigInt(0n, 5000n), fc.bigInt(0n, 10n ** 18n), fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n));
@@ -26,14 +26,18 @@ test('packed sums of any days are those of their rows, exactly, by bucket and by
   });
   fc.assert(
     fc.property(scenario, ({ days, columns, models }) => {
-      const table = new GroupTable();
+      const table = new GroupTable(usageForm);
       const packs = days.map((rows) => {
-        const pack = decodeDayPack(encodeDayPack(rows));
+        const pack = decodePack(usageForm, encodePack(usageForm, rows));
         return { groups: table.numbersOf(pack), sums: pack.sums };
       });
       const keyOf = (of: (typeof days)[number][number]): string =>
         columns.map((column) => of[['user_name', 'token_name', 'model_name'].indexOf(column)]).join('\0');
-      const grouping = new Grouping(table, columns, { models });
+      const grouping = new Grouping(table, (group) => {
+        const names = [0, 1, 2].map((column) => table.nameOf(group, column));
+        if (models !== undefined && !models.some((model) => model === names[2])) return undefined;
+        return columns.map((column) => names[['user_name', 'token_name', 'model_name'].indexOf(column)] ?? '');
+      });
       const ranks = new PackRanks(grouping, 'amount');
       for (const pack of packs) ranks.add(pack);
       const selected = days.map((rows) => rows.filter((each) => models === undefined || models.includes(each[2])));
@@ -45,7 +49,7 @@ test('packed sums of any days are those of their rows, exactly, by bucket and by
         new Map([...keys].map((key) => [key, amountOf(selected.flat(), key)])),
       );
       const cells = new Map([...keys].map((key, cell) => [key, cell]));
-      const sums = new PackSums(grouping, (key) => cells.get(key.join('\0')), { size: keys.size, buckets: days.length });
+      const sums = new PackSums(usageForm, grouping, (key) => cells.get(key.join('\0')), { size: keys.size, buckets: days.length });
       for (const [position, pack] of packs.entries()) sums.add(position, pack);
       for (const [key, cell] of cells) {
         const found = sums.read(cell);
@@ -66,23 +70,29 @@ test('packed sums of any days are those of their rows, exactly, by bucket and by
 test('many large sums stay exact: two million rows of eighteen digits', () => {
   const amount = 123_456_789_012_345_679n;
   const tokens = Array.from({ length: 1000 }, (_, token) => `key-${token}`);
-  const table = new GroupTable();
-  const decoded = decodeDayPack(encodeDayPack(tokens.map((token) => ['alice', token, 'm', 0n, 0n, 0n, 0n, 0n, 1n, amount])));
+  const table = new GroupTable(usageForm);
+  const decoded = decodePack(
+    usageForm,
+    encodePack(
+      usageForm,
+      tokens.map((token) => ['alice', token, 'm', 0n, 0n, 0n, 0n, 0n, 1n, amount]),
+    ),
+  );
   const pack = { groups: table.numbersOf(decoded), sums: decoded.sums };
-  const ranks = new PackRanks(new Grouping(table, ['user_name'], {}), 'amount');
+  const ranks = new PackRanks(new Grouping(table, (group) => [table.nameOf(group, 0)]), 'amount');
   const days = 2200;
   for (let count = 0; count < days; count += 1) ranks.add(pack);
   assert.deepEqual(ranks.read(), [{ key: ['alice'], sum: amount * BigInt(days * tokens.length) }]);
 });
 
 test('bytes in another form are refused, also those that were cut', () => {
-  const whole = encodeDayPack([['alice', 'ci', 'm', 1n, 2n, 3n, 4n, 5n, 6n, 7n]]);
+  const whole = encodePack(usageForm, [['alice', 'ci', 'm', 1n, 2n, 3n, 4n, 5n, 6n, 7n]]);
   for (const bytes of [
     new Uint8Array(),
     new Uint8Array(15),
     whole.slice(0, -1),
     Uint8Array.from(whole, (byte, at) => (at === 0 ? 2 : byte)),
   ]) {
-    assert.throws(() => decodeDayPack(bytes), { kind: 'corrupt' });
+    assert.throws(() => decodePack(usageForm, bytes), { kind: 'corrupt' });
   }
 });
