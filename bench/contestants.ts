@@ -157,7 +157,7 @@ export async function startWeirGateway(
     WEIR_LOG_LEVEL: 'warn',
   };
   // A preload replaces modules of the sources.
-  const program = join(here, variant.preload === undefined ? '../weir.js' : '../src/main/weir.ts');
+  const program = join(here, variant.preload === undefined ? '../weir.js' : '../src/main/run-sources.ts');
   const workers = variant.workers === undefined ? [] : ['--workers', String(variant.workers)];
   const { child, found } = await startPinned(
     proxyCore,

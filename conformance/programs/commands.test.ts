@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -6,6 +7,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import manifest from '../../package.json' with { type: 'json' };
 import { startWeir } from '../support/start-weir.ts';
@@ -26,6 +28,12 @@ function configFile(text: string): string {
   writeFileSync(path, text);
   return path;
 }
+
+/** The Node of the system, if it is one that Weir does not run on. */
+const oldNode = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => {
+  const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+  return status === 0 && Number(/^v(\d+)/.exec(stdout)?.[1]) < 26;
+});
 
 const free = { WEIR_PORT: '0', WEIR_MONITOR_PORT: '0', WEIR_CONSOLE_PORT: '0' };
 
@@ -103,6 +111,20 @@ describe('commands', { concurrency: 3 }, () => {
     assert.equal(third.code, 1);
     assert.match(third.stderr, /in use/);
   });
+
+  test(
+    'an old Node says in one line what to do, for weir.js and for the source of the program',
+    { skip: oldNode === undefined && 'this system has no Node before 26' },
+    () => {
+      for (const file of ['weir.js', 'src/main/weir.ts']) {
+        const { status, stderr } = spawnSync(oldNode ?? '', [fileURLToPath(new URL(`../../${file}`, import.meta.url)), 'keys', 'list'], {
+          encoding: 'utf8',
+        });
+        assert.deepEqual([status, stderr.trim().split('\n').length], [1, 1], stderr);
+        assert.match(stderr, /^weir: Weir needs Node 26, and this is Node \d+\.\d+\.\d+\. npm ci installs the right one/);
+      }
+    },
+  );
 
   test('weir health: 0 if a program is ready or runs, 1 with the reason if it is not, does not run, or is not Weir', async () => {
     const weir = await startWeir();

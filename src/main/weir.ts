@@ -1,4 +1,1 @@
-#!/usr/bin/env node
-import { runCommandLine } from './run-command-line.ts';
-
-await runCommandLine(process.argv.slice(2), process.env);
+../../weir.js

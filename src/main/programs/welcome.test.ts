@@ -29,6 +29,12 @@ test('the ready line has the console, and the link to sign in stands apart from 
   assert.match(text, /\nweir ready: .* console http:\/\/127\.0\.0\.1:8082$/);
 });
 
+test('a start of all programs explains each of its ports, and a start of one program does not', () => {
+  const text = describeWelcome({ ...full, consoleUrl: 'http://127.0.0.1:8082' });
+  assert.match(text, /8080 {2}gateway: clients .*\n.*8081 {2}monitor: statistics .*\n.*8082 {2}console: pages .*\nweir ready:/);
+  assert.doesNotMatch(describeWelcome({ ...full, monitorUrl: undefined }), /gateway: clients/);
+});
+
 test('new secrets are shown with example commands for each served interface', () => {
   const text = describeWelcome(full);
   assert.match(text, /API key \(shown this once\): +sk-weir-new/);

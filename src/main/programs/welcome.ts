@@ -61,6 +61,17 @@ function tryMonitor(url: string, billingToken: string): string {
   ].join('\n');
 }
 
+/** What each address of a start of all programs is for. */
+function explainAddresses({ gatewayUrl, monitorUrl, consoleUrl }: Welcome): string | undefined {
+  if (gatewayUrl === undefined || monitorUrl === undefined) return undefined;
+  const lines = [
+    `  ${gatewayUrl}  gateway: clients and SDKs call models here`,
+    `  ${monitorUrl}  monitor: statistics of usage and cost, for billing systems`,
+    ...(consoleUrl === undefined ? [] : [`  ${consoleUrl}  console: pages and API for administration`]),
+  ];
+  return lines.join('\n');
+}
+
 /** The text that a start prints on standard output. The last line is the ready line, which programs read too. */
 export function describeWelcome(welcome: Welcome): string {
   const { gatewayUrl, monitorUrl, metricsUrl, consoleUrl, consoleLink, newApiKey, newBillingToken, source } = welcome;
@@ -71,6 +82,8 @@ export function describeWelcome(welcome: Welcome): string {
   if (consoleLink !== undefined) parts.push(`Console (works once, 15 minutes): ${consoleLink}`);
   if (gatewayUrl !== undefined && newApiKey !== undefined) parts.push('', tryGateway(gatewayUrl, newApiKey, welcome.examples), '');
   if (monitorUrl !== undefined && newBillingToken !== undefined) parts.push(tryMonitor(monitorUrl, newBillingToken), '');
+  const explained = explainAddresses(welcome);
+  if (explained !== undefined) parts.push(explained);
   const addresses = [
     ...(gatewayUrl === undefined ? [] : [`gateway ${gatewayUrl}`]),
     ...(monitorUrl === undefined ? [] : [`monitor ${monitorUrl}`]),
