@@ -212,4 +212,36 @@ describe('stored objects of the admin API', () => {
     assert.deepEqual([ended['state'], ended['result']], ['done', { is_deleted: true }], JSON.stringify(ended));
     assert.doesNotMatch(JSON.stringify(ended), /~[0-9a-f]{4}/, 'the mark of the credential is not shown');
   });
+
+  test('everything about a user is exported, and erased but for the books', async () => {
+    const exported = await operator.send('GET', '/api/v1/users/stored-vera/export');
+    assert.equal(exported.status, 200, exported.text);
+    const lines = exported.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Item & { readonly type: string });
+    for (const type of ['user', 'key', 'call', 'response', 'file', 'elsewhere'])
+      assert.ok(
+        lines.some((line) => line.type === type),
+        type,
+      );
+    assert.doesNotMatch(exported.text, /stored-walt/);
+    const call = lines.find((line) => line.type === 'call');
+    assert.ok(call?.['receipt'] !== undefined, 'a call has its receipt');
+
+    const erase = (client: ConsoleClient, confirm: string) => client.send('POST', '/api/v1/users/stored-vera/erase', { confirm });
+    assert.equal((await erase(owner, 'stored-vera')).status, 403);
+    assert.equal((await erase(operator, 'stored-walt')).status, 400);
+    const erased = await erase(operator, 'stored-vera');
+    assert.deepEqual([erased.status, erased.body['left']], [200, 0], erased.text);
+    for (const list of ['responses', 'conversations', 'files', 'vector_stores', 'keys'])
+      assert.deepEqual(await items(operator, `/${list}?user=stored-vera`), [], list);
+    assert.notDeepEqual(await items(operator, '/responses?user=stored-walt'), []);
+    const after = await operator.send('GET', '/api/v1/users/stored-vera/export');
+    const calls = (text: string): readonly string[] => text.split('\n').filter((line) => line.startsWith('{"type":"call"'));
+    assert.deepEqual(calls(after.text), calls(exported.text), 'the ledger and its receipts are as before');
+    assert.equal((await operator.send('POST', '/api/v1/credits/verifications')).body['adds_up'], true);
+    assert.equal((await items(operator, '/audit?action=users.erase')).length, 1);
+    assert.equal((await items(operator, '/audit?action=users.export')).length, 2);
+  });
 });

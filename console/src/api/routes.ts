@@ -45,6 +45,8 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'users.create': 'POST /api/v1/users',
   'users.get': 'GET /api/v1/users/{name}',
   'users.update': 'PATCH /api/v1/users/{name}',
+  'users.export': 'GET /api/v1/users/{name}/export',
+  'users.erase': 'POST /api/v1/users/{name}/erase',
   'keys.list': 'GET /api/v1/keys',
   'keys.create': 'POST /api/v1/keys',
   'keys.import': 'POST /api/v1/keys/import',

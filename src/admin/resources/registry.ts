@@ -42,6 +42,7 @@ import { targetOperations, type TargetServices } from './targets/target-operatio
 import { teamOperations, type TeamServices } from './teams/team-operations.ts';
 import { upstreamOperations, type UpstreamServices } from './upstreams/upstream-operations.ts';
 import { usageOperations, type UsageServices } from './usage/usage-operations.ts';
+import { userObjectOperations } from './users/erase-user.ts';
 import { userOperations, type UserServices } from './users/user-operations.ts';
 import { refusalOperations, type RefusalServices } from './refusals/refusal-operations.ts';
 import { searchOperations } from './search/search-operations.ts';
@@ -92,6 +93,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...billingTokenOperations,
   ...teamOperations,
   ...userOperations,
+  ...userObjectOperations,
   ...keyOperations,
   ...callOperations,
   ...usageOperations,

@@ -9,6 +9,8 @@ type AddCommand = (program: Command, environment: Environment) => Promise<void>;
 const commands: Readonly<Record<string, AddCommand>> = {
   keys: async (...to) => (await import('./keys.ts')).addKeyCommands(...to),
   users: async (...to) => (await import('./users.ts')).addUserCommands(...to),
+  export: async (...to) => (await import('./user-objects.ts')).addExportCommands(...to),
+  erase: async (...to) => (await import('./user-objects.ts')).addEraseCommands(...to),
   teams: async (...to) => (await import('./teams.ts')).addTeamCommands(...to),
   organization: async (...to) => (await import('./teams.ts')).addOrganizationCommands(...to),
   alerts: async (...to) => (await import('./alerts.ts')).addAlertCommands(...to),
