@@ -26,6 +26,8 @@ import styles from './upstreams-page.module.css';
 
 const newTries = 20;
 const newTryMs = 500;
+/** Gateways report what they use; a published key is theirs within two seconds. */
+const askedEveryMs = 5000;
 
 /** One upstream: its targets by gateway, its settings with their sources, and the doctor. */
 export function UpstreamPage() {
@@ -34,6 +36,7 @@ export function UpstreamPage() {
   const isNew = one(search, 'added') === '1';
   const { data } = useSuspenseQuery({
     ...question('upstreams.get', { params: { name } }),
+    refetchInterval: askedEveryMs,
     // Gateways take a new one within two seconds.
     ...(isNew && { retry: (failures: number) => failures < newTries, retryDelay: newTryMs }),
   });
