@@ -126,7 +126,8 @@ async function withInstallation(
   try {
     mkdirSync(join(other, 'build'));
     writeFileSync(join(other, 'package.json'), '{ "type": "module" }');
-    for (const name of ['prepare.js', 'find-bundle.js']) copyFileSync(join(root, 'build', name), join(other, 'build', name));
+    for (const name of ['prepare.js', 'find-bundle.js', 'trim-packages.js'])
+      copyFileSync(join(root, 'build', name), join(other, 'build', name));
     writeFileSync(join(other, 'build/make-bundle.js'), makeBundle);
     await use(other, () => runToEnd(process.execPath, [join(other, 'build/prepare.js')]));
   } finally {
