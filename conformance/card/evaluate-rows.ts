@@ -6,6 +6,8 @@ export type RowResult = {
   readonly id: string;
   readonly promise: string;
   readonly passed: number;
+  /** Tests that this machine cannot run, each with its reason in the output. */
+  readonly skipped: number;
   readonly failed: readonly string[];
   /** Suites that did not run, for example because a server is not installed. */
   readonly missing: readonly string[];
@@ -22,6 +24,7 @@ export function evaluateRows(rows: readonly CardRow[], report: ReadonlyMap<strin
       id,
       promise,
       passed: outcomes.reduce((sum, { passed }) => sum + passed, 0),
+      skipped: outcomes.reduce((sum, { skipped }) => sum + skipped, 0),
       failed: outcomes.flatMap(({ failed }) => failed),
       missing: proofs.filter((_, index) => outcomes[index]?.passed === 0).map(({ file }) => file),
       figures: outcomes.flatMap(({ figures }) => figures),
@@ -31,14 +34,15 @@ export function evaluateRows(rows: readonly CardRow[], report: ReadonlyMap<strin
   });
 }
 
-type ProofResult = Pick<RowResult, 'passed' | 'failed' | 'figures' | 'exceeded'>;
+type ProofResult = Pick<RowResult, 'passed' | 'skipped' | 'failed' | 'figures' | 'exceeded'>;
 
 function evaluateProof({ file, title, figures, bounds = [] }: Proof, suite: SuiteReport | undefined): ProofResult {
-  if (suite === undefined) return { passed: 0, failed: [], figures: [], exceeded: [] };
+  if (suite === undefined) return { passed: 0, skipped: 0, failed: [], figures: [], exceeded: [] };
   const isMeant = (test: string): boolean => title === undefined || title.test(test);
   const found = figures === undefined ? [] : suite.lines.flatMap((line) => figures.exec(line)?.[1]?.trim() ?? []);
   return {
     passed: suite.passed.filter(isMeant).length,
+    skipped: suite.skipped.filter(isMeant).length,
     failed: suite.failed.filter(isMeant).map((test) => `${file}: ${test}`),
     figures: found,
     exceeded: found.flatMap((line) => bounds.flatMap((bound) => exceeds(bound, line))),

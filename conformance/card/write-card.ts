@@ -47,7 +47,7 @@ export function writeCard(rows: readonly RowResult[], origin: CardOrigin): strin
     ...tables,
     '## Figures',
     '',
-    ...rows.flatMap(({ id, figures }) => [...new Set(figures)].map((figure) => `- **${id}** ${figure}`)),
+    ...listFigures(rows),
     '',
     '## Not shown by this form',
     '',
@@ -55,6 +55,13 @@ export function writeCard(rows: readonly RowResult[], origin: CardOrigin): strin
     ...rows.flatMap(({ id, missing }) => missing.map((file) => `- **${id}** ${file} did not run`)),
     '',
   ].join('\n');
+}
+
+/** Each figure once, with all rows that it belongs to. */
+function listFigures(rows: readonly RowResult[]): readonly string[] {
+  const owners = new Map<string, Set<string>>();
+  for (const { id, figures } of rows) for (const figure of figures) owners.set(figure, (owners.get(figure) ?? new Set()).add(id));
+  return ['```text', ...[...owners].map(([figure, ids]) => `${[...ids].join(', ')}: ${figure}`), '```'];
 }
 
 export const keepCard = (rows: readonly RowResult[], origin: CardOrigin): KeptCard => ({
@@ -66,8 +73,8 @@ export const keepCard = (rows: readonly RowResult[], origin: CardOrigin): KeptCa
 export function compareCards(rows: readonly RowResult[], kept: KeptCard): readonly string[] {
   const before = new Map(kept.rows.map(({ id, passed }) => [id, passed]));
   return rows.flatMap((row) => {
-    const { id, passed, failed, exceeded, missing } = row;
-    const fewer = passed < (before.get(id) ?? 0) ? [`${id}: ${passed} tests show it, ${before.get(id)} did before`] : [];
+    const { id, passed, skipped, failed, exceeded, missing } = row;
+    const fewer = passed + skipped < (before.get(id) ?? 0) ? [`${id}: ${passed} tests show it, ${before.get(id)} did before`] : [];
     return [
       ...failed.map((test) => `${id}: failed: ${test}`),
       ...exceeded.map((number) => `${id}: ${number}`),
