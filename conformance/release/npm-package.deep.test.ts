@@ -9,7 +9,7 @@ import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
 import { makeRelease, minutesMs, run, runPython, type Served, serveRelease, withoutNode } from './try-release.ts';
 
-describe('the npm package', { timeout: 9 * minutesMs }, () => {
+describe('the npm package, installed as install.md says', { timeout: 9 * minutesMs }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-release-'));
   const launcher = join(folder, 'prefix/lib/node_modules/weir/weir.sh');
   let simulator: RunningSimulator;
