@@ -30,13 +30,15 @@ export async function buildProgram(root, folder, release) {
   const entries = [start, ...findThreadFiles(root)];
   const names = new Map(entries.map((entry) => [entry, basename(entry, '.ts')]));
   if (new Set(names.values()).size < names.size) throw new Error('Two main files of threads have one name.');
+  // The names of shared files depend on the path from here to the sources, so a release is always built at one place.
+  const place = release === undefined ? folder : join(root, 'dist/program');
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries,
     entryNames: '[name]',
     chunkNames: '[name]-[hash]',
     inject: [join(import.meta.dirname, 'map-stacks.ts')],
-    outdir: folder,
+    outdir: place,
     write: false,
     bundle: true,
     splitting: true,
@@ -59,7 +61,7 @@ export async function buildProgram(root, folder, release) {
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh);
   // A file precedes its map.
-  for (const file of outputFiles.toSorted((one, other) => one.path.length - other.path.length)) writeOutput(root, folder, fresh, file);
+  for (const file of outputFiles.toSorted((one, other) => one.path.length - other.path.length)) writeOutput(root, place, fresh, file);
   const paths = [
     'package.json',
     'package-lock.json',
@@ -152,7 +154,9 @@ function writeLineTable(root, folder, code, payload) {
     table[1 + 2 * index] = numbers.get(found.originalSource) ?? 0;
     table[2 + 2 * index] = found.originalLine + 1;
   }
-  const sources = payload.sources.map((source) => relative(root, resolve(folder, source)));
+  // A module of the runtime is not in a folder; resolved, it would name the folder of the build.
+  const nameOf = (source) => (source.startsWith('part:') ? source.replace('part:', 'node:') : relative(root, resolve(folder, source)));
+  const sources = payload.sources.map(nameOf);
   return Buffer.concat([Buffer.from(table.buffer), Buffer.from(sources.join('\n'))]);
 }
 
