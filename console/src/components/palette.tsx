@@ -73,7 +73,7 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
         value={text}
         autoComplete="off"
         spellCheck={false}
-        // Whoever opens it wants to type.
+        // The field gets the focus, so that typing works at once.
         // eslint-disable-next-line jsx-a11y/no-autofocus
         autoFocus
         onChange={(event) => {

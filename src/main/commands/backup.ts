@@ -61,7 +61,7 @@ function describeLeftOut({ key, media }: Manifest): void {
       `the key of sealed data (fingerprint ${key.fingerprint}) is not in it: keep proof-vault.key or ${proofKeyVariable} elsewhere, or set ${backupPasswordVariable} to seal it into the backup`,
     );
   if (key.state === 'in clear')
-    console.error('the key of sealed data is in it in clear: whoever reads the backup reads stored responses and files');
+    console.error('the key of sealed data is in the backup in clear: its readers can read stored responses and files');
   if (media !== undefined && media.files === undefined && media.objects > 0)
     console.error(`${media.objects} media files (${media.bytes} bytes) are listed, not copied: copy their storage now, or use --media`);
   if (media?.files !== undefined && media.files.missing > 0)

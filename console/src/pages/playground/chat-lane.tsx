@@ -39,7 +39,7 @@ export function ChatLane(props: Props) {
   const log = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const { current } = log;
-    // A reader who has scrolled up stays there.
+    // If the page was scrolled up, it stays there.
     if (current !== null && current.scrollHeight - current.scrollTop - current.clientHeight < followPx)
       current.scrollTop = current.scrollHeight;
   }, [entries]);

@@ -53,7 +53,7 @@ function EndDialog({ session, onClose }: { readonly session: Session; readonly o
         <p>
           {isPresent
             ? 'You have to sign in again here.'
-            : `Whoever uses the browser at ${address ?? 'an unknown address'} has to sign in again. If that was not you, change your password too.`}
+            : `The browser at ${address ?? 'an unknown address'} has to sign in again. If you do not know it, change your password too.`}
         </p>
       )}
     </ChangeDialog>
