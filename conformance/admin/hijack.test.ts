@@ -11,7 +11,7 @@ describe('attacks on sessions', () => {
   let weir: ServedWeir;
   let operator: ConsoleClient;
   before(async () => {
-    weir = await serveWeir({ environment: { WEIR_CONSOLE_PORT: '0' } });
+    weir = await serveWeir({ config: 'trustedProxies: [127.0.0.1]', environment: { WEIR_CONSOLE_PORT: '0' } });
     operator = await signInByLink(weir.consoleUrl, weir.consoleLink);
     assert.equal((await operator.send('PUT', '/api/v1/session/password', { password })).status, 204);
   });
@@ -72,6 +72,22 @@ describe('attacks on sessions', () => {
     const body = JSON.stringify({ start: '2026-01-01', end: '2026-01-02' });
     const headers = { cookie, 'content-type': 'application/json' };
     assert.equal((await fetch(`${weir.monitorUrl}/bill/stats`, { method: 'POST', headers, body })).status, 401);
+  });
+
+  test('behind a trusted proxy the log and the limits of wrong sign-ins have the address of the client', async () => {
+    const from = (address: string) => ({ 'x-forwarded-for': `203.0.113.9, ${address}` });
+    const guess = (address: string) =>
+      openBrowser(weir.consoleUrl).send('POST', '/api/v1/session', { code: 'x'.repeat(43) }, from(address));
+    const wrong = (address: string) =>
+      fetch(`${weir.consoleUrl}/api/v1/session`, { headers: { authorization: 'Bearer at-weir-wrong', ...from(address) } });
+    assert.equal((await guess('192.0.2.7')).status, 401);
+    const log = await operator.send('GET', '/api/v1/audit?limit=20');
+    assert.ok(log.text.includes('192.0.2.7'), log.text);
+    assert.ok(!log.text.includes('203.0.113.9'), 'what a client claims counts for nothing');
+    const statuses = new Set<number>();
+    for (let tries = 0; tries < 32; tries += 1) statuses.add((await wrong('192.0.2.7')).status);
+    assert.deepEqual([...statuses], [401, 429]);
+    assert.equal((await wrong('192.0.2.8')).status, 401, 'another client behind the proxy has tries of its own');
   });
 
   test('after ten wrong passwords a person has to wait, and a link still lets it in', async () => {

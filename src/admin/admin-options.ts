@@ -2,6 +2,7 @@ import type { OidcSignIns } from '../accounts/people/oidc/oidc-sign-ins.ts';
 import type { Principal } from '../accounts/people/principal.ts';
 import type { Idempotency } from '../billing/idempotency/idempotency.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { ProxyTest } from '../platform/http/client-address.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Operation } from './operation.ts';
 import type { ConsoleFiles } from './pages/console-files.ts';
@@ -46,6 +47,8 @@ export type AdminOptions<Services> = {
   /** The number of the last change of a subject of the audit log; 0 if there was none. */
   readonly versionOf: (subject: string) => Promise<number>;
   readonly address: ConsoleAddress;
+  /** The proxies whose `X-Forwarded-For` names the client. Absent: none. */
+  readonly isProxy?: ProxyTest | undefined;
   /** The built files of the pages. */
   readonly pages: ConsoleFiles;
   /** Reasons why the console cannot answer at the moment, in words that may be public. */

@@ -1,5 +1,6 @@
 import type { StatisticsScope } from '../billing/statistics/statistics.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { ProxyTest } from '../platform/http/client-address.ts';
 import type { Logger } from '../platform/log.ts';
 import { type HealthCheck } from './health.ts';
 import type { Answers } from './answers/answers.ts';
@@ -37,6 +38,8 @@ export type MonitorOptions = {
     signal: AbortSignal,
     address: string,
   ) => Promise<StatisticsScope | undefined | 'unavailable' | { readonly retryAfterSeconds: number; readonly message: string }>;
+  /** The proxies whose `X-Forwarded-For` names the client. Absent: none. */
+  readonly isProxy?: ProxyTest | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly health: HealthCheck;

@@ -1,6 +1,7 @@
 import type { MonitorLimits, MonitorOptions } from './monitor-options.ts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { StatisticsScope } from '../billing/statistics/statistics.ts';
+import { clientAddress } from '../platform/http/client-address.ts';
 import { noRouteSchemas } from '../platform/http/no-route-schemas.ts';
 import { release } from '../platform/release.ts';
 import { waitFor } from '../platform/wait-for.ts';
@@ -101,13 +102,15 @@ function addHealthRoutes(app: FastifyInstance, isClosing: () => boolean, readHea
 }
 
 /** Checks the token and the Content-Type before a byte of the body is read. */
-function createGate({ authenticate }: MonitorOptions, limits: MonitorLimits): (request: FastifyRequest) => Promise<void> {
+function createGate({ authenticate, isProxy }: MonitorOptions, limits: MonitorLimits): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const token = readToken(request.raw);
     const signal = AbortSignal.timeout(limits.authenticateMsMax);
-    const scope = await waitFor(authenticate(token, signal, request.ip), limits.authenticateMsMax).catch((cause: unknown) => {
-      throw unavailable('tokens cannot be checked at the moment; retry', cause);
-    });
+    const scope = await waitFor(authenticate(token, signal, clientAddress(request.raw, isProxy) ?? ''), limits.authenticateMsMax).catch(
+      (cause: unknown) => {
+        throw unavailable('tokens cannot be checked at the moment; retry', cause);
+      },
+    );
     if (scope === 'unavailable') throw unavailable('tokens cannot be checked at the moment; retry');
     if (scope === undefined) throw new MonitorError(401, 'invalid or missing token');
     if ('retryAfterSeconds' in scope) throw tooManyRequests(scope.message, scope.retryAfterSeconds);

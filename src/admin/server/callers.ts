@@ -7,6 +7,7 @@ import type { AdminLimits, AdminOptions, Credential } from '../admin-options.ts'
 import type { Operation } from '../operation.ts';
 import { AdminProblem } from '../problem.ts';
 import { assertMayRun } from '../run-operation.ts';
+import { addressOf } from './address-of.ts';
 import { readOrigin, refuseCrossOrigin, refuseForms, type RequestOrigin } from './origin.ts';
 import { assertMaySignIn, readSessionCookie, writeSessionCookie } from './session-cookie.ts';
 
@@ -20,7 +21,7 @@ export type Callers = {
 };
 
 /** A caller without a session: of the operations that anybody may run. */
-function nobody({ ip: address, id: requestId, headers }: FastifyRequest): Principal {
+function nobody({ id: requestId, headers }: FastifyRequest, address: string): Principal {
   const userAgent = headers['user-agent'];
   const author = { actor: 'anybody', via: 'api', address, requestId, ...(userAgent !== undefined && { userAgent }) } as const;
   return { permissions: new Set(), users: [], author };
@@ -35,10 +36,11 @@ export function createCallers<Services>(options: AdminOptions<Services>, limits:
   async function find(request: FastifyRequest, credential: Credential | undefined) {
     if (credential === undefined)
       throw new AdminProblem('unauthenticated', 'Sign in, or send an admin token as Authorization: Bearer at-weir-….');
-    const network = networkOf(request.ip);
+    const from = addressOf(request, options);
+    const network = networkOf(from);
     assertAllowed(wrong.waitSeconds(network), 'Too many wrong credentials came from this address.');
     const signal = AbortSignal.timeout(limits.operationMsMax);
-    const found = await authenticate(credential, { address: request.ip, requestId: request.id, signal });
+    const found = await authenticate(credential, { address: from, requestId: request.id, signal });
     if (found !== undefined) return found;
     wrong.take(network);
     const what = credential.kind === 'session' ? 'The session has ended: sign in again.' : 'The admin token is not valid, or has expired.';
@@ -54,7 +56,7 @@ export function createCallers<Services>(options: AdminOptions<Services>, limits:
       if (operation.passes !== undefined && hasCookie) refuseForms(request.method, request.headers);
       if (operation.access === 'anybody') {
         if (operation.method !== 'GET') assertMaySignIn(origin);
-        admitted.set(request, { principal: nobody(request), origin });
+        admitted.set(request, { principal: nobody(request, addressOf(request, options)), origin });
         return;
       }
       const { principal, newToken } = await find(request, credential);

@@ -7,6 +7,7 @@ import { createAllowances } from '../../platform/allowances.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import type { AdminLimits, AdminOptions } from '../admin-options.ts';
 import { AdminProblem, unavailable } from '../problem.ts';
+import { addressOf } from './address-of.ts';
 import { readOrigin, type RequestOrigin } from './origin.ts';
 import { assertMaySignIn, readSessionCookie, writeSessionCookie } from './session-cookie.ts';
 
@@ -22,7 +23,7 @@ const cookieName = ({ isHttps }: RequestOrigin): string => (isHttps ? '__Host-we
 /** The way back comes from the provider's site, so the cookie must be sent with a link from there. */
 const cookieOptions = ({ isHttps }: RequestOrigin) => ({ path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps }) as const;
 
-type Parts = Pick<AdminOptions<never>, 'address' | 'authenticate' | 'clock' | 'logger'> & {
+type Parts = Pick<AdminOptions<never>, 'address' | 'isProxy' | 'authenticate' | 'clock' | 'logger'> & {
   readonly oidc: OidcSignIns;
   readonly limits: AdminLimits;
 };
@@ -38,7 +39,7 @@ export function addOidcRoutes(app: FastifyInstance, parts: Parts): void {
   function enter(request: FastifyRequest): RequestOrigin {
     const origin = readOrigin(request.headers, address);
     assertMaySignIn(origin);
-    const network = networkOf(request.ip);
+    const network = networkOf(addressOf(request, parts));
     const waitSeconds = attempts.waitSeconds(network);
     if (waitSeconds > 0)
       throw new AdminProblem('too_many_requests', `Too many sign-ins were begun from this address. Retry after ${waitSeconds} s.`, {
@@ -64,7 +65,7 @@ export function addOidcRoutes(app: FastifyInstance, parts: Parts): void {
     const at = request.url.indexOf('?');
     const back = { search: at === -1 ? '' : request.url.slice(at), kept, redirectUrl: `${origin.origin}${callbackPath}` };
     const opened = await atProvider((signal) =>
-      oidc.finish(back, { address: request.ip, requestId: request.id, ...userAgentOf(request) }, signal),
+      oidc.finish(back, { address: addressOf(request, parts), requestId: request.id, ...userAgentOf(request) }, signal),
     );
     if (opened === 'refused')
       throw new AdminProblem(
@@ -92,11 +93,12 @@ async function findSession(
   request: FastifyRequest,
   reply: FastifyReply,
   origin: RequestOrigin,
-  { authenticate, limits }: Pick<Parts, 'authenticate' | 'limits'>,
+  parts: Pick<Parts, 'authenticate' | 'isProxy' | 'limits'>,
 ): Promise<string> {
   const secret = readSessionCookie(request, origin);
-  const from = { address: request.ip, requestId: request.id, signal: AbortSignal.timeout(limits.operationMsMax) };
-  const found = secret === undefined ? undefined : await authenticate({ kind: 'session', secret }, from);
+  const signal = AbortSignal.timeout(parts.limits.operationMsMax);
+  const from = { address: addressOf(request, parts), requestId: request.id, signal };
+  const found = secret === undefined ? undefined : await parts.authenticate({ kind: 'session', secret }, from);
   if (found?.newToken !== undefined) writeSessionCookie(reply, origin, { token: found.newToken });
   const { sessionId, personId } = found?.principal ?? {};
   if (sessionId === undefined || personId === undefined) throw new AdminProblem('unauthenticated', 'The session has ended: sign in again.');

@@ -5,7 +5,7 @@ import { isListed } from '../../accounts/is-listed.ts';
 import type { ApiKey } from '../../accounts/api-key.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
-import type { ProxyTest } from '../settings/call-settings.ts';
+import { clientAddress, type ProxyTest } from '../../platform/http/client-address.ts';
 
 /** The accounts, as authentication needs them. */
 export type CallerDirectory = {
@@ -132,27 +132,6 @@ function checkLimits(limits: AccessLimits, request: IncomingMessage, nowMs: numb
   const address = clientAddress(request, isProxy);
   if (address !== undefined && compile(addresses)(address)) return;
   throw new GatewayError('address_not_allowed', `this API key may not be used from the address ${address ?? 'of this connection'}`);
-}
-
-/**
- * The client's address. Trusted proxies name it in `X-Forwarded-For`, which is read from its end: anyone could have
- * written the part before the first address that is not a trusted proxy.
- */
-export function clientAddress(request: IncomingMessage, isProxy: ProxyTest | undefined): string | undefined {
-  let address = request.socket.remoteAddress;
-  if (isProxy === undefined || address === undefined) return address;
-  const chain = String(request.headers['x-forwarded-for'] ?? '').split(',');
-  while (isProxy(address)) {
-    const named = withoutPort((chain.pop() ?? '').trim());
-    if (named === '') return address;
-    address = named;
-  }
-  return address;
-}
-
-/** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
-function withoutPort(text: string): string {
-  return /^\[([^\]]*)\]/.exec(text)?.[1] ?? /^([0-9.]+):[0-9]+$/.exec(text)?.[1] ?? text;
 }
 
 /** The levels with lists of what a caller may call. */

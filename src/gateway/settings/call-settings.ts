@@ -2,10 +2,8 @@ import type { RateLimits } from '../../accounts/access-limits.ts';
 import type { DisconnectPolicy } from '../../billing/ledger/call-entry.ts';
 import type { ValidationMode } from '../../dialects/dialect-id.ts';
 import type { BuiltInToolKind } from '../../inference/inference-request.ts';
+import type { ProxyTest } from '../../platform/http/client-address.ts';
 import type { GatewayLimits, GatewayTimeouts, OverloadSettings, RetrySettings } from './limits.ts';
-
-/** Recognises the addresses of reverse proxies that are trusted to name their clients. */
-export type ProxyTest = (address: string) => boolean;
 
 /**
  * The treatment of a reply that does not fit the schema of its strict request. `off`: it is not checked; `report`: it

@@ -16,6 +16,7 @@ import { defaultIdempotencySettings } from '../../billing/idempotency/idempotenc
 import { uploadBytesMax } from '../../admin/upload.ts';
 import { UploadSpool } from '../../gateway/endpoints/shared/upload-spool.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { compileAddressList } from '../../platform/http/address-list.ts';
 import { closeGracefully } from '../../platform/http/close-gracefully.ts';
 import type { Logger } from '../../platform/log.ts';
 import { waitFor } from '../../platform/wait-for.ts';
@@ -103,6 +104,7 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
     versionOf: (subject) => store.subjectVersion(subject),
     pages: openConsoleFiles(builtPages),
     address: { host, port: () => boundPort, ...(settings.publicUrl !== undefined && { publicUrl: new URL(settings.publicUrl) }) },
+    isProxy: compileAddressList(config.trustedProxies ?? []),
     limits: { ...adminLimitsDefault, requestsPerMinute: settings.requestsPerMinute ?? adminLimitsDefault.requestsPerMinute },
     health: async () => {
       await waitFor(store.keysVersion(), healthMsMax);

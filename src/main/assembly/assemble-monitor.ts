@@ -9,6 +9,7 @@ import { createMonitor, monitorLimitsDefault } from '../../monitor/monitor.ts';
 import type { MonitorOptions } from '../../monitor/monitor-options.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
+import { compileAddressList } from '../../platform/http/address-list.ts';
 import { closeGracefully } from '../../platform/http/close-gracefully.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import { createStoreOnDemand } from '../../store/worker/store-on-demand.ts';
@@ -67,6 +68,7 @@ export async function assembleMonitor(options: {
   opened.defer(() => answers.close());
   const monitor = createMonitor({
     answers,
+    isProxy: compileAddressList(config.trustedProxies ?? []),
     authenticate: createGate({ store: tokens, uses, clock, logger, config }),
     health: () => checkStore(tokens, logger),
     clock,

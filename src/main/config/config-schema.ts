@@ -271,7 +271,7 @@ export const configSchema = Type.Object(
     trustedProxies: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'Addresses and networks of reverse proxies. Their X-Forwarded-For header gives the address of the client, for keys that are limited to addresses.',
+          'Addresses and networks of reverse proxies. Their X-Forwarded-For header gives the address of the client: for keys that are limited to addresses, the audit log, and the limits of wrong sign-ins and billing tokens. The console and the monitor read it when they start.',
       }),
     ),
     media: Type.Optional(

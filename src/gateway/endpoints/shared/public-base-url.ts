@@ -1,5 +1,6 @@
-import type { ProxyTest } from '../../settings/call-settings.ts';
 import type { IncomingMessage } from 'node:http';
+
+import type { ProxyTest } from '../../../platform/http/client-address.ts';
 
 /** The first value of a proxy's list: that of the client's own connection. */
 function firstOf(field: string | readonly string[] | undefined): string {

@@ -1,11 +1,11 @@
 import { createRefusalWriter } from '../../../audit/refusals/refusal-writer.ts';
 import type { RefusalStore } from '../../../audit/refusals/refusal.ts';
-import { type CallerDirectory, clientAddress, findKnownCaller } from '../../../gateway/admission/authenticate.ts';
+import { type CallerDirectory, findKnownCaller } from '../../../gateway/admission/authenticate.ts';
 import { readRequestTarget } from '../../../gateway/admission/read-request.ts';
-import type { ProxyTest } from '../../../gateway/settings/call-settings.ts';
 import type { CallSink } from '../../../gateway/telemetry/call-report.ts';
 import { createRefusalSink } from '../../../gateway/telemetry/refusal-sink.ts';
 import type { Clock } from '../../../platform/clock.ts';
+import { clientAddress, type ProxyTest } from '../../../platform/http/client-address.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { MetricRegistry } from '../../../platform/metrics/metric-registry.ts';
 
