@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 import { tabledCases } from '../conformance/translation/matrix.ts';
 import { generatedDocs } from './generated-docs.ts';
+import { upstreamVendors } from '../src/upstreams/registry.ts';
 import { root } from './source-files.ts';
 
 for (const [path, expected] of Object.entries(generatedDocs())) {
@@ -22,6 +23,18 @@ test('docs/reference/translation.md has a row for every case of the suite', () =
     const missing = rows.filter((row) => !own.includes(`| ${row} |`));
     assert.deepEqual(missing, [], `${client}: run: node conformance/translation/write-matrix.ts`);
   }
+});
+
+test('docs/reference/server-presets.md has every preset, its address and the interfaces that have addresses of their own', () => {
+  const page = readFileSync(join(root, 'docs/reference/server-presets.md'), 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('|'));
+  const missing = Object.entries(upstreamVendors['openai-compatible'].presets ?? {}).flatMap(([name, preset]) => {
+    const own = rows.filter((row) => (row.split('|')[1] ?? '').includes(`\`${name}\``)).join('\n');
+    const paths = (preset.addresses ?? []).filter(({ dialect }) => dialect === 'anthropic-messages').map(({ path }) => path);
+    const wanted = [preset.baseUrl ?? 'yours', ...paths.map((path) => (path === '/v1' ? 'Messages' : path.replace(/\/v1$/, '')))];
+    return wanted.filter((part) => !own.includes(part)).map((part) => `${name}: ${part}`);
+  });
+  assert.deepEqual(missing, []);
 });
 
 const markdown = ['.', 'docs', 'simulator', 'src', 'conformance', 'bench'].flatMap((folder) =>

@@ -46,7 +46,8 @@ describe('presets', () => {
     const ranking = Object.entries(serverPresets).flatMap(([name, { quirks }]) =>
       quirks.rerank === undefined ? [] : [[name, quirks.rerank]],
     );
-    assert.deepEqual(Object.fromEntries(ranking), { vllm: 'vllm', 'llama-cpp': 'vllm', cohere: 'cohere', jina: 'jina', voyage: 'voyage' });
+    const servers = { vllm: 'vllm', 'llama-cpp': 'vllm', cohere: 'cohere', jina: 'jina', voyage: 'voyage' };
+    assert.deepEqual(Object.fromEntries(ranking), { ...servers, litellm: 'cohere', weir: 'cohere' });
   });
 
   test('chats at Cohere, which refuses stream_options, are sent without it', () => {

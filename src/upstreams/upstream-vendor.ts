@@ -5,6 +5,7 @@ import type { UsageReport } from '../inference/usage.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
 import type { Quirks } from './apply-quirks.ts';
+import type { KeyHeader } from './key-header.ts';
 import type { ModelKindRule } from './model-kind-rules.ts';
 import type { UpstreamServices } from './upstream-services.ts';
 
@@ -105,9 +106,31 @@ export type UpstreamVendor = {
   readonly presets?: Readonly<Record<string, ServerPreset>>;
 };
 
+/** Where a service serves one dialect, if its dialects have addresses of their own. */
+export type DialectAddress = {
+  readonly dialect: DialectId;
+  /** The path of its base address, below which `locate` finds the routes. */
+  readonly path: string;
+  /** The header of the key. Absent: as the vendor sends it. */
+  readonly keyHeader?: KeyHeader;
+  /** Whether it counts tokens without a call. Absent: counts are estimated. */
+  readonly countsTokens?: boolean;
+  /** Its routes. Absent: those of the vendor. */
+  readonly locate?: UpstreamVendor['locate'];
+};
+
 /** A server or service with a vendor's interface, and its differences from the usual server. */
 export type ServerPreset = {
-  /** The service's own address. Absent for self-hosted servers. */
+  /** The service's own address. Absent for self-hosted servers, and for services that give each account its own. */
   readonly baseUrl?: string;
+  /** What an operator has to configure instead, for messages. */
+  readonly exampleUrl?: string;
+  /**
+   * The dialects that it speaks, the one into which calls are translated first. Absent: those of the vendor, all at the
+   * base address. All are at one host.
+   */
+  readonly addresses?: readonly DialectAddress[];
+  /** Whether it lists its models. Absent: yes. */
+  readonly listsModels?: boolean;
   readonly quirks: Quirks;
 };

@@ -13,10 +13,11 @@ import { compileAddressList } from '../../platform/http/address-list.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import { applyQuirks, type Quirks } from '../../upstreams/apply-quirks.ts';
+import { findBasePaths, fitToPreset } from '../../upstreams/fit-to-preset.ts';
 import { commonRequestHeaders, passClientHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { applyServiceQuirks } from '../../upstreams/upstream-services.ts';
-import type { ServerPreset } from '../../upstreams/upstream-vendor.ts';
+import type { ServerPreset, UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
 import type { Egress } from '../egress/open-client.ts';
 import type { ModelListSource } from '../assembly/discovery/fetch-model-list.ts';
 import { buildTools } from './build-tools.ts';
@@ -69,6 +70,11 @@ function presetOf({ vendor, preset }: ConfiguredUpstream): ServerPreset | undefi
   return preset === undefined ? undefined : upstreamVendors[vendor].presets?.[preset];
 }
 
+/** The vendor of an upstream, as its preset describes it. */
+function vendorOf(configured: ConfiguredUpstream): UpstreamVendor {
+  return fitToPreset(upstreamVendors[configured.vendor], presetOf(configured));
+}
+
 /** The address of an upstream: its own, else its preset's, else its vendor's. */
 export function baseUrlOf(configured: ConfiguredUpstream): string | undefined {
   return configured.baseUrl ?? presetOf(configured)?.baseUrl ?? upstreamVendors[configured.vendor].defaultBaseUrl;
@@ -81,18 +87,20 @@ export function baseUrlOf(configured: ConfiguredUpstream): string | undefined {
 export function findModelLists(config: Config, source: UpstreamSource): readonly Omit<ModelListSource, 'client'>[] {
   const named = new Set(Object.values(config.models ?? {}).flatMap(({ targets }) => targets.map(({ upstream }) => upstream)));
   return Object.entries(source.upstreams).flatMap(([upstreamId, configured]) => {
-    const { credentialHeaders, dialects, modelListPath } = upstreamVendors[configured.vendor];
+    const { credentialHeaders, dialects, modelListPath } = vendorOf(configured);
     const [dialect] = configured.dialects ?? dialects;
     if (modelListPath === undefined || dialect === undefined || !(configured.discoverModels ?? !named.has(upstreamId))) return [];
     const [apiKey] = credentialsOf(configured);
     const headers = apiKey === undefined ? {} : credentialHeaders(apiKey, dialect);
-    return [{ upstreamId, url: `${(baseUrlOf(configured) ?? '').replace(/\/+$/, '')}${modelListPath}`, headers }];
+    const base = new URL(baseUrlOf(configured) ?? '');
+    const { basePath } = findBasePaths(base.pathname, presetOf(configured)?.addresses);
+    return [{ upstreamId, url: `${base.origin}${basePath}${modelListPath}`, headers }];
   });
 }
 
 /** Returns the upstream once for each of its credentials. */
 function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: number, pools: ClientPools): readonly Upstream[] {
-  const vendor = upstreamVendors[configured.vendor];
+  const vendor = vendorOf(configured);
   const base = new URL(baseUrlOf(configured) ?? '');
   const preset = presetOf(configured)?.quirks;
   const quirks: Quirks = { ...preset, ...configured.quirks };
@@ -101,7 +109,7 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     id,
     vendor,
     origin: base.origin,
-    basePath: base.pathname.replace(/\/+$/, ''),
+    ...findBasePaths(base.pathname, presetOf(configured)?.addresses),
     dialects: configured.dialects ?? vendor.dialects,
     passesRequestHeader: passClientHeaders(vendor.requestHeaders, configured.forwardHeaders),
     passesForeignHeader: passClientHeaders(commonRequestHeaders, configured.forwardHeaders),

@@ -7,6 +7,7 @@ import { checkWithoutCompiling } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { nodeAt } from '../../platform/yaml/yaml-position.ts';
+import { fitToPreset } from '../../upstreams/fit-to-preset.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
 import { findContentProblems } from './content-schema.ts';
@@ -109,20 +110,22 @@ export function wordConfigProblem(problem: SchemaProblem): string {
 /** Checks one upstream beyond the schema: the settings that its vendor allows, and its addresses. */
 function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): readonly Problem[] {
   const found: Problem[] = [];
-  const { defaultBaseUrl, dialects, optionalDialects, presets, modelListPath } = upstreamVendors[upstream.vendor];
-  const preset = upstream.preset === undefined ? undefined : presets?.[upstream.preset];
-  if (upstream.preset !== undefined && presets === undefined) {
-    found.push({
-      path: ['upstreams', name, 'preset'],
-      message: `is only for the vendor openai-compatible; this upstream is of ${upstream.vendor}`,
-    });
+  const vendor = upstreamVendors[upstream.vendor];
+  const preset = upstream.preset === undefined ? undefined : vendor.presets?.[upstream.preset];
+  const { defaultBaseUrl, dialects, optionalDialects, modelListPath } = fitToPreset(vendor, preset);
+  if (upstream.preset !== undefined && preset === undefined) {
+    const owner = Object.values(upstreamVendors).find(({ presets }) => presets?.[upstream.preset ?? ''] !== undefined);
+    const message = `is only for the vendor ${owner?.id ?? 'openai-compatible'}; this upstream is of ${upstream.vendor}`;
+    found.push({ path: ['upstreams', name, 'preset'], message });
   } else if ((upstream.baseUrl ?? preset?.baseUrl ?? defaultBaseUrl) === undefined) {
     const which = preset === undefined ? upstream.vendor : `the preset ${upstream.preset}`;
-    found.push({ path: ['upstreams', name], message: `baseUrl is required for ${which}, for example http://127.0.0.1:8000/v1` });
+    const example = preset?.exampleUrl ?? 'http://127.0.0.1:8000/v1';
+    found.push({ path: ['upstreams', name], message: `baseUrl is required for ${which}, for example ${example}` });
   }
   for (const [index, dialect] of (upstream.dialects ?? []).entries()) {
     if ([...dialects, ...optionalDialects].includes(dialect)) continue;
-    const message = `${upstream.vendor} does not speak ${dialect}; it speaks ${[...dialects, ...optionalDialects].join(', ')}`;
+    const which = preset?.addresses === undefined ? upstream.vendor : `the preset ${upstream.preset}`;
+    const message = `${which} does not speak ${dialect}; it speaks ${[...dialects, ...optionalDialects].join(', ')}`;
     found.push({ path: ['upstreams', name, 'dialects', index], message });
   }
   if (upstream.baseUrl !== undefined && !URL.canParse(upstream.baseUrl)) {
@@ -136,7 +139,10 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
     found.push({ path: ['upstreams', name, 'http2'], message: 'HTTP/2 requires https, and the address of this upstream is http' });
   }
   if (upstream.discoverModels === true && modelListPath === undefined) {
-    const message = `is only for the vendor openai-compatible; the price book lists the models of ${upstream.vendor}`;
+    const message =
+      preset?.listsModels === false
+        ? `the service of the preset ${upstream.preset} has no list of models; name them in models`
+        : `is only for the vendor openai-compatible; the price book lists the models of ${upstream.vendor}`;
     found.push({ path: ['upstreams', name, 'discoverModels'], message });
   }
   return found;

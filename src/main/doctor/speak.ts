@@ -2,6 +2,7 @@ import type { EncodedRequest, ReplyReading, RequestFit } from '../../dialects/ch
 import type { ChatDialect } from '../../dialects/chat-dialect.ts';
 import type { Operation } from '../../dialects/dialect-id.ts';
 import { createUpstreamHeaders } from '../../gateway/attempts/exchange/prepare-request.ts';
+import { locateAt } from '../../gateway/attempts/routing/target.ts';
 import { assertEventGrammar } from '../../inference/assert-event-grammar.ts';
 import { foldEvents } from '../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../inference/inference-event.ts';
@@ -75,7 +76,7 @@ export async function sendBody(
   const { upstream } = checked;
   const framing = streams ? 'sse' : undefined;
   const route = { dialect: dialect.id, operation, upstreamModel: model };
-  const path = upstream.vendor.locate(framing === undefined ? route : { ...route, framing });
+  const path = locateAt(upstream, framing === undefined ? route : { ...route, framing });
   if (path === undefined) return undefined;
   const headers = createUpstreamHeaders(
     { operation, body, headers: {} },
@@ -83,7 +84,7 @@ export async function sendBody(
     { client: dialect.id, upstream: dialect.id },
     framing,
   );
-  const request = { path: upstream.basePath + path, method: 'POST', headers, body: Buffer.from(JSON.stringify(body)) } as const;
+  const request = { path, method: 'POST', headers, body: Buffer.from(JSON.stringify(body)) } as const;
   return await askUpstream(upstream.client, request, limits);
 }
 

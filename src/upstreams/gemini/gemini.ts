@@ -1,29 +1,13 @@
+import { generateContentModelPath, locateGenerateContent } from '../generate-content-interface.ts';
 import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
 import type { ImageInterface } from '../image-interfaces.ts';
 import type { ModelKindRule } from '../model-kind-rules.ts';
-import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
+import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { traitsOfGemini } from './model-traits.ts';
-
-/** `gemini-x` and `models/gemini-x` are the same model. Tuned models have a collection of their own. */
-function modelPath(model: string): string {
-  const named = model.includes('/') ? model : `models/${model}`;
-  return named
-    .split('/')
-    .map((segment) => encodeURIComponent(segment))
-    .join('/');
-}
-
-function locate({ dialect, operation, upstreamModel, framing }: UpstreamRoute): string | undefined {
-  if (dialect !== 'gemini-generate-content') return undefined;
-  const model = `/v1beta/${modelPath(upstreamModel)}`;
-  if (operation === 'count-tokens') return `${model}:countTokens`;
-  if (framing === undefined) return `${model}:generateContent`;
-  return framing === 'sse' ? `${model}:streamGenerateContent?alt=sse` : `${model}:streamGenerateContent`;
-}
 
 /** Imagen has its own method and is billed per image. The other models write images as parts of a reply. */
 function imagesOf(upstreamModel: string): ImageInterface {
-  const model = `/v1beta/${modelPath(upstreamModel)}`;
+  const model = `/v1beta/${generateContentModelPath(upstreamModel)}`;
   if (/^(?:models\/)?imagen/.test(upstreamModel)) return { form: 'imagen', counting: 'by-piece', path: () => `${model}:predict` };
   return { form: 'gemini', counting: 'native', path: () => `${model}:generateContent` };
 }
@@ -49,7 +33,7 @@ export const gemini: UpstreamVendor = {
   dialects: ['gemini-generate-content'],
   optionalDialects: [],
   offers: [],
-  locate,
+  locate: locateGenerateContent,
   services: { images: imagesOf },
   modelKinds,
   credentialHeaders: (apiKey) => ({ 'x-goog-api-key': apiKey }),

@@ -1,10 +1,12 @@
 import { groqAudio, vllmAudio, whisperCppAudio } from '../audio-service.ts';
 import type { ServerPreset } from '../upstream-vendor.ts';
+import { chatAt, messagesAt } from './dialect-addresses.ts';
+import { servicePresets } from './service-presets.ts';
 
 /**
- * Known servers and services, and their differences from the usual server (server-traits.ts). The operator sets
- * differences that depend on the model. Sources: each server's documentation of its chat completions in 2026, and
- * public issues that quote its refusals.
+ * Known servers and services (service-presets.ts has more), and their differences from the usual server
+ * (server-traits.ts). The operator sets differences that depend on the model. Sources: each server's documentation of
+ * its chat completions in 2026, and public issues that quote its refusals.
  */
 export const serverPresets: Readonly<Record<string, ServerPreset>> = {
   /**
@@ -67,12 +69,14 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
     },
   },
   /**
-   * api-docs.deepseek.com: thinking is on unless a field switches it off, it has these three efforts, and answers may
-   * be JSON but without a schema. A tool loop must return the thoughts (earendil-works/pi#3636), and no call can be
-   * forced while it thinks (XiaomiMiMo/MiMo-Code#2068).
+   * api-docs.deepseek.com: it takes Messages too, ignores betas and `mcp_servers` there, and bills unknown names of
+   * Claude as models of its own. In chats, thinking is on unless a field switches it off, it has these three efforts,
+   * and answers may be JSON but without a schema. A tool loop must return the thoughts (earendil-works/pi#3636), and no
+   * call can be forced while it thinks (XiaomiMiMo/MiMo-Code#2068).
    */
   deepseek: {
     baseUrl: 'https://api.deepseek.com',
+    addresses: [chatAt(''), messagesAt('/anthropic/v1')],
     quirks: {
       reasoning: 'effort',
       efforts: ['low', 'high', 'max'],
@@ -107,6 +111,7 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
   /** docs.perplexity.ai: structured outputs are a schema without a name, and every answer searches the web. */
   perplexity: {
     baseUrl: 'https://api.perplexity.ai',
+    listsModels: false,
     quirks: { streamOptions: false, acceptsLogprobs: false, fetchesUrls: true, forcedToolChoice: false, ownSpellings: true },
   },
   /** docs.together.ai: `top_k`, addresses of images. */
@@ -135,4 +140,5 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
   speaches: { quirks: {} },
   /** remsky/Kokoro-FastAPI: only speech, with voices of its own, which can be mixed: `af_bella+af_sky`. */
   kokoro: { quirks: { audio: { transcriptions: '', translations: '' } } },
+  ...servicePresets,
 };

@@ -7,7 +7,7 @@ import { compileHeaderList } from '../../../platform/http/header-list.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { spliceJson } from '../../../platform/json/json-edits.ts';
 import { identityHeaders } from '../../../upstreams/header-lists.ts';
-import type { Target } from '../routing/target.ts';
+import { locateAt, type Target } from '../routing/target.ts';
 
 /** Joins the values of two names of one header, each value once. */
 function joinValues(first: string | undefined, second: string): string {
@@ -81,12 +81,12 @@ export function prepareRequest(options: {
   const { dialect, request, bytes, facts, target, framing } = options;
   const { upstream, upstreamModel } = target;
   const route = { dialect: dialect.id, operation: request.operation, upstreamModel };
-  const path = upstream.vendor.locate(framing === undefined ? route : { ...route, framing });
+  const path = locateAt(upstream, framing === undefined ? route : { ...route, framing });
   if (path === undefined) return undefined;
   const { acceptsStreamOptions, takesOwnSpellings } = upstream;
   const fit = { requestedModel: facts.requestedModel, upstreamModel, acceptsStreamOptions, takesOwnSpellings };
   return {
-    path: upstream.basePath + path,
+    path,
     method: 'POST',
     headers: createUpstreamHeaders(request, target, { client: dialect.id, upstream: dialect.id }, framing),
     body: spliceJson(bytes, dialect.editRequest(request, bytes, fit)),

@@ -4,7 +4,8 @@ import type { ModelKind } from '../../../inference/interfaces.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../../platform/http/upstream-client.ts';
 import type { UpstreamServices } from '../../../upstreams/upstream-services.ts';
-import type { UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
+import type { BasePaths } from '../../../upstreams/fit-to-preset.ts';
+import type { UpstreamRoute, UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
 import type { GatewayTimeouts } from '../../settings/limits.ts';
 import type { HealthSubject } from '../health/health.ts';
 import type { TargetConditions } from './conditions.ts';
@@ -20,6 +21,8 @@ export type Upstream = {
   readonly origin: string;
   /** Path part of the base address, without a trailing slash. */
   readonly basePath: string;
+  /** Path parts of dialects that have another base address. Absent: none has. */
+  readonly basePaths?: BasePaths['basePaths'];
   readonly apiKey: string | undefined;
   readonly dialects: readonly DialectId[];
   /** Whether a client header passes, besides the vendor's own list. */
@@ -51,6 +54,12 @@ export type Upstream = {
   readonly proofOrigin: string;
   readonly client: UpstreamClient;
 };
+
+/** Returns the path and query of a route at an upstream. Undefined if it has no such route. */
+export function locateAt(upstream: Pick<Upstream, 'vendor' | 'basePath' | 'basePaths'>, route: UpstreamRoute): string | undefined {
+  const path = upstream.vendor.locate(route);
+  return path === undefined ? undefined : (upstream.basePaths?.[route.dialect] ?? upstream.basePath) + path;
+}
 
 /** An upstream and the model's name there. */
 export type Target = {

@@ -18,7 +18,7 @@ import { passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import { digestRequest } from '../../attempts/health/attempt.ts';
-import type { Target } from '../../attempts/routing/target.ts';
+import { locateAt, type Target } from '../../attempts/routing/target.ts';
 import { translationHeaders } from '../../replies/write-reply.ts';
 import { createErrorReader } from '../shared/read-error-answer.ts';
 import { lacksVerdicts, type PreparedModeration } from './moderation-job.ts';
@@ -87,7 +87,7 @@ function planJudgement(call: Parameters<typeof createJudgeJob>[0], target: Targe
     notes: createTranslationNotes({ ...dialect.codec.fieldNames, turns: 'input' }, true),
   };
   const encoded = dialect.codec.encodeRequest(writeJudgement(moderation.inputs, purchase.requestedModel), fit);
-  const path = upstream.vendor.locate({ dialect: dialect.id, operation: 'generate', upstreamModel });
+  const path = locateAt(upstream, { dialect: dialect.id, operation: 'generate', upstreamModel });
   if (path === undefined) throw new Error(`${upstream.vendor.id} has the dialect ${dialect.id} without a route for it`);
   const headers = createUpstreamHeaders(
     { operation: 'generate', body: {}, headers: own },
@@ -99,7 +99,7 @@ function planJudgement(call: Parameters<typeof createJudgeJob>[0], target: Targe
   return {
     kind: 'exchange',
     upstreamRequest: {
-      path: upstream.basePath + path,
+      path,
       method: 'POST',
       headers: { ...headers, ...encoded.headers },
       body: Buffer.from(JSON.stringify(encoded.body)),

@@ -18,7 +18,7 @@ import { type DocumentReader, readDocuments } from './read-documents.ts';
 import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
 import type { ProofVault } from '../proofs/proof-vault.ts';
 import type { StopSequences } from '../../../attempts/routing/routing-table.ts';
-import type { Target } from '../../../attempts/routing/target.ts';
+import { locateAt, type Target } from '../../../attempts/routing/target.ts';
 import { type FetchMedia, inlineMedia } from './inline-media.ts';
 import { asksForStrict } from '../../shared/asks-for-strict.ts';
 import { restoreProofs } from './turn-proofs.ts';
@@ -204,10 +204,10 @@ export function addressRequest(
   // A translated compaction is an ordinary request for a reply.
   const operation = request.operation === 'compact' ? 'generate' : request.operation;
   const route = { dialect: upstream.id, operation, upstreamModel: target.upstreamModel, ...upstreamFraming };
-  const path = target.upstream.vendor.locate(route);
+  const path = locateAt(target.upstream, route);
   if (path === undefined) return undefined;
   return {
-    path: target.upstream.basePath + path,
+    path,
     method: 'POST',
     headers: joinHeaders(
       createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import { upstreamVendors } from '../../src/upstreams/registry.ts';
 import { call, type Answer } from '../support/http.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
 import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { type PresetService, startPresetService } from './preset-service.ts';
 
 /** Requests of Mistral's and Perplexity's clients that OpenAI refuses. */
 const spoken: Readonly<Record<string, object>> = {
@@ -33,9 +36,17 @@ const spoken: Readonly<Record<string, object>> = {
 
 const bare = [/"tool_calls":\[\{"id":"call_1","function"/, /"image_url":"https/, /"json_schema":\{"schema"/];
 
-describe('spellings of one service', () => {
+/** The presets of services that serve each dialect at an address of its own. */
+const placed = Object.entries(upstreamVendors['openai-compatible'].presets ?? {}).filter(([, { addresses }]) => addresses !== undefined);
+
+/** The key that Weir has for these services. */
+const serviceKey = 'sk-service-0123456789abcdef';
+
+describe('presets', () => {
   let running: SimulatedWeir;
+  let service: PresetService;
   before(async () => {
+    service = await startPresetService(() => running.simulator.addresses, upstreamKey);
     running = await startSimulatedGateway({
       upstreams: ({ openai }) => ({
         mistral: {
@@ -52,8 +63,21 @@ describe('spellings of one service', () => {
           apiKey: upstreamKey,
           forwardHeaders: ['x-simulator-*'],
         },
+        ...Object.fromEntries(
+          placed.map(([preset]) => [
+            preset,
+            { vendor: 'openai-compatible', preset, baseUrl: `${service.address}/${preset}`, apiKey: serviceKey, discoverModels: false },
+          ]),
+        ),
       }),
       models: {
+        ...Object.fromEntries(
+          placed.flatMap(([preset, { addresses = [] }]) =>
+            chatInterfaces
+              .filter(({ dialect }) => addresses.some((address) => address.dialect === dialect))
+              .map(({ dialect, model }) => [`${preset}-${dialect}`, { targets: [{ upstream: preset, model }] }]),
+          ),
+        ),
         mistral: { targets: [{ upstream: 'mistral', model: 'gpt-4.1' }] },
         perplexity: { targets: [{ upstream: 'perplexity', model: 'gpt-4.1' }] },
         strict: { targets: [{ upstream: 'openai', model: 'gpt-4.1' }] },
@@ -62,7 +86,32 @@ describe('spellings of one service', () => {
       config: { structuredOutput: { check: 'off' } },
     });
   });
-  after(() => running[Symbol.asyncDispose]());
+  after(async () => {
+    await running[Symbol.asyncDispose]();
+    await service.close();
+  });
+
+  for (const [preset, { addresses = [] }] of placed) {
+    for (const { dialect, path, keyHeader = dialect === 'anthropic-messages' ? 'x-api-key' : 'authorization' } of addresses) {
+      test(`${preset}: a call in ${dialect} passes through below ${path === '' ? 'the root' : path}, with the key in ${keyHeader}`, async () => {
+        const api = chatInterfaces.find((each) => each.dialect === dialect);
+        assert.ok(api);
+        const model = `${preset}-${dialect}`;
+        const body = api.body(model, `Hello, ${model}`, false);
+        const answer = await call(`${running.weir.gatewayUrl}${api.path(model, false)}`, {
+          headers: { ...api.headers, 'content-type': 'application/json', authorization: `Bearer ${running.weir.apiKey}` },
+          body: JSON.stringify(body),
+        });
+        assert.equal(answer.status, 200, answer.text);
+        assert.equal(answer.headers['x-gateway-warning'], undefined, 'nothing was translated');
+        const request = service.received().findLast((one) => one.body.includes(`Hello, ${model}`));
+        assert.ok(request);
+        assert.ok(request.url.startsWith(`/${preset}${path}/`), request.url);
+        assert.equal(request.headers[keyHeader], keyHeader === 'authorization' ? `Bearer ${serviceKey}` : serviceKey);
+        assert.equal(request.body, JSON.stringify(body).replace(`"model":"${model}"`, `"model":"${api.model}"`));
+      });
+    }
+  }
 
   async function ask(model: string, body: object): Promise<{ readonly answer: Answer; readonly received: string }> {
     const tag = `${model} ${Math.random()}`;
