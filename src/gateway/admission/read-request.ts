@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
+import { freeTogether } from '../../platform/http/body-memory.ts';
 import { BodyError, contentCodings, decodeBody, readBody } from '../../platform/http/read-body.ts';
 import { indexJson, indexJsonInSlices } from '../../platform/json/index-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
@@ -122,6 +123,7 @@ function requireJsonType(contentType: string | undefined): void {
 function readSmallBody(bytes: Buffer, limits: GatewayLimits): JsonValue {
   try {
     const index = indexJson(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
+    freeTogether(bytes, index.memory);
     return lazyObject(index) ?? index.materialize(0);
   } catch (error) {
     throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
@@ -135,6 +137,7 @@ async function readLargeBody(bytes: Buffer, limits: GatewayLimits): Promise<Json
   try {
     const slices = new WorkSlices();
     const index = await indexJsonInSlices(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax }, { slices });
+    freeTogether(bytes, index.memory);
     return (await lazyObjectInSlices(index, { slices })) ?? index.materialize(0);
   } catch (error) {
     throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;

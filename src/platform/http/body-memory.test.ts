@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { BytePieces } from '../byte-pieces.ts';
-import { freeMemory, freePiece, lendMemory, ownMemory } from './body-memory.ts';
+import { freeMemory, freePiece, freeTogether, lendMemory, ownMemory } from './body-memory.ts';
 
 const kib = 1024;
 const canFree = 'transfer' in ArrayBuffer.prototype;
@@ -57,6 +57,25 @@ describe('memory of bodies', { skip }, () => {
     const shared = Buffer.allocUnsafeSlow(2 * kib).subarray(0, kib);
     freePiece(shared);
     assert.equal(shared.length, kib);
+  });
+
+  test('memory that belongs to a body is freed with it, and not while it is lent', () => {
+    const bytes = ownMemory(Buffer.allocUnsafeSlow(64 * kib));
+    const nodes = new Int32Array(1000);
+    freeTogether(bytes, nodes.buffer);
+    const giveBack = lendMemory(bytes);
+    freeMemory(bytes);
+    assert.equal(nodes.length, 1000);
+    giveBack?.();
+    assert.equal(nodes.length, 0);
+  });
+
+  test('memory that belongs to an unregistered body stays', () => {
+    const nodes = new Int32Array(1000);
+    const bytes = Buffer.allocUnsafeSlow(64 * kib);
+    freeTogether(bytes, nodes.buffer);
+    freeMemory(bytes);
+    assert.equal(nodes.length, 1000);
   });
 
   test('freed memory is no longer counted', () => {

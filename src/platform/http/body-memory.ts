@@ -8,7 +8,7 @@ import { type Bytes, piecesOf } from '../byte-pieces.ts';
  * a connection sends it, it is lent, and is freed at the end of that. A view of freed memory has the length 0, so a
  * late reader can never see the bytes of another call.
  */
-type Lease = { borrowers: number; isFree: boolean };
+type Lease = { borrowers: number; isFree: boolean; readonly companions: ArrayBufferLike[] };
 
 const leases = new WeakMap<ArrayBufferLike, Lease>();
 
@@ -18,8 +18,13 @@ const smallestBytes = 32 * 1024;
 /** Registers the memory of a body, if the body has it for itself. Nothing else may use it, now or later. */
 export function ownMemory(bytes: Buffer): Buffer {
   const { buffer } = bytes;
-  if (bytes.length > smallestBytes && isWhole(bytes)) leases.set(buffer, { borrowers: 0, isFree: false });
+  if (bytes.length > smallestBytes && isWhole(bytes)) leases.set(buffer, { borrowers: 0, isFree: false, companions: [] });
   return bytes;
+}
+
+/** Frees other memory together with that of a registered body, such as its index. Nothing uses it without the body. */
+export function freeTogether(body: Buffer, other: ArrayBufferLike): void {
+  leases.get(body.buffer)?.companions.push(other);
 }
 
 /**
@@ -68,7 +73,9 @@ function isWhole({ buffer, length }: Buffer): boolean {
 const canFree = 'transfer' in ArrayBuffer.prototype;
 
 function discard(buffer: ArrayBufferLike): void {
+  const companions = leases.get(buffer)?.companions;
   leases.delete(buffer);
+  if (companions !== undefined) for (const companion of companions) discard(companion);
   // Moving the memory to a new buffer without bytes frees it.
   if (canFree && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }

@@ -43,6 +43,11 @@ export class JsonIndex {
     this.#nodes = nodes;
   }
 
+  /** The memory of the nodes. If it is freed, nothing may read the index any more; a late reader finds nothing. */
+  get memory(): ArrayBufferLike {
+    return this.#nodes.buffer;
+  }
+
   /** One of `jsonKind`. */
   kind(node: number): number {
     return (this.#nodes[node * jsonNodeInts] ?? 0) & kindMask;

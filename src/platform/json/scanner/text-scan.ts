@@ -15,7 +15,7 @@ export class TextScan {
   readonly #windowBytes: number;
   /** The position of the scan. */
   #at = 0;
-  #nodes = new Int32Array(0);
+  #nodes: Int32Array<ArrayBuffer> = new Int32Array(0);
   #count = 0;
   /** Larger than usual while a key or a number is longer than a window. */
   #window: number;
@@ -68,9 +68,9 @@ export class TextScan {
     if (before === 0) this.#nodes = from.slice();
     else {
       if (count * jsonNodeInts > this.#nodes.length) {
-        const longer = new Int32Array(Math.max(count * jsonNodeInts, this.#nodes.length * 2));
-        longer.set(this.#nodes);
-        this.#nodes = longer;
+        const longer = Math.max(count * jsonNodeInts, this.#nodes.length * 2);
+        // Mostly grows the memory in place. The memory before it would wait for the collector.
+        this.#nodes = new Int32Array(this.#nodes.buffer.transfer(longer * Int32Array.BYTES_PER_ELEMENT));
       }
       this.#nodes.set(from, before * jsonNodeInts);
     }
