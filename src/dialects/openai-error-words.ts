@@ -31,4 +31,5 @@ export const commonVendorCodes: Partial<Record<ErrorCode, string | null>> = {
   route_not_found: null,
   insufficient_credit: 'insufficient_quota',
   spend_limit_reached: 'insufficient_quota',
+  upstream_content_filtered: 'content_filter',
 };

@@ -1,4 +1,5 @@
 import { type ErrorCode, GatewayError } from '../inference/gateway-error.ts';
+import { readFilterRefusal } from './content-filter.ts';
 import { readContextOverflow, type ContextOverflow } from './read-context-overflow.ts';
 
 /** An upstream's error answer, in any dialect. */
@@ -83,6 +84,7 @@ const defaultWords: Partial<Record<ErrorCode, string>> = {
   request_too_large: 'The request is larger than the upstream of this model accepts.',
   upstream_permission_denied: 'The upstream of this model does not permit this request.',
   upstream_refused_request: 'The upstream of this model refused the request without giving a reason.',
+  upstream_content_filtered: 'The content filter of the upstream of this model refused the request.',
 };
 
 /** Names of the operator's account, and anything like a key. The gateway removes the key itself elsewhere. */
@@ -109,6 +111,13 @@ export function createUpstreamError(code: ErrorCode, error: UpstreamError, detai
     // A redirect is not the model server's failure. Everything else counts like its 500.
     ...(code === 'upstream_error' ? { status: status >= 300 && status < 400 ? 502 : 500 } : {}),
   });
+}
+
+/** The error of a request that the content filter of a service refused. Undefined for all others. */
+export function createFilterError(body: unknown, error: UpstreamError): GatewayError | undefined {
+  const found = readFilterRefusal(body);
+  if (found === undefined) return undefined;
+  return createUpstreamError('upstream_content_filtered', found === '' ? error : { ...error, words: [...error.words, found] });
 }
 
 /** Statuses with which servers report that a request is too long; 200 is that of an error within a stream. */

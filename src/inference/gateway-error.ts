@@ -33,6 +33,7 @@ export const errorCodes = {
   no_suitable_target: { status: 400, class: 'invalid_request' },
   context_length_exceeded: { status: 400, class: 'invalid_request' },
   upstream_refused_request: { status: 400, class: 'invalid_request' },
+  upstream_content_filtered: { status: 400, class: 'invalid_request' },
   invalid_url: { status: 400, class: 'invalid_request' },
   invalid_host: { status: 400, class: 'invalid_request' },
   expired_api_key: { status: 401, class: 'authentication' },

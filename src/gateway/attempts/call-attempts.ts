@@ -239,7 +239,8 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     const hasClientLeft = this.#sink.isGone;
     const { clock, random } = this.#services;
     const advice = readRetryAdvice(headers, clock.nowMs());
-    const failedAttempt = { error, upstreamStatus, upstreamWords, ...advice, attempt, isDelivered: false, hasClientLeft };
+    const mayPassFilter = this.#call.settings.retries.contentFilter === 'other-upstream';
+    const failedAttempt = { error, upstreamStatus, upstreamWords, ...advice, attempt, isDelivered: false, hasClientLeft, mayPassFilter };
     const decision = decideRetry(failedAttempt, random);
     ticket.end(decision.verdict);
     if (!decision.retry || !mayGoOn) return this.#answerBetter(failure, decision);

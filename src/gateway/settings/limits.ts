@@ -22,6 +22,8 @@ export type RetrySettings = {
   readonly avoidFailing: boolean;
   /** How long a stream's opening events and headers are held at most, so that another attempt can answer instead. */
   readonly holdOpeningMs: number;
+  /** Whether another upstream may answer a request that the content filter of one refused. */
+  readonly contentFilter: 'stop' | 'other-upstream';
 };
 
 export type GatewayLimits = {
@@ -50,7 +52,7 @@ export const defaultTimeouts: GatewayTimeouts = {
   heartbeatMs: 15 * second,
 };
 
-export const defaultRetries: RetrySettings = { attemptsMax: 3, avoidFailing: true, holdOpeningMs: second };
+export const defaultRetries: RetrySettings = { attemptsMax: 3, avoidFailing: true, holdOpeningMs: second, contentFilter: 'stop' };
 
 export const defaultLimits: GatewayLimits = {
   requestBytesMax: 32 * mebibyte,

@@ -255,6 +255,13 @@ export const configSchema = Type.Object(
                 'Whether targets that keep failing, limit the rate of calls or refuse the credential come after all others until they recover. If all targets fail, they are called nevertheless. With false, the order never changes.',
             }),
           ),
+          contentFilter: Type.Optional(
+            Type.Enum(['stop', 'other-upstream'], {
+              default: defaultRetries.contentFilter,
+              description:
+                'What follows when the content filter of an upstream refuses a request. stop: the client gets the refusal, because the filter may be the policy of the company; other-upstream: the next target with another upstream is called.',
+            }),
+          ),
           holdOpeningMs: Type.Optional(
             Type.Integer({
               minimum: 0,

@@ -6,6 +6,7 @@ import { errorStatusOf, isOutOfCredit } from '../../error-status.ts';
 import type { ContextOverflow } from '../../read-context-overflow.ts';
 import {
   classifyStatus,
+  createFilterError,
   createOverflowError,
   createUpstreamError,
   messageCharactersMax,
@@ -95,5 +96,7 @@ export function decodeError({ status, body, retryAfterSeconds }: UpstreamErrorRe
     retryAfterSeconds,
   };
   const shown = { ...upstreamError, message: cutMessage(upstreamError.message) };
-  return createOverflowError(shown, readCounts(error)) ?? createUpstreamError(classify(upstreamError), shown);
+  return (
+    createOverflowError(shown, readCounts(error)) ?? createFilterError(body, shown) ?? createUpstreamError(classify(upstreamError), shown)
+  );
 }

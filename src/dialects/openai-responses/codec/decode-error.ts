@@ -5,6 +5,7 @@ import type { UpstreamErrorReply } from '../../chat-codec.ts';
 import { isOutOfCredit } from '../../error-status.ts';
 import {
   classifyStatus,
+  createFilterError,
   createOverflowError,
   createUpstreamError,
   isKeyProblem,
@@ -62,5 +63,5 @@ export function decodeError({ status, body, retryAfterSeconds }: UpstreamErrorRe
     words: [code, type].flatMap((word) => filledText(word) ?? []),
     retryAfterSeconds,
   };
-  return createOverflowError(error) ?? createUpstreamError(classify(error), error);
+  return createOverflowError(error) ?? createFilterError({ error: source }, error) ?? createUpstreamError(classify(error), error);
 }

@@ -1,5 +1,6 @@
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
-import { GatewayError } from '../../../inference/gateway-error.ts';
+import { readFilterRefusal } from '../../../dialects/content-filter.ts';
+import { GatewayError, type GatewayErrorOptions } from '../../../inference/gateway-error.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import { membersOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonValue } from '../../../platform/json/json-value.ts';
@@ -217,7 +218,7 @@ export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { sta
     }
     const reworded = context.relay.readError({ status, headers, body: parsed });
     if (reworded !== undefined) return fail(reworded);
-    const own = new GatewayError('upstream_error', `the model service answered ${status}`, advice);
+    const own = describeRefusal(parsed, status, advice);
     const answer = (instead?: GatewayError): void => {
       const error = instead ?? own;
       observer.settled({ end: 'failed', complete: false, error });
@@ -232,6 +233,17 @@ export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { sta
     endWhenLeft: 'failed',
     refusal,
     complete,
+  });
+}
+
+/** The error of an answer whose body is passed on. The client does not see it, but the books and the retries do. */
+function describeRefusal(parsed: JsonValue, status: number, advice: GatewayErrorOptions): GatewayError {
+  const found = readFilterRefusal(parsed);
+  const message = `the model service answered ${status}`;
+  if (found === undefined) return new GatewayError('upstream_error', message, advice);
+  return new GatewayError('upstream_content_filtered', message, {
+    ...advice,
+    internal: `its content filter refused the request (${found})`,
   });
 }
 

@@ -57,6 +57,12 @@ const table: readonly (readonly [name: string, failed: FailedAttempt, decision: 
     failure('upstream_credentials_rejected', { upstreamStatus: 400 }),
     'credential: other-credential 0 ms, cost 5',
   ],
+  ['a refusal of a content filter', failure('upstream_content_filtered', { upstreamStatus: 400 }), 'answered: none'],
+  [
+    'a refusal of a content filter, if the operator lets others answer',
+    failure('upstream_content_filtered', { upstreamStatus: 400, mayPassFilter: true }),
+    'answered: other-upstream 0 ms, cost 5',
+  ],
   ['a 403', answer(403), 'model: other-credential 0 ms, cost 5'],
   ['a 403 about something stored', answer(403, { upstreamWords: ' CachedContent not found (or permission denied)' }), 'answered: none'],
   [

@@ -5,15 +5,17 @@ import type { AttemptVerdict, FailureCause, HealthSubject } from '../health/heal
  * The kind of a failure. `answered`: the upstream did its work, or the fault is in the request, and another target
  * would give the same answer. `own`: the gateway's own error, which says nothing about an upstream. `timed-out`: a time
  * limit of the gateway expired. `credential-rejected`: the upstream accepts the credential for nothing.
- * `model-refused`: it does not accept the credential for this model, or for this request's cost.
+ * `model-refused`: it does not accept the credential for this model, or for this request's cost. `filtered`: its filter
+ * refused the content, which is often the policy of the operator's company.
  */
-type FailureKind = 'answered' | 'own' | 'failed' | 'timed-out' | 'rate-limited' | 'credential-rejected' | 'model-refused';
+type FailureKind = 'answered' | 'filtered' | 'own' | 'failed' | 'timed-out' | 'rate-limited' | 'credential-rejected' | 'model-refused';
 
 /** The codes of failures at an upstream. All others are the gateway's own. */
 const kindByCode: Readonly<Partial<Record<ErrorCode, FailureKind>>> = {
   context_length_exceeded: 'answered',
   request_too_large: 'answered',
   upstream_refused_request: 'answered',
+  upstream_content_filtered: 'filtered',
   upstream_model_not_found: 'answered',
   // The model's answer is too large. A second one would be paid again.
   upstream_reply_too_large: 'answered',
@@ -97,6 +99,8 @@ export type FailedAttempt = {
   /** Whether the client received any of the reply. */
   readonly isDelivered: boolean;
   readonly hasClientLeft: boolean;
+  /** Whether the operator lets another upstream answer what a content filter refused. Absent: no. */
+  readonly mayPassFilter?: boolean;
 };
 
 /** The targets that a retry may use: any, untried ones first; or only targets that differ in what failed. */
@@ -121,6 +125,7 @@ export type RetryDecision =
 
 const verdicts: Readonly<Record<Exclude<FailureKind, 'rate-limited' | 'failed' | 'timed-out'>, AttemptVerdict>> = {
   answered: { type: 'answered' },
+  filtered: { type: 'answered' },
   own: { type: 'unknown' },
   'credential-rejected': { type: 'rejected', reach: 'credential' },
   'model-refused': { type: 'rejected', reach: 'model' },
@@ -170,6 +175,7 @@ function causeOf({ code }: GatewayError, upstreamStatus: number | undefined): Fa
 
 function reachOf(kind: FailureKind, namedMs: number | undefined, failure: FailedAttempt): RetryReach | undefined {
   if (failure.isDelivered || failure.hasClientLeft || failure.attempt >= attemptsMax) return undefined;
+  if (kind === 'filtered') return failure.mayPassFilter === true ? 'other-upstream' : undefined;
   const reach = reaches[kind];
   if (reach === undefined) return undefined;
   // The upstream speaks for itself, and not for others.
@@ -178,7 +184,7 @@ function reachOf(kind: FailureKind, namedMs: number | undefined, failure: Failed
 }
 
 function waitMsOf(kind: FailureKind, namedMs: number | undefined, attempt: number, random: () => number): number {
-  if (kind === 'credential-rejected' || kind === 'model-refused') return 0;
+  if (kind === 'credential-rejected' || kind === 'model-refused' || kind === 'filtered') return 0;
   if (namedMs !== undefined && namedMs <= namedWaitMsMax) return namedMs;
   const firstMs = kind === 'rate-limited' ? rateLimitWaitMs : errorWaitMs;
   return random() * Math.min(waitMsMax, firstMs * 2 ** (attempt - 1));
