@@ -1,4 +1,4 @@
-// The keys of open objects, as 64-bit hashes, to find those that occur twice. Equal hashes are taken for equal keys: the
+// The keys of open objects, as 64-bit marks, to find those that occur twice. Equal marks are taken for equal keys: the
 // text is then not clean, and is compared byte by byte elsewhere.
 
 import { HASHES, OPEN_KEYS, SCRATCH, STACK, TABLE } from './memory';
@@ -51,8 +51,8 @@ export function closeKeys(top: usize): void {
 /** Adds a key of the innermost object. False if it has that key already, or has too many. */
 export function isNewKey(from: usize, to: usize, top: usize, flags: i32): bool {
   let hash: u64;
-  if ((flags & 8) == 0) hash = hashOf(from, to - from);
-  else hash = hashOf(SCRATCH, unescape(from, to));
+  if ((flags & 8) == 0) hash = markOf(from, to - from);
+  else hash = markOf(SCRATCH, unescape(from, to));
   if (hash == 0) hash = 1;
   const entry = entryOf(top);
   const first = <usize>load<u32>(entry);
@@ -74,9 +74,10 @@ export function isNewKey(from: usize, to: usize, top: usize, flags: i32): bool {
 }
 
 /** The table has the keys of all large objects; the serial number makes those of each different. */
-function addToTable(hash: u64, serial: u64): bool {
+function addToTable(mark: u64, serial: u64): bool {
   if (used * 2 >= slots && !grow()) return false;
-  let own = hash ^ (serial * 0x9e3779b97f4a7c15);
+  store<u64>(SCRATCH, mark);
+  let own = hashOf(SCRATCH, 8) ^ (serial * 0x9e3779b97f4a7c15);
   if (own == 0) own = 1;
   if (!insert(own)) return false;
   used++;
@@ -121,6 +122,22 @@ function grow(): bool {
     if (own != 0) insert(own);
   }
   return true;
+}
+
+/**
+ * Stands for a key in the list of a small object, where most objects end: SipHash takes longer than the rest of a key.
+ * Equal keys have equal marks. Clients may find different keys with one mark, and gain nothing: the text is compared
+ * byte by byte then. In the table of large objects the hash of the mark is the place.
+ */
+@inline
+function markOf(from: usize, length: usize): u64 {
+  if (length > 16) return hashOf(from, length);
+  let word = load<u64>(from);
+  if (length < 8) word &= (<u64>1 << (<u64>length * 8)) - 1;
+  let mark = (word ^ key0) * 0x9e3779b97f4a7c15;
+  mark ^= mark >> 32;
+  if (length > 8) mark ^= (load<u64>(from + length - 8) + length) * 0xbf58476d1ce4e5b9;
+  return mark;
 }
 
 /** SipHash-1-3 (github.com/veorq/SipHash). Reads at most 8 bytes beyond the last. */
