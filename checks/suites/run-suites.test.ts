@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -51,6 +51,25 @@ describe('suites that share a process', { concurrency: 3 }, () => {
     assert.equal(code, 1);
     assert.match(printed, /✖ fails/);
     assert.match(printed, /^tests 2, pass 1, fail 1/m);
+    assert.match(printed, /WEIR_PROPERTY_SEED=\d+/, 'its properties can be drawn again');
+  });
+
+  test('a suite that blocks its process is killed, and the programs that it started end with it', async () => {
+    const blocks = `import { spawn } from 'node:child_process';
+      test('blocks', () => { console.log('started ' + spawn('sleep', ['1000'], { stdio: 'ignore' }).pid); for (;;); });`;
+    const { code, printed } = await run({ a: blocks }, 2000);
+    assert.equal(code, 1, printed);
+    const pid = /started (\d+)/.exec(printed)?.[1] ?? assert.fail(printed);
+    const isRunning = (): boolean => {
+      try {
+        // A killed process remains as a zombie until its new parent has noticed.
+        return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+      } catch {
+        return false;
+      }
+    };
+    for (const endMs = Date.now() + 10_000; isRunning() && Date.now() < endMs;) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(isRunning(), false);
   });
 
   for (const [what, text, limitMs] of [

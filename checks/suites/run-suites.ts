@@ -32,6 +32,9 @@ const suiteLimitMs = 2 * limitMs;
 const endsWithinMs = 60_000;
 /** A file to which the output of all suites is appended, for the reliability card (conformance/card). */
 const report = process.env.WEIR_SUITE_REPORT;
+/** All processes of a run draw their properties with one seed (checks/property-seed.ts), which a failure names. */
+const askedSeed = process.env.WEIR_PROPERTY_SEED ?? '20261122';
+const seed = askedSeed === 'random' ? String(Math.floor(Math.random() * 2 ** 31)) : askedSeed;
 const worker = join(import.meta.dirname, 'suite-worker.ts');
 
 const found = globSync(positionals, { cwd: root }).toSorted();
@@ -45,13 +48,34 @@ const totals = new Map<string, number>();
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
+const running = new Set<ChildProcess>();
+
+/** Ends a process with the programs that its suites started and that are not daemons. */
+function kill({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of them have ended.
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => {
+    for (const child of running) kill(child);
+    process.exit(1);
+  });
+
 type Started = { readonly child: ChildProcess; readonly closed: Promise<unknown>; readonly printed: () => string };
 
 function start(): Started {
   const before = ['property-seed.ts', 'suites/lighten-runner.ts', 'suites/bundled-threads.ts'];
   const imports = before.flatMap((file) => ['--import', `./checks/${file}`]);
   const options = [...imports, '--test-reporter=spec', `--test-timeout=${limitMs}`];
-  const child = spawn(process.execPath, [...options, worker], { cwd: root, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const env = { ...process.env, WEIR_PROPERTY_SEED: seed };
+  // A group of its own: programs that a killed suite started end with it.
+  const child = spawn(process.execPath, [...options, worker], { cwd: root, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true, env });
+  running.add(child);
+  child.once('close', () => running.delete(child));
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (printed += text));
   return { child, closed: once(child, 'close'), printed: () => printed };
@@ -73,7 +97,7 @@ function processorSeconds(pid: number | undefined): number {
 /** Runs a suite. Returns false if the process ended before the suite did, whatever the exit code. */
 async function runSuite({ child, closed }: Started, file: string): Promise<boolean> {
   const [startedAtMs, spent] = [performance.now(), processorSeconds(child.pid)];
-  const late = setTimeout(() => child.kill('SIGKILL'), suiteLimitMs);
+  const late = setTimeout(() => kill(child), suiteLimitMs);
   child.send(resolve(root, file));
   const hasEnded = await Promise.race([once(child, 'message').then(() => true), closed.then(() => false)]);
   clearTimeout(late);
@@ -86,7 +110,7 @@ async function runSuite({ child, closed }: Started, file: string): Promise<boole
 
 /** Asks a process to end, and notes which of its suites failed. If none of them is to blame, all of them are. */
 async function end({ child, closed, printed }: Started, suites: readonly string[]): Promise<void> {
-  const late = setTimeout(() => child.kill('SIGKILL'), endsWithinMs);
+  const late = setTimeout(() => kill(child), endsWithinMs);
   if (child.connected) child.send('');
   await closed;
   clearTimeout(late);
@@ -99,7 +123,7 @@ async function end({ child, closed, printed }: Started, suites: readonly string[
   for (const file of guilty.length > 0 ? guilty : suites) failed.add(file);
   const start = printed().indexOf('✖ failing tests:');
   const ending = `the process of ${suites.at(-1)} ended with ${child.signalCode ?? String(child.exitCode)}`;
-  failures.push(`${start < 0 ? printed() : printed().slice(start)}\n${ending}`);
+  failures.push(`${start < 0 ? printed() : printed().slice(start)}\n${ending}, WEIR_PROPERTY_SEED=${seed}`);
 }
 
 /** Runs suites in one process until none is left. Starts another process if the first one dies. */

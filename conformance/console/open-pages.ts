@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
+import { isLong } from '../support/scale.ts';
 import { findChromium } from './find-chromium.ts';
 
 const chromiumPath = findChromium();
@@ -29,9 +30,33 @@ export type Pages = AsyncDisposable & {
  */
 const slower = Number(process.env['WEIR_TEST_SLOWER'] ?? 1);
 
-/** A browser at the console. Everything that goes wrong in a page is kept. */
+/** The shell without windows rounds the width of each letter up unless told, which no other browser does. */
+const browserArguments = ['--no-sandbox', '--font-render-hinting=none'];
+
+/** The browser of this process while pages are open, and their number. */
+let shared: { readonly browser: Promise<Browser>; pages: number } | undefined;
+
+/** The pages of a suite share one browser: its start takes a second of processor time. The last of them closes it. */
+async function useBrowser(executablePath: string): Promise<{ readonly browser: Browser; readonly leave: () => Promise<void> }> {
+  const used = (shared ??= { browser: chromium.launch({ executablePath, args: browserArguments }), pages: 0 });
+  used.pages += 1;
+  const leave = async (): Promise<void> => {
+    used.pages -= 1;
+    if (used.pages > 0) return;
+    if (shared === used) shared = undefined;
+    await (await used.browser).close();
+  };
+  try {
+    return { browser: await used.browser, leave };
+  } catch (error) {
+    shared = undefined;
+    throw error;
+  }
+}
+
+/** A person's browser at the console, with cookies of its own. Everything that goes wrong in a page is kept. */
 export async function openPages(executablePath: string, consoleUrl: string): Promise<Pages> {
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const { browser, leave } = await useBrowser(executablePath);
   const context = await browser.newContext({ baseURL: consoleUrl, viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
@@ -52,7 +77,10 @@ export async function openPages(executablePath: string, consoleUrl: string): Pro
       );
       problems.length = 0;
     },
-    [Symbol.asyncDispose]: () => browser.close(),
+    [Symbol.asyncDispose]: async () => {
+      await context.close();
+      await leave();
+    },
   };
 }
 
@@ -90,10 +118,17 @@ export async function findViolations(page: Page): Promise<readonly string[]> {
 const wide = { width: 1440, height: 900 };
 const narrow = { width: 360, height: 740 };
 
+/** Pages alternate between the themes in which they are loaded. */
+let shown = 0;
+
+const views = { light: [wide, narrow], dark: [narrow, wide] } as const;
+
 /**
- * Shows a page in both themes at both widths. It is loaded once in each theme, and once at each width; then its width
- * changes, as on a phone that is turned. To load it four times takes most of the time of the suites of pages.
- * @param check called for each theme and width with a description of them
+ * Shows a page in both themes and at both widths: light and wide, dark and narrow. Colours depend on the theme and
+ * layout on the width, so the other two find nothing more that is known; WEIR_LONG=1 shows them too, and loads the page
+ * in each theme. Loading takes most of the time: the theme changes as the menu changes it, the width as on a phone that
+ * is turned.
+ * @param check called each time with a description of theme and width
  */
 async function showInEachForm(
   { page, context }: Pages,
@@ -101,25 +136,32 @@ async function showInEachForm(
   path: string,
   check: (where: string) => Promise<void>,
 ): Promise<void> {
-  for (const [theme, ...views] of [['light', wide, narrow] as const, ['dark', narrow, wide] as const]) {
+  const themes = ['light', 'dark'] as const;
+  const first = (shown += 1) % 2 === 0 ? 'dark' : 'light';
+  for (const theme of first === 'light' ? themes : themes.toReversed()) {
     await context.addCookies([{ name: 'weir_theme', value: theme, url: consoleUrl }]);
-    for (const [index, view] of views.entries()) {
+    const isLoaded = theme === first || isLong;
+    for (const view of views[theme].slice(0, isLong ? 2 : 1)) {
       await page.setViewportSize(view);
-      if (index === 0) {
-        await page.goto(path);
-        // Behind a dialog a heading has no role.
-        await page.locator('h1').waitFor();
-        assert.equal(await page.evaluate<string>('document.documentElement.dataset.theme'), theme, 'the server writes the theme');
-        await page.waitForLoadState('networkidle');
-      } else await settle(page);
+      if (isLoaded && view === views[theme][0]) await load(page, path, theme);
+      else await change(page, theme);
       await check(`${path} at ${view.width} px in the ${theme} theme`);
     }
   }
   await page.setViewportSize(wide);
 }
 
-/** Waits until the page has been drawn at its width. */
-async function settle(page: Page): Promise<void> {
+async function load(page: Page, path: string, theme: string): Promise<void> {
+  await page.goto(path);
+  // Behind a dialog a heading has no role.
+  await page.locator('h1').waitFor();
+  assert.equal(await page.evaluate<string>('document.documentElement.dataset.theme'), theme, 'the server writes the theme');
+  await page.waitForLoadState('networkidle');
+}
+
+/** Shows the theme, and waits until the page has been drawn in it and at its width. */
+async function change(page: Page, theme: string): Promise<void> {
+  await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(undefined))))');
   await page.waitForLoadState('networkidle');
 }

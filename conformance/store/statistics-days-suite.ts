@@ -7,6 +7,7 @@ import { bucketsBetween } from '../../src/billing/statistics/buckets-between.ts'
 import type { BilledCall } from '../../src/billing/statistics/billed-call.ts';
 import type { Granularity } from '../../src/billing/statistics/granularity.ts';
 import type { StatisticsQuery } from '../../src/billing/statistics/statistics-store.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { callEntries, createEntry } from './call-entries.ts';
 import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
@@ -80,7 +81,7 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
           }
         }
       }),
-      { numRuns: 40 },
+      { numRuns: usualOrLong(12, 40) },
     );
   });
 

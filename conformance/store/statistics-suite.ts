@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import type { StatisticsQuery } from '../../src/billing/statistics/statistics-store.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { callEntries, createEntry } from './call-entries.ts';
 import { hostileNames } from './hostile-names.ts';
 import { useEngine } from './store-under-test.ts';
@@ -69,7 +70,7 @@ export function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
           assert.deepEqual(await store.queryStatistics({ ...shifted, rowsMax: 10_000 }), sumStatistics(entries, shifted));
         }
       }),
-      { numRuns: 60 },
+      { numRuns: usualOrLong(25, 60) },
     );
   });
 

@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -75,8 +75,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     '--locale=C.UTF-8',
     '--no-sync',
   ]);
+  const guard = guardServer(folder, data);
   await run(initdb, parameters, { cwd: folder });
-  const server = createServer(binaries, folder, data, settings);
+  const server = createServer({ binaries, folder, data, settings, guard });
   await server.restart();
   await server.createDatabase('weir');
   return server;
@@ -84,7 +85,29 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
 
 const startTimeoutMs = 60_000;
 
-function createServer(binaries: string, folder: string, data: string, settings: readonly string[]): PostgresServer {
+/**
+ * Waits in a process of its own for the end of this one. If it was killed, as a suite is at its limit, its server ends,
+ * and its folder is removed.
+ */
+function guardServer(folder: string, data: string): ChildProcess {
+  // The server works in its data directory: another process of the same id does not.
+  const script =
+    'cat; pid=$(head -n 1 "$2/postmaster.pid") && [ "$(readlink "/proc/$pid/cwd")" = "$2" ] && kill -QUIT "$pid" && kill -CONT "$pid"; ' +
+    'while [ -e "/proc/$pid/cwd" ] && [ "$(readlink "/proc/$pid/cwd")" = "$2" ]; do sleep 0.1; done; rm -rf "$1"';
+  const guard = spawn('sh', ['-c', script, 'sh', folder, data], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  guard.unref();
+  return guard;
+}
+
+type ServerParts = {
+  readonly binaries: string;
+  readonly folder: string;
+  readonly data: string;
+  readonly settings: readonly string[];
+  readonly guard: ChildProcess;
+};
+
+function createServer({ binaries, folder, data, settings, guard }: ServerParts): PostgresServer {
   let child: ReturnType<typeof spawn> | undefined;
   // A client in this process: to start the server's own takes longer than most statements.
   const query: PostgresServer['query'] = async (sql, { database = 'weir', role = 'owner' } = {}) => {
@@ -147,6 +170,7 @@ function createServer(binaries: string, folder: string, data: string, settings: 
       signal('SIGCONT');
       await end('SIGQUIT');
       rmSync(folder, removal);
+      guard.stdin?.end();
     },
   };
 }
