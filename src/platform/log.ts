@@ -7,7 +7,18 @@ export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error'>;
 export type LogDestination = DestinationStream;
 
 /** Member names whose values are never written, at any of the depths that our own log calls use. */
-const redactedNames = ['authorization', 'apiKey', 'apiKeys', 'secret', 'token', 'key', 'password', 'x-api-key', 'x-goog-api-key'];
+const redactedNames = [
+  'authorization',
+  'apiKey',
+  'apiKeys',
+  'secret',
+  'token',
+  'key',
+  'password',
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+];
 
 /** Lines are buffered up to this size, */
 const bufferedBytes = 4096;

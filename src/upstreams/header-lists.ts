@@ -19,7 +19,17 @@ export type IdentityDecision = 'never' | 'operator' | 'passes';
 
 /** Names in lower case, or prefixes that end in `*`. */
 export const identityHeaders: Readonly<Record<IdentityDecision, readonly string[]>> = {
-  never: ['idempotency-*', 'x-idempotency-*', 'authorization', 'proxy-*', 'cookie', 'x-api-key', 'x-goog-api-key', 'x-weir-tags'],
+  never: [
+    'idempotency-*',
+    'x-idempotency-*',
+    'authorization',
+    'proxy-*',
+    'cookie',
+    'x-api-key',
+    'x-goog-api-key',
+    'api-key',
+    'x-weir-tags',
+  ],
   operator: [
     'openai-organization*',
     'openai-project*',

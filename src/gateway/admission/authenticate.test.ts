@@ -77,7 +77,7 @@ test('another scheme is not a key', async () => {
 });
 
 test('an empty carrier does not count', async () => {
-  const missing = { code: 'missing_api_key', status: 401, message: /Authorization: Bearer, x-api-key, x-goog-api-key or \?key=/ };
+  const missing = { code: 'missing_api_key', status: 401, message: /Authorization: Bearer, x-api-key, x-goog-api-key, api-key or \?key=/ };
   await assert.rejects(ask([]), missing);
   await assert.rejects(ask([['x-api-key', ' ']], ['']), missing);
   for (const value of ['', 'Bearer', 'Bearer ', 'bearer  ']) {

@@ -21,19 +21,20 @@ export type CallerDirectory = {
 };
 
 /** The headers that carry credentials have names of these lengths, and few others have. */
-const carrierLengths = new Set(['authorization', 'x-api-key', 'x-goog-api-key'].map((name) => name.length));
+const carrierLengths = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'].map((name) => name.length));
 
 /** The credential in a header, or an empty text. */
 function readCredential(name: string, value: string): string {
   if (!carrierLengths.has(name.length)) return '';
   switch (name.toLowerCase()) {
     case 'x-api-key':
+    case 'api-key':
     case 'x-goog-api-key':
       return value.trim();
     case 'authorization':
       // Some clients send the scheme without a key beside the header that carries it. That is neither a credential nor
       // a conflict.
-      return value.trim().replace(/^bearer(?:\s+|$)/i, '');
+      return isSignature(value) ? '' : value.trim().replace(/^bearer(?:\s+|$)/i, '');
     default:
       return '';
   }
@@ -56,11 +57,19 @@ function readSecret(request: IncomingMessage, queryKeys: readonly string[]): str
   for (const key of queryKeys) add(key);
   const { rawHeaders } = request;
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) add(readCredential(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? ''));
-  if (secret === '') throw new GatewayError('missing_api_key', `an API key is required: send it as ${carriers}`);
-  return secret;
+  if (secret !== '') return secret;
+  const hint = rawHeaders.some(isSignature) ? signatureHint : '';
+  throw new GatewayError('missing_api_key', `an API key is required: send it as ${carriers}${hint}`);
 }
 
-const carriers = 'Authorization: Bearer, x-api-key, x-goog-api-key or ?key=';
+/** The beginning of an `Authorization` with which clients of AWS sign a request, also beside a key. */
+function isSignature(value: string): boolean {
+  return value.trimStart().startsWith('AWS4-');
+}
+
+const signatureHint = '; a signature of AWS is not a key: set AWS_BEARER_TOKEN_BEDROCK to the key';
+
+const carriers = 'Authorization: Bearer, x-api-key, x-goog-api-key, api-key or ?key=';
 
 /**
  * Finds the caller's key. Every carrier works on every endpoint. Two different credentials in one request are refused,

@@ -5,11 +5,14 @@ import type { StreamFraming } from '../../platform/frames.ts';
 import { freeTogether } from '../../platform/http/body-memory.ts';
 import { BodyError, contentCodings, decodeBody, readBody } from '../../platform/http/read-body.ts';
 import { indexJson, indexJsonInSlices } from '../../platform/json/index-json.ts';
+import { applyJsonEdits } from '../../platform/json/json-edits.ts';
+import { rewriteMembers } from '../../platform/json/rewrite-members.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import { lazyObject, lazyObjectInSlices } from '../../platform/json/lazy-object.ts';
 import { JsonProblemError } from '../../platform/json/json-problem-error.ts';
 import { largeBodyBytes, WorkSlices, yieldIfLong } from '../../platform/yield-queue.ts';
 import type { GatewayLimits } from '../settings/limits.ts';
+import { readAzurePath } from './read-azure-path.ts';
 
 /** A name or an address, and a port: nothing that could be read as a path, a query or a user. */
 const hostPattern = /^(?:[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
@@ -33,7 +36,10 @@ export function checkHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): 
 
 /** A request's path and query. Credentials in the query are removed here and exist nowhere else. */
 export type RequestTarget = {
+  /** Paths of Azure are here as the paths that they mean. */
   readonly path: string;
+  /** The deployment that a path of Azure names, which replaces the model of the body. */
+  readonly model?: string;
   readonly query: URLSearchParams;
   readonly queryKeys: readonly string[];
 };
@@ -47,11 +53,11 @@ const noQuery = new URLSearchParams();
 export function readRequestTarget(url: string): RequestTarget | undefined {
   if (!url.startsWith('/') || url.includes('#')) return undefined;
   const mark = url.indexOf('?');
-  if (mark === -1) return { path: url, query: noQuery, queryKeys: [] };
+  if (mark === -1) return { ...readAzurePath(url), query: noQuery, queryKeys: [] };
   const query = new URLSearchParams(url.slice(mark + 1));
   const queryKeys = query.getAll('key');
   query.delete('key');
-  return { path: url.slice(0, mark), query, queryKeys };
+  return { ...readAzurePath(url.slice(0, mark)), query, queryKeys };
 }
 
 export type GenerateContentPath = { readonly model: string; readonly action: string | undefined };
@@ -152,15 +158,24 @@ async function readLargeBody(bytes: Buffer, limits: GatewayLimits): Promise<Json
  * tree are parsed when they are read first. The structural scan comes before, so that hostile input never reaches the
  * parser: depth, size, duplicate keys and encoding are checked on the raw bytes.
  * @param mayHold whether this process has room for this many bytes of the body
+ * @param model the model that the path names, which replaces that of the body
  */
 export async function readRequest(
   request: IncomingMessage,
   limits: GatewayLimits,
   mayHold?: (bytes: number) => boolean,
+  model?: string,
 ): Promise<ReadRequest> {
   requireJsonType(request.headers['content-type']);
   const bytes = await readBytes(request, limits, mayHold);
-  return { bytes, body: await readJsonObject(bytes, limits) };
+  const read = { bytes, body: await readJsonObject(bytes, limits) };
+  return model === undefined ? read : await nameModel(read, model, limits);
+}
+
+/** The same request for another model. All other bytes stay. */
+export async function nameModel({ bytes, body }: ReadRequest, model: string, limits: GatewayLimits): Promise<ReadRequest> {
+  const named = applyJsonEdits(bytes, rewriteMembers(bytes, body, { removed: new Set(), added: { model } }));
+  return { bytes: named, body: await readJsonObject(named, limits) };
 }
 
 /**

@@ -3,6 +3,8 @@ import { creditsEndpoint } from './account/credits-endpoint.ts';
 import { receiptsEndpoint } from './account/receipts-endpoint.ts';
 import { audioEndpoint } from './audio/audio-endpoint.ts';
 import { chatEndpoint, generateContentEndpoint } from './chat/chat-endpoint.ts';
+import { bedrockEndpoint } from './chat/clouds/bedrock-endpoint.ts';
+import { vertexEndpoint } from './chat/clouds/vertex-endpoint.ts';
 import { embeddingsEndpoint } from './embeddings/embeddings-endpoint.ts';
 import { filesEndpoint } from './files/files-endpoint.ts';
 import type { Gateway } from './gateway.ts';
@@ -23,6 +25,8 @@ export const endpoints: readonly Endpoint<Gateway>[] = [
   chatEndpoint,
   storedObjectsEndpoint,
   generateContentEndpoint,
+  bedrockEndpoint,
+  vertexEndpoint,
   modelsEndpoint,
   callbacksEndpoint,
   receiptsEndpoint,

@@ -22,7 +22,7 @@ import { createSpeechJob } from './speech-job.ts';
 import { createTranscriptionJob } from './transcription-job.ts';
 
 /** An admitted call and its request. */
-type ArrivedCall = AdmittedCall & Pick<EndpointRequest, 'request'> & { readonly admission: Admission };
+type ArrivedCall = AdmittedCall & Pick<EndpointRequest, 'request' | 'target'> & { readonly admission: Admission };
 
 /**
  * Serves /v1/audio. Returns when the first attempt runs.
@@ -34,11 +34,11 @@ export async function serveAudio(
   http: EndpointRequest,
   report: CallReport,
 ): Promise<void> {
-  const { request } = http;
+  const { request, target } = http;
   try {
     const entered = await admitCall(gateway, http, audioVoice, report);
     if (entered === undefined) return;
-    const call = { ...entered, request };
+    const call = { ...entered, request, target };
     await (operation === 'speech' ? serveSpeech(gateway, call) : serveTranscription(gateway, operation, call));
   } finally {
     // The rest of a refused body is not needed.
@@ -46,9 +46,9 @@ export async function serveAudio(
   }
 }
 
-async function serveSpeech(gateway: AudioServices, { request, ...call }: ArrivedCall): Promise<void> {
+async function serveSpeech(gateway: AudioServices, { request, target, ...call }: ArrivedCall): Promise<void> {
   const { admission, settings, headers, report } = call;
-  const { bytes, body } = await readRequest(request, settings.limits, (held) => admission.holdBytes(held));
+  const { bytes, body } = await readRequest(request, settings.limits, (held) => admission.holdBytes(held), target.model);
   admission.holdBytes(bytes.length);
   report.recorder?.request(bytes);
   await makeCall(gateway, call, createSpeechJob({ facts: readSpeechRequest(body, settings.validation), body, bytes, headers }));

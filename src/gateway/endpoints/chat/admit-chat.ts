@@ -11,6 +11,7 @@ import { readingAhead } from '../../../platform/json/lazy-object.ts';
 import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import { type ReadRequest, readRequest } from '../../admission/read-request.ts';
 import { withHeaderTags } from '../../admission/request-tags.ts';
+import { openChat } from './clouds/open-chat.ts';
 import { readBackground, takeCallbackUrl } from './background/background-request.ts';
 
 /** A chat whose caller was admitted. */
@@ -59,6 +60,8 @@ export function enterChat(
 
 /** A chat whose body was read and is valid. */
 export type ReadChat = {
+  /** The call as its dialect's own path would have received it. */
+  readonly call: IncomingCall;
   /** The client's body, without fields that are only for the gateway. */
   readonly received: ReadRequest;
   /** The request to make. For a background response it is a stream to this process. */
@@ -72,11 +75,12 @@ export type ReadChat = {
 /** Reads and validates the body of a chat. @throws GatewayError if it is invalid */
 export async function readChat(
   { callbacks }: Pick<ChatServices, 'callbacks'>,
-  call: IncomingCall,
+  arriving: IncomingCall,
   { settings, admission }: AdmittedChat,
   report: Pick<CallReport, 'recorder'>,
 ): Promise<ReadChat> {
-  const raw = await readRequest(call.request, settings.limits, (held) => admission.holdBytes(held));
+  const sent = await readRequest(arriving.request, settings.limits, (held) => admission.holdBytes(held));
+  const { call, raw } = await openCall(arriving, sent, settings);
   report.recorder?.request(raw.bytes, recordedChat(call));
   const { request: received, callbackUrl } = takeCallbackUrl(callbacks, call, raw);
   admission.holdBytes(received.bytes.length);
@@ -88,5 +92,19 @@ export async function readChat(
   // Validation and encoding of a large body each take a while; other calls run between them.
   const turn = bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
   if (turn !== undefined) await turn;
-  return { received, request: toWireRequest(call, body), bytes, isBackground: background !== undefined, callbackUrl };
+  return { call, received, request: toWireRequest(call, body), bytes, isBackground: background !== undefined, callbackUrl };
+}
+
+/** The call and its request in the form of the dialect. */
+async function openCall(
+  call: IncomingCall,
+  raw: ReadRequest,
+  { limits, routing }: GatewaySettings,
+): Promise<{ readonly call: IncomingCall; readonly raw: ReadRequest }> {
+  const { cloud, dialect, pathModel } = call;
+  if (cloud === undefined) return { call, raw };
+  const { headers: sentHeaders } = toWireRequest(call, raw.body);
+  const opening = { limits, table: routing, headers: sentHeaders };
+  const { headers, pathModel: served, ...opened } = await openChat(raw, { dialect: dialect.id, cloud, pathModel }, opening);
+  return { call: { ...call, headers, pathModel: served ?? pathModel }, raw: opened };
 }

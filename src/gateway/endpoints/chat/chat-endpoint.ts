@@ -13,7 +13,8 @@ import { chatOperation, generateContentPaths } from './open-api/chat-operations.
 import { quoteChat } from './quote-chat.ts';
 import { serveChat } from './run-call.ts';
 import { type RequestTarget, readAltFraming } from '../../admission/read-request.ts';
-import { readModelMethod } from './incoming-call.ts';
+import { type ChatPath, readModelMethod } from './incoming-call.ts';
+import { quoteCloud } from './clouds/quote-cloud.ts';
 
 function bodyRoute(path: string, dialect: DialectId, operation: Operation): EndpointRoute<ChatServices> {
   const chatPath = { dialect, operation };
@@ -21,10 +22,15 @@ function bodyRoute(path: string, dialect: DialectId, operation: Operation): Endp
     method: 'POST',
     path,
     identifiedBy: 'body',
-    ...(operation === 'count-tokens' ? {} : { quote: () => (question) => quoteChat(question, { dialect, operation }) }),
+    ...(operation === 'count-tokens' ? {} : { quote: (_match, target) => quoteCloud(ofDeployment(chatPath, target)) }),
     openApi: { operation: () => chatOperation(dialect, operation, operation === 'generate') },
-    serve: (services, http) => serveChat(services, http, chatPath),
+    serve: (services, http) => serveChat(services, http, ofDeployment(chatPath, http.target)),
   };
+}
+
+/** The path of a deployment of Azure names the model. */
+function ofDeployment(path: ChatPath, { model }: RequestTarget): ChatPath {
+  return model === undefined ? path : { ...path, cloud: { model } };
 }
 
 /** The headers of an SDK decide before a path that several interfaces could share. */

@@ -11,6 +11,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import { readAltFraming, readGenerateContentPath } from '../../admission/read-request.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
 import type { WireRequest } from '../../../dialects/wire-request.ts';
+import type { CloudForm } from './clouds/open-chat.ts';
 import type { InferenceRequest } from '../../../inference/inference-request.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { ResponseTurn } from './responses/response-turn.ts';
@@ -25,6 +26,10 @@ export type IncomingCall = {
   readonly queryKeys: readonly string[];
   readonly pathModel?: string | undefined;
   readonly pathFraming?: StreamFraming | undefined;
+  /** Present if the request is on a cloud's path, in the cloud's form. */
+  readonly cloud?: CloudForm | undefined;
+  /** The headers as a client of the dialect's vendor would have sent them. Absent: those of the request. */
+  readonly headers?: WireRequest['headers'];
 };
 
 /** The identity of a chat for its attempts. */
@@ -48,6 +53,7 @@ export type ChatPath = {
   readonly operation: Operation;
   readonly pathModel?: string;
   readonly pathFraming?: StreamFraming;
+  readonly cloud?: CloudForm;
 };
 
 /**
@@ -76,9 +82,10 @@ export function readModelMethod(rest: string, query: URLSearchParams): ChatPath 
 }
 
 /** Turns a request to a path of chats into a call. */
-export function readCall({ dialect, operation, pathModel, pathFraming }: ChatPath, http: EndpointRequest): IncomingCall {
+export function readCall({ dialect, operation, pathModel, pathFraming, cloud }: ChatPath, http: EndpointRequest): IncomingCall {
   const { callId, request, response, target } = http;
-  return { callId, request, response, dialect: chatDialects[dialect], operation, pathModel, pathFraming, queryKeys: target.queryKeys };
+  const { queryKeys } = target;
+  return { callId, request, response, dialect: chatDialects[dialect], operation, pathModel, pathFraming, queryKeys, cloud };
 }
 
 /** A call's request as its dialect reads it. */
@@ -87,7 +94,7 @@ export function toWireRequest(call: IncomingCall, body: WireRequest['body']): Wi
     operation: call.operation,
     body,
     // Node joins repeated headers into one string. Only set-cookie would be a list, and no client sends it.
-    headers: call.request.headers as WireRequest['headers'],
+    headers: call.headers ?? (call.request.headers as WireRequest['headers']),
     pathModel: call.pathModel,
     pathFraming: call.pathFraming,
   };

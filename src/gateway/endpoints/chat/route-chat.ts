@@ -11,14 +11,13 @@ import type { CallReport } from '../../telemetry/call-report.ts';
 import type { ChatServices } from './chat-services.ts';
 import { openSummaries } from './compaction-summaries.ts';
 import type { AdmittedChat, ReadChat } from './admit-chat.ts';
-import type { IncomingCall } from './incoming-call.ts';
 import { type InlineFiles, createInlineFiles, mayNameFiles } from './inline-files.ts';
 import { openTurn } from './responses/open-turn.ts';
 import type { ResponseTurn } from './responses/response-turn.ts';
 import type { ResponseKeeper } from '../../../conversations/response-store.ts';
 
 /** A call that can be routed. */
-export type ReadCall = AdmittedChat & Omit<ReadChat, 'callbackUrl'> & { readonly call: IncomingCall };
+export type ReadCall = AdmittedChat & Omit<ReadChat, 'callbackUrl'>;
 
 /** The targets of a call, and the turn that it continues. */
 type ChosenTargets = { readonly turn: ResponseTurn | undefined; readonly facts: CallFacts; readonly targets: readonly Target[] };

@@ -26,16 +26,17 @@ import { takeChatCredit } from './chat-credit.ts';
  * Takes one call through its stations, up to the start of its exchange. The exchange then continues by itself and
  * settles the call. Every refusal before that is thrown as a GatewayError, and nothing was spent.
  */
-export async function runCall(gateway: ChatServices, call: IncomingCall, report: CallReport): Promise<void> {
-  const entering = enterChat(gateway, call, report);
+export async function runCall(gateway: ChatServices, arriving: IncomingCall, report: CallReport): Promise<void> {
+  const entering = enterChat(gateway, arriving, report);
   const entered = entering instanceof Promise ? await entering : entering;
   if (entered === undefined) return;
-  const read = await readChat(gateway, call, entered, report);
+  const read = await readChat(gateway, arriving, entered, report);
+  const { call } = read;
   const admitted = withBodyTags(entered, call, read.received.body);
   report.caller = admitted.caller;
-  const imaged = answerWithImages(gateway, { ...admitted, ...read, call }, report);
+  const imaged = answerWithImages(gateway, { ...admitted, ...read }, report);
   if (imaged !== undefined) return await imaged;
-  const routing = routeChat(gateway, { ...admitted, ...read, call }, report);
+  const routing = routeChat(gateway, { ...admitted, ...read }, report);
   const routed = routing instanceof Promise ? await routing : routing;
   const { facts, targets, turn, sent } = routed;
   const { settings, caller } = admitted;

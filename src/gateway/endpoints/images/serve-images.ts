@@ -46,11 +46,11 @@ type Received = { readonly request: ImageRequest; readonly uploads?: HeldUploads
 type Receiving = { readonly route: ImageRoute; readonly call: AdmittedCall & { readonly admission: Admission } };
 
 /** Receives a request: JSON, or for edits a form with the images. @throws GatewayError */
-async function receiveImages(gateway: ImageServices, { request }: EndpointRequest, { route, call }: Receiving): Promise<Received> {
+async function receiveImages(gateway: ImageServices, { request, target }: EndpointRequest, { route, call }: Receiving): Promise<Received> {
   const { admission, caller } = call;
   const { limits, validation, images } = call.settings;
   if (route !== 'edits' || !isForm(request)) {
-    const { bytes, body } = await readRequest(request, limits, (held) => admission.holdBytes(held));
+    const { bytes, body } = await readRequest(request, limits, (held) => admission.holdBytes(held), target.model);
     admission.holdBytes(bytes.length);
     call.report.recorder?.request(bytes);
     return { request: readImages(body, route, validation) };

@@ -95,7 +95,7 @@ export async function receivePlainCall(
   const call = await admitCall(gateway, http, voice, report);
   if (call === undefined) return undefined;
   const { admission, settings } = call;
-  const { bytes, body } = await readRequest(http.request, settings.limits, (held) => admission.holdBytes(held));
+  const { bytes, body } = await readRequest(http.request, settings.limits, (held) => admission.holdBytes(held), http.target.model);
   admission.holdBytes(bytes.length);
   report.recorder?.request(bytes);
   const caller = withMetadataTags(call.caller, settings.metadataTags, body['metadata']);

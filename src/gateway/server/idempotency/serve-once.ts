@@ -91,8 +91,9 @@ class RepeatableCall {
   async serve(): Promise<void> {
     const { handled, served } = this.#parts;
     const { request } = handled;
-    const { path, query } = served.target;
-    const identity = identifyBody([request.method ?? '', path, query.toString()], request.headers['content-type']);
+    const { path, query, model } = served.target;
+    const named = model === undefined ? [] : [model];
+    const identity = identifyBody([request.method ?? '', path, query.toString(), ...named], request.headers['content-type']);
     if (readsBody(request, served.identifiedBy) && request instanceof DirectRequest) this.#watch(request, identity);
     else {
       await this.#begin(identity.finish().digest);
