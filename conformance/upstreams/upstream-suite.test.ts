@@ -84,7 +84,7 @@ describe('upstreams', () => {
     assert.ok(api, `${dialect} has an example request`);
     const model = vendor.id === 'xai' ? 'grok-4' : api.model;
     const base = new URL(baseUrlOf(vendor, dialect, simulator));
-    const path = vendor.locate({ dialect, operation, upstreamModel: model, ...(framing === undefined ? {} : { framing }) });
+    const path = vendor.locate({ dialect, operation, upstreamModel: model, ...(framing === undefined ? {} : { framing }) }, {});
     assert.ok(path, 'the vendor has the route');
     const client =
       clients.get(base.origin) ?? createUpstreamClient({ origin: base.origin, connectTimeoutMs: timeoutMs, headerBytesMax: 65_536 });
@@ -140,7 +140,7 @@ describe('upstreams', () => {
         });
 
         test(`${dialect}: token counting is offered if it is located, and generates no reply`, async (context) => {
-          if (vendor.locate({ dialect, operation: 'count-tokens', upstreamModel: 'm' }) === undefined)
+          if (vendor.locate({ dialect, operation: 'count-tokens', upstreamModel: 'm' }, {}) === undefined)
             return context.skip('the vendor does not have this route');
           const { status, body } = await reach(vendor, dialect, 'count-tokens')(vendor.credentialHeaders(apiKey, dialect));
           assert.equal(status, 200, body.toString());

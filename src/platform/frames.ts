@@ -73,4 +73,12 @@ export class FrameTooLargeError extends Error {
   }
 }
 
-export type StreamFraming = 'sse' | 'json-array';
+/** A frame whose bytes do not have its checksum, or contradict themselves. What follows cannot be read. */
+export class DamagedFrameError extends Error {
+  constructor(reason: string) {
+    super(`a stream event is damaged: ${reason}`);
+    this.name = 'DamagedFrameError';
+  }
+}
+
+export type StreamFraming = 'sse' | 'json-array' | 'aws-event-stream';

@@ -15,7 +15,7 @@ function addressesOf(preset: ServerPreset | undefined): Readonly<Record<string, 
   const { basePath, basePaths } = findBasePaths(base.pathname, preset?.addresses);
   return Object.fromEntries(
     fitted.dialects.map((dialect) => {
-      const path = fitted.locate({ dialect, operation: 'generate', upstreamModel: 'm' });
+      const path = fitted.locate({ dialect, operation: 'generate', upstreamModel: 'm' }, {});
       const [header] = Object.keys(fitted.credentialHeaders('k', dialect));
       return [dialect, `${base.host}${basePaths?.[dialect] ?? basePath}${path} ${header}`];
     }),
@@ -94,7 +94,7 @@ describe('presets with an address for each dialect', () => {
   test('only a gateway counts tokens, so that a count at another service is estimated and never answered 404', () => {
     const counting = Object.entries(presets).flatMap(([name, preset]) => {
       const { locate } = fitToPreset(vendor, preset);
-      const path = locate({ dialect: 'anthropic-messages', operation: 'count-tokens', upstreamModel: 'm' });
+      const path = locate({ dialect: 'anthropic-messages', operation: 'count-tokens', upstreamModel: 'm' }, {});
       return preset.addresses !== undefined && path !== undefined ? [name] : [];
     });
     assert.deepEqual(counting, ['litellm', 'weir']);
@@ -102,7 +102,7 @@ describe('presets with an address for each dialect', () => {
 
   test('a dialect that the service does not speak has no route', () => {
     const { locate } = fitToPreset(vendor, presets['tencent']);
-    assert.equal(locate({ dialect: 'openai-chat', operation: 'generate', upstreamModel: 'm' }), undefined);
+    assert.equal(locate({ dialect: 'openai-chat', operation: 'generate', upstreamModel: 'm' }, {}), undefined);
   });
 
   test('a service that lists no models is not asked for them', () => {

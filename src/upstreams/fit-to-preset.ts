@@ -16,10 +16,10 @@ export function fitToPreset(vendor: UpstreamVendor, preset: ServerPreset | undef
     ...listed,
     dialects: addresses.map(({ dialect }) => dialect),
     optionalDialects: [],
-    locate: (route) => {
+    locate: (route, facts) => {
       const address = byDialect.get(route.dialect);
       if (address === undefined || (route.operation === 'count-tokens' && address.countsTokens !== true)) return undefined;
-      return (address.locate ?? vendor.locate)(route);
+      return (address.locate ?? vendor.locate)(route, facts);
     },
     credentialHeaders: (apiKey, dialect) => {
       const header = byDialect.get(dialect)?.keyHeader;

@@ -1,4 +1,4 @@
-import type { UpstreamRoute } from './upstream-vendor.ts';
+import type { UpstreamRoute } from './upstream-route.ts';
 
 /** `gemini-x` and `models/gemini-x` are the same model. Tuned models have a collection of their own. */
 export function generateContentModelPath(model: string): string {

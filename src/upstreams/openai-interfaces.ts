@@ -1,5 +1,5 @@
 import { commonRequestHeaders } from './header-lists.ts';
-import type { UpstreamRoute } from './upstream-vendor.ts';
+import type { UpstreamRoute } from './upstream-route.ts';
 
 /**
  * Additional headers that clients of the OpenAI interfaces send. `openai-organization` and `openai-project` are not

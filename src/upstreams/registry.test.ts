@@ -40,7 +40,7 @@ describe('routes of vendors', () => {
           );
           for (const framing of framings) {
             const route = { dialect, operation, upstreamModel: 'm', ...(framing === undefined ? {} : { framing }) };
-            assert.equal(vendor.locate(route), row?.[3], `${dialect} ${operation} ${framing ?? 'whole'}`);
+            assert.equal(vendor.locate(route, {}), row?.[3], `${dialect} ${operation} ${framing ?? 'whole'}`);
           }
         }
       }
@@ -48,7 +48,7 @@ describe('routes of vendors', () => {
 
     test(`${vendor.id} has a route for every dialect that it can be configured to speak, and for no other`, () => {
       for (const dialect of dialectIds) {
-        const located = vendor.locate({ dialect, operation: 'generate', upstreamModel: 'm' });
+        const located = vendor.locate({ dialect, operation: 'generate', upstreamModel: 'm' }, {});
         const speaks = [...vendor.dialects, ...vendor.optionalDialects].includes(dialect);
         assert.equal(located !== undefined, speaks, dialect);
       }
@@ -60,12 +60,15 @@ describe('routes of vendors', () => {
   }
 
   const locate = (upstreamModel: string, framing?: StreamFraming): string | undefined =>
-    upstreamVendors.gemini.locate({
-      dialect: 'gemini-generate-content',
-      operation: 'generate',
-      upstreamModel,
-      ...(framing === undefined ? {} : { framing }),
-    });
+    upstreamVendors.gemini.locate(
+      {
+        dialect: 'gemini-generate-content',
+        operation: 'generate',
+        upstreamModel,
+        ...(framing === undefined ? {} : { framing }),
+      },
+      {},
+    );
 
   test('gemini: the address contains model, method and framing', () => {
     assert.equal(locate('gemini-x'), '/v1beta/models/gemini-x:generateContent');

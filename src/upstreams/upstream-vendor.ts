@@ -1,23 +1,42 @@
-import type { DialectId, Operation } from '../dialects/dialect-id.ts';
+import type { DialectId } from '../dialects/dialect-id.ts';
 import type { CallNeed } from '../inference/call-facts.ts';
+import type { GatewayError } from '../inference/gateway-error.ts';
 import type { ModelTraits } from '../inference/model-traits.ts';
 import type { UsageReport } from '../inference/usage.ts';
-import type { StreamFraming } from '../platform/frames.ts';
+import type { Frame } from '../platform/frames.ts';
+import type { ReplyHeaders } from '../platform/http/reply-head.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
+import type { AccountFact, AccountFacts } from './account-facts.ts';
 import type { Quirks } from './apply-quirks.ts';
+import type { CredentialSource } from './credentials/credential-source.ts';
+import type { CredentialKind, CredentialSettings } from './credentials/registry.ts';
 import type { KeyHeader } from './key-header.ts';
 import type { ModelKindRule } from './model-kind-rules.ts';
+import type { Reshape } from './reshape.ts';
+import type { UpstreamRoute } from './upstream-route.ts';
 import type { UpstreamServices } from './upstream-services.ts';
 
 export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'openai-compatible';
 
-/** The operation and model that a request addresses. */
-export type UpstreamRoute = {
-  readonly dialect: DialectId;
-  readonly operation: Operation;
-  readonly upstreamModel: string;
-  /** The framing of a stream. Absent: the reply is whole. */
-  readonly framing?: StreamFraming;
+/** The account with which a request is sent. */
+type UpstreamAccount = {
+  readonly apiKey: string | undefined;
+  /** The source of short-lived credentials. Absent: the account has a key, or nothing. */
+  readonly credential?: CredentialSource | undefined;
+  /** Scheme, host and port that the request goes to. */
+  readonly origin: string;
+  readonly facts: AccountFacts;
+  /** The time of day, which signatures contain. */
+  readonly nowMs: () => number;
+};
+
+/** An error answer of an upstream. */
+type ErrorAnswer = {
+  readonly status: number;
+  readonly headers: ReplyHeaders;
+  readonly body: Buffer;
+  /** The name of the model that was asked for. */
+  readonly model: string;
 };
 
 /**
@@ -29,19 +48,46 @@ export type UpstreamVendor = {
   readonly title: string;
   /** The vendor's own address, which is the default of its official SDK. Absent: the operator must configure one. */
   readonly defaultBaseUrl?: string;
+  /** The address of an account, if it depends on facts. Undefined if these say too little. */
+  readonly addressOf?: (facts: AccountFacts) => string | undefined;
+  /** The facts about an account that it uses. Absent: none. */
+  readonly facts?: readonly AccountFact[];
+  /** Why these facts cannot be used, for the operator. Absent: all that the schema permits can. */
+  readonly checkFacts?: (facts: AccountFacts, baseUrl: string | undefined) => string | undefined;
+  /** The kinds of credentials that it takes besides keys. Absent: none. */
+  readonly credentialKinds?: readonly CredentialKind[];
+  /** The credential of an account that has neither a key nor a credential. Absent: it sends none. */
+  readonly usualCredential?: CredentialSettings;
   /** Environment variables in which this vendor's SDKs look for a key, in order. Only main reads them. */
   readonly keyVariables: readonly string[];
   /** The chat dialects that it speaks. `openai-compatible` servers can be configured to speak more. */
   readonly dialects: readonly DialectId[];
   /** Dialects that an operator can add with `dialects` in the configuration. */
   readonly optionalDialects: readonly DialectId[];
+  /**
+   * The dialects of one model, the best first, if the models of an account speak different ones.
+   * @param model the model behind the name, as far as it is known
+   */
+  readonly dialectsOf?: (model: string, facts: AccountFacts) => readonly DialectId[];
   readonly offers: readonly CallNeed[];
   /** Whether it stores responses, so that a later call can continue one by its id. */
   readonly keepsResponses?: boolean;
   /** Whether it has a route that compacts conversations. Absent: no. */
   readonly compacts?: boolean;
   /** Returns the path and query after the configured base address. Undefined: the vendor has no such route. */
-  readonly locate: (route: UpstreamRoute) => string | undefined;
+  readonly locate: (route: UpstreamRoute, facts: AccountFacts) => string | undefined;
+  /**
+   * Changes a request that its dialect has written: members that the service does not know, values that have
+   * another place there. Absent: the service takes requests as they are.
+   */
+  readonly reshape?: Reshape;
+  /** Writes a frame of a binary stream as its dialect streams it. Absent: it has no binary streams. */
+  readonly reframe?: (frame: Frame, dialect: DialectId) => Frame;
+  /**
+   * Words an error answer that is not in the form of its dialect, for operators and clients. Undefined if the dialect
+   * reads it. Absent: all errors have the form of the dialect.
+   */
+  readonly readRefusal?: (answer: ErrorAnswer, dialect: DialectId) => GatewayError | undefined;
   /** Its services other than chats. Quirks describe the differences among `openai-compatible` servers. */
   readonly services: UpstreamServices;
   /**
@@ -52,13 +98,19 @@ export type UpstreamVendor = {
   /**
    * Adds the credential to a complete request right before it is sent, for vendors that require a signature or a
    * fetched token. Absent if `credentialHeaders` are enough, which costs nothing per request. A failure here counts as
-   * a failure of the credential, and the attempt is repeated elsewhere.
+   * a failure of the credential, and the attempt is repeated elsewhere. A redirect is never followed, so the credential
+   * goes to the address of the account only.
    */
   readonly authorize?: (
     request: UpstreamRequest,
-    credential: { readonly apiKey: string | undefined; readonly origin: string },
+    account: UpstreamAccount,
     signal: AbortSignal,
   ) => UpstreamRequest | Promise<UpstreamRequest>;
+  /**
+   * Whether an answer says that a short-lived credential is no longer accepted. Then it is fetched again, and the
+   * request is sent once more with the new one. Absent: the status 401 says so.
+   */
+  readonly refusesCredential?: (status: number, headers: ReplyHeaders) => boolean;
   /** The headers with the credential. An upstream without a key sends none. */
   readonly credentialHeaders: (apiKey: string, dialect: DialectId) => Readonly<Record<string, string>>;
   /** Client headers that are forwarded to this vendor: exact names, or prefixes that end in `*`, in lower case. */
@@ -102,6 +154,11 @@ export type UpstreamVendor = {
   readonly probePath: string;
   /** The vendor's page for creating and renewing keys. Absent for self-hosted servers. */
   readonly keysUrl?: string;
+  /**
+   * Vendors whose prices a model of this one has if the price book has none here, and the operator says which model a
+   * name stands for (`is`). Absent: none.
+   */
+  readonly makers?: readonly VendorId[];
   /** Known servers of this kind, by the value of `preset` in the configuration. Absent if the vendor is one service. */
   readonly presets?: Readonly<Record<string, ServerPreset>>;
 };

@@ -1,5 +1,5 @@
 import type { ConfiguredModel } from '../../gateway/attempts/routing/routing-table.ts';
-import type { Target, TimeoutRule, Upstream } from '../../gateway/attempts/routing/target.ts';
+import { type Target, type TimeoutRule, type Upstream, upstreamAt } from '../../gateway/attempts/routing/target.ts';
 import { buildToolModes } from './build-tools.ts';
 import type { Config } from './config-schema.ts';
 import type { ConfiguredTarget } from './routing-schema.ts';
@@ -35,11 +35,13 @@ function buildTargets(
   timeoutsOf: TimeoutRule,
 ): readonly Target[] {
   const upstreamModel = configured.model ?? name;
-  return upstreams.map((upstream) => {
+  return upstreams.map((shared) => {
+    const upstream = upstreamAt(shared, upstreamModel, configured.is);
     const timeouts = timeoutsOf(upstream, upstreamModel, { ...model.timeouts, ...configured.timeouts });
     return {
       upstream,
       upstreamModel,
+      ...(configured.is === undefined ? {} : { is: configured.is }),
       priority: configured.priority,
       weight: configured.weight / upstreams.length,
       ...(configured.when === undefined ? {} : { when: configured.when }),

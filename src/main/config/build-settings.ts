@@ -18,6 +18,9 @@ import { commonRequestHeaders, passClientHeaders } from '../../upstreams/header-
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { applyServiceQuirks } from '../../upstreams/upstream-services.ts';
 import type { ServerPreset, UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
+import { type AccountFacts, factsOf } from '../../upstreams/account-facts.ts';
+import { CredentialError, type CredentialSource } from '../../upstreams/credentials/credential-source.ts';
+import type { CredentialSettings } from '../../upstreams/credentials/registry.ts';
 import type { Egress } from '../egress/open-client.ts';
 import type { ModelListSource } from '../assembly/discovery/fetch-model-list.ts';
 import { buildTools } from './build-tools.ts';
@@ -66,6 +69,23 @@ export function findOwnUpstreams(config: Config, variable: (name: string) => str
 /** Returns the connection pool of an origin and the way to it. A reload that keeps both keeps the pool. */
 export type ClientPools = (origin: string, connectTimeoutMs: number, egress: Egress) => UpstreamClient;
 
+/** Returns the source of a credential. Equal settings have the same one, also after a reload. */
+export type CredentialSources = (settings: CredentialSettings, facts: AccountFacts, egress: Egress) => CredentialSource;
+
+/** The source of settings that are only looked at. */
+const unopenedSource: CredentialSource = {
+  current: () => Promise.reject(new CredentialError('this program makes no calls')),
+  refused: () => {},
+  describe: () => ({}),
+  close: () => Promise.resolve(),
+};
+
+/** The settings of an upstream's credential. Undefined if it has a key, or needs none. */
+function credentialSettingsOf(configured: ConfiguredUpstream): CredentialSettings | undefined {
+  if (credentialsOf(configured).length > 0) return undefined;
+  return configured.credential ?? upstreamVendors[configured.vendor].usualCredential;
+}
+
 function presetOf({ vendor, preset }: ConfiguredUpstream): ServerPreset | undefined {
   return preset === undefined ? undefined : upstreamVendors[vendor].presets?.[preset];
 }
@@ -75,9 +95,10 @@ function vendorOf(configured: ConfiguredUpstream): UpstreamVendor {
   return fitToPreset(upstreamVendors[configured.vendor], presetOf(configured));
 }
 
-/** The address of an upstream: its own, else its preset's, else its vendor's. */
+/** The address of an upstream: its own, else its preset's, else its vendor's for the facts of the account. */
 export function baseUrlOf(configured: ConfiguredUpstream): string | undefined {
-  return configured.baseUrl ?? presetOf(configured)?.baseUrl ?? upstreamVendors[configured.vendor].defaultBaseUrl;
+  const { addressOf, defaultBaseUrl } = upstreamVendors[configured.vendor];
+  return configured.baseUrl ?? presetOf(configured)?.baseUrl ?? addressOf?.(factsOf(configured)) ?? defaultBaseUrl;
 }
 
 /**
@@ -99,18 +120,28 @@ export function findModelLists(config: Config, source: UpstreamSource): readonly
 }
 
 /** Returns the upstream once for each of its credentials. */
-function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: number, pools: ClientPools): readonly Upstream[] {
+function buildUpstream(
+  id: string,
+  configured: ConfiguredUpstream,
+  connectMs: number,
+  { pools, credentials }: Pick<BuildOptions, 'pools' | 'credentials'>,
+): readonly Upstream[] {
   const vendor = vendorOf(configured);
   const base = new URL(baseUrlOf(configured) ?? '');
   const preset = presetOf(configured)?.quirks;
   const quirks: Quirks = { ...preset, ...configured.quirks };
   const { forwardReplyHeaders = [] } = configured;
+  const facts = factsOf(configured);
+  const settings = credentialSettingsOf(configured);
   const upstream = {
     id,
     vendor,
     origin: base.origin,
     ...findBasePaths(base.pathname, presetOf(configured)?.addresses),
+    facts,
+    ...(settings === undefined ? {} : { credential: credentials?.(settings, facts, configured) ?? unopenedSource }),
     dialects: configured.dialects ?? vendor.dialects,
+    ...(configured.dialects === undefined ? {} : { hasOwnDialects: true }),
     passesRequestHeader: passClientHeaders(vendor.requestHeaders, configured.forwardHeaders),
     passesForeignHeader: passClientHeaders(commonRequestHeaders, configured.forwardHeaders),
     passesReplyHeader: compileHeaderList([...vendor.replyHeaders, ...forwardReplyHeaders]),
@@ -142,20 +173,24 @@ export function findBrokenTargets(config: Config, source: UpstreamSource): reado
 /** The vendor of the Responses interface stores responses for the same time. */
 const defaultRetentionDays = 30;
 
-/** Builds the settings of the gateway from a checked configuration. */
-export function buildSettings(options: {
+type BuildOptions = {
   readonly config: Config;
   readonly source: UpstreamSource;
   readonly priceBookData: PriceBookData;
   readonly pools: ClientPools;
+  /** Opens sources of credentials. Absent: the settings are only looked at, and no call is made. */
+  readonly credentials?: CredentialSources | undefined;
   readonly configuredAtMs: number;
-}): GatewaySettings {
+};
+
+/** Builds the settings of the gateway from a checked configuration. */
+export function buildSettings(options: BuildOptions): GatewaySettings {
   const { config, source } = options;
   const { perKey, ...limits } = config.limits ?? {};
   const timeouts = { ...defaultTimeouts, ...config.timeouts };
   const timeoutsOf = createTimeoutRule(timeouts, config.timeouts?.firstByteMs !== undefined);
   const upstreams = new Map(
-    Object.entries(source.upstreams).map(([id, configured]) => [id, buildUpstream(id, configured, timeouts.connectMs, options.pools)]),
+    Object.entries(source.upstreams).map(([id, configured]) => [id, buildUpstream(id, configured, timeouts.connectMs, options)]),
   );
   return {
     routing: createRoutingTable({

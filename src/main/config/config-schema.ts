@@ -4,6 +4,7 @@ import { defaultLimits, defaultMediaBytesMax, defaultOverload, defaultRetries, d
 import { modelKindNames } from '../../inference/interfaces.ts';
 import { mediaMeters, type MediaPrice, meters } from '../../inference/meters.ts';
 import { dialectIds } from '../../dialects/registry.ts';
+import { accountFields } from './account-fields.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from './default-drain-times.ts';
 import { alertsSchema } from './alerts-schema.ts';
@@ -71,7 +72,10 @@ const priceSchema = Type.Object(
 
 export const upstreamSchema = Type.Object(
   {
-    vendor: Type.Enum(['anthropic', 'openai', 'gemini', 'xai', 'openai-compatible'], { description: 'The kind of service.' }),
+    vendor: Type.Enum(
+      Object.values(upstreamVendors).map(({ id }) => id),
+      { description: 'The kind of service.' },
+    ),
     baseUrl: Type.Optional(
       Type.String({
         pattern: '^https?://',
@@ -79,16 +83,7 @@ export const upstreamSchema = Type.Object(
           "Base address, in the form that the vendor's official SDK takes. Default: the address of the vendor or of the preset. Required if neither has one.",
       }),
     ),
-    apiKey: Type.Optional(
-      Type.String({ minLength: 1, description: 'Credential, preferably as a reference: "${NAME}". Without it, no credential is sent.' }),
-    ),
-    apiKeys: Type.Optional(
-      Type.Array(Type.String({ minLength: 1 }), {
-        minItems: 1,
-        maxItems: 64,
-        description: 'Several credentials of one account, instead of apiKey. Calls are distributed among them.',
-      }),
-    ),
+    ...accountFields,
     dialects: Type.Optional(
       Type.Array(Type.Enum([...dialectIds]), {
         minItems: 1,

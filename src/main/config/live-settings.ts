@@ -10,7 +10,8 @@ import type { EnvironmentProxies } from '../egress/environment-proxies.ts';
 import { openClient } from '../egress/open-client.ts';
 import type { ModelListSource } from '../assembly/discovery/fetch-model-list.ts';
 import { priceBasisOf } from './build-price-book.ts';
-import { type ClientPools, findModelLists, type UpstreamSource } from './build-settings.ts';
+import { type ClientPools, type CredentialSources, findModelLists, type UpstreamSource } from './build-settings.ts';
+import { createCredentialSources } from '../egress/credential-sources.ts';
 import type { Config } from './config-schema.ts';
 import { type ConfigFiles, type LoadedConfig, readConfigFiles } from './load-config.ts';
 import { type Attempt, type InForce, loadFirst, type LoadOptions, loadWithLayers, reasonOf, type RefusedLayer } from './load-settings.ts';
@@ -59,6 +60,9 @@ const retireAfterMs = 330_000;
 
 const upstreamHeaderBytesMax = 64 * 1024;
 
+/** How long connections to token services may take to be made. */
+const tokenConnectMs = 3_000;
+
 /** Connection pools by origin and the way to it. They stay open while a configuration in force uses them. */
 function createPools(proxies: EnvironmentProxies): {
   readonly pools: ClientPools;
@@ -79,14 +83,41 @@ function createPools(proxies: EnvironmentProxies): {
   };
 }
 
-/** Closes connections that the settings in force do not use. */
-async function retireUnused(
-  retire: (used: ReadonlySet<UpstreamClient>) => Promise<void>,
-  { settings }: InForce,
-  logger: Pick<Logger, 'warn'>,
-): Promise<void> {
+/** What upstreams reach their services with. It stays while a configuration in force uses it. */
+type Reach = {
+  readonly pools: ClientPools;
+  readonly credentials: CredentialSources;
+  /** Closes what these settings do not use; without settings, everything. */
+  readonly retire: (inForce?: InForce) => Promise<void>;
+};
+
+function createReach({ proxies = { direct: [] }, clock, variable }: LiveSettingsOptions): Reach {
+  const { pools, retire } = createPools(proxies);
+  /** Connections to token services are separate, because they stay while sources are in use. */
+  const tokens = createPools(proxies);
+  const { open, retain } = createCredentialSources({
+    clock,
+    variable,
+    clientOf: (origin, egress) => tokens.pools(origin, tokenConnectMs, egress),
+  });
+  return {
+    pools,
+    credentials: open,
+    retire: async (inForce) => {
+      const upstreams = inForce?.settings.routing.upstreams ?? [];
+      await retain(new Set(upstreams.flatMap(({ credential }) => credential ?? [])));
+      await Promise.all([
+        retire(new Set(upstreams.map(({ client }) => client.base ?? client))),
+        inForce === undefined ? tokens.retire(new Set()) : undefined,
+      ]);
+    },
+  };
+}
+
+/** Closes connections and sources that the settings in force do not use. */
+async function retireUnused({ retire }: Reach, inForce: InForce, logger: Pick<Logger, 'warn'>): Promise<void> {
   try {
-    await retire(new Set(settings.routing.upstreams.map(({ client }) => client.base ?? client)));
+    await retire(inForce);
   } catch (error) {
     logger.warn({ err: error }, 'closing replaced upstream connections failed');
   }
@@ -116,8 +147,8 @@ function compareFiles(
  */
 export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const { path, logger } = options;
-  const { pools, retire } = createPools(options.proxies ?? { direct: [] });
-  const first = loadFirst(options, pools);
+  const reach = createReach(options);
+  const first = loadFirst(options, reach);
   let { loaded, inForce } = first;
   let refused: RefusedLayer | undefined;
   let lastBad: string | undefined;
@@ -137,7 +168,7 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
     inForce = withModels(next.inForce, discovery);
     ({ loaded } = next);
     reportInForce(loaded, inForce.settings, options);
-    setTimeout(() => void retireUnused(retire, inForce, logger), options.retireAfterMs ?? retireAfterMs).unref();
+    setTimeout(() => void retireUnused(reach, inForce, logger), options.retireAfterMs ?? retireAfterMs).unref();
     logger.info({ priceVersion: inForce.settings.routing.priceBook.version, layer: loaded.layer?.number }, 'configuration reloaded');
   };
 
@@ -150,7 +181,7 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
         lastBad = undefined;
         return false;
       }
-      const next = loadWithLayers({ published: files.published, layer: files.layer }, [loaded.files.layer], options, pools);
+      const next = loadWithLayers({ published: files.published, layer: files.layer }, [loaded.files.layer], options, reach);
       lastBad = undefined;
       refuse(next.refused);
       // With the layer in force and the same files nothing has changed.
@@ -181,7 +212,7 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
     close: async () => {
       clearInterval(timer);
       discovery.close();
-      await retire(new Set());
+      await reach.retire();
     },
   };
 }

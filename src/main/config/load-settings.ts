@@ -4,7 +4,14 @@ import type { GatewaySettings } from '../../gateway/attempts/services.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { findLayerProblems } from './apply-layer.ts';
-import { buildSettings, type ClientPools, findBrokenTargets, findUpstreams, type UpstreamSource } from './build-settings.ts';
+import {
+  buildSettings,
+  type ClientPools,
+  type CredentialSources,
+  findBrokenTargets,
+  findUpstreams,
+  type UpstreamSource,
+} from './build-settings.ts';
 import type { Config, ConfiguredUpstream } from './config-schema.ts';
 import { type ConfigFiles, layerProblems, type LayerUse, loadConfig, type LoadedConfig } from './load-config.ts';
 import { ConfigError } from './read-config.ts';
@@ -31,13 +38,16 @@ export type LoadOptions = {
   readonly layers?: LayerSource | undefined;
 };
 
+/** How upstreams are reached: their connections, and the sources of their credentials. */
+export type UpstreamReach = { readonly pools: ClientPools; readonly credentials?: CredentialSources | undefined };
+
 export type InForce = { readonly source: UpstreamSource; readonly settings: GatewaySettings };
 
 /**
  * Builds the settings.
  * @throws ConfigError if there is no upstream, or if a target names an unknown one; LayerError if the layer is at fault
  */
-function build(loaded: LoadedConfig, options: LoadOptions, pools: ClientPools): InForce {
+function build(loaded: LoadedConfig, options: LoadOptions, reach: UpstreamReach): InForce {
   const { path, variable, clock, logger } = options;
   const { config, layer } = loaded;
   const source = findUpstreams(config, variable, options.simulated, layer?.upstreams);
@@ -57,7 +67,7 @@ function build(loaded: LoadedConfig, options: LoadOptions, pools: ClientPools): 
   }
   const [broken] = findBrokenTargets(config, source);
   if (broken !== undefined) throw new ConfigError(path ?? 'weir.yaml', [{ line: 1, column: 1, path: '', message: broken }]);
-  const settings = buildSettings({ config, source, priceBookData: loaded.priceBookData, pools, configuredAtMs: clock.nowMs() });
+  const settings = buildSettings({ config, source, priceBookData: loaded.priceBookData, ...reach, configuredAtMs: clock.nowMs() });
   warnAboutUnpriced(settings, config, logger);
   return { source, settings };
 }
@@ -69,10 +79,10 @@ export type RefusedLayer = { readonly layer: ConfigLayer | undefined; readonly r
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function load(files: Partial<ConfigFiles>, options: LoadOptions, pools: ClientPools): Attempt {
+function load(files: Partial<ConfigFiles>, options: LoadOptions, reach: UpstreamReach): Attempt {
   const { path, variable, layers } = options;
   const loaded = loadConfig(path, variable, files, layers);
-  return { loaded, inForce: build(loaded, options, pools) };
+  return { loaded, inForce: build(loaded, options, reach) };
 }
 
 /**
@@ -84,14 +94,14 @@ export function loadWithLayers(
   files: Partial<ConfigFiles>,
   others: readonly (ConfigLayer | undefined)[],
   options: LoadOptions,
-  pools: ClientPools,
+  reach: UpstreamReach,
 ): Attempt & { readonly refused?: RefusedLayer } {
   try {
-    return load(files, options, pools);
+    return load(files, options, reach);
   } catch (error) {
     for (const layer of others.filter((other) => other !== files.layer)) {
       try {
-        return { ...load({ ...files, layer }, options, pools), refused: { layer: files.layer, reason: reasonOf(error) } };
+        return { ...load({ ...files, layer }, options, reach), refused: { layer: files.layer, reason: reasonOf(error) } };
       } catch {
         // The first error says what is wrong; the next one may help.
       }
@@ -101,15 +111,15 @@ export function loadWithLayers(
 }
 
 /** The first configuration of a process. @throws ConfigError */
-export function loadFirst(options: LoadOptions, pools: ClientPools): Attempt & { readonly refused?: RefusedLayer } {
+export function loadFirst(options: LoadOptions, reach: UpstreamReach): Attempt & { readonly refused?: RefusedLayer } {
   const { lastGood, logger, layers } = options;
   const layer = layers?.newest();
   try {
-    return loadWithLayers({ published: options.published?.(), layer }, [layers?.kept, undefined], options, pools);
+    return loadWithLayers({ published: options.published?.(), layer }, [layers?.kept, undefined], options, reach);
   } catch (error) {
     if (lastGood === undefined) throw error;
     logger.error({ err: error }, 'configuration rejected at start');
-    return loadWithLayers({ layer, ...lastGood }, [layers?.kept, undefined], options, pools);
+    return loadWithLayers({ layer, ...lastGood }, [layers?.kept, undefined], options, reach);
   }
 }
 

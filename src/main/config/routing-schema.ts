@@ -54,6 +54,14 @@ const targetSchema = Type.Object(
     model: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: 'Name of the model at the upstream. Default: the same name.' }),
     ),
+    is: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'The model behind that name, if the name says nothing about it: a deployment, a profile, an alias. Capabilities and prices are those of this model, unless the price book has the name itself.',
+      }),
+    ),
     priority: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -22,10 +22,14 @@ export class AskError extends Error {
   }
 }
 
-export type AskLimits = { readonly timeoutMs: number; readonly signal: AbortSignal };
+export type AskLimits = {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** The longest answer. Default: 8 MiB, far more than the answer to any check. */
+  readonly bodyBytesMax?: number;
+};
 
-/** Far more than the answer to any check. */
-const bodyBytesMax = 8 * 1024 * 1024;
+const usualBytesMax = 8 * 1024 * 1024;
 
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN';
@@ -35,7 +39,11 @@ function codeOf(error: Error): string {
  * Sends one request with the gateway's own client, and reads the whole answer, also of a stream.
  * @throws AskError when no whole answer came within the time, or the signal aborted
  */
-export function askUpstream(client: UpstreamClient, request: UpstreamRequest, { timeoutMs, signal }: AskLimits): Promise<Answer> {
+export function askUpstream(
+  client: UpstreamClient,
+  request: UpstreamRequest,
+  { timeoutMs, signal, bodyBytesMax = usualBytesMax }: AskLimits,
+): Promise<Answer> {
   const startedMs = performance.now();
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const pieces: Buffer[] = [];

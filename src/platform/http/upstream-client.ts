@@ -11,7 +11,7 @@ export type { StreamedBody, UpstreamController, UpstreamHandler } from './upstre
 /** One HTTP request to an upstream. `path` includes the query. */
 export type UpstreamRequest = {
   readonly path: string;
-  readonly method: 'POST' | 'GET' | 'DELETE';
+  readonly method: 'POST' | 'GET' | 'DELETE' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | undefined;
   /** A body that is not in memory, instead of `body`. */

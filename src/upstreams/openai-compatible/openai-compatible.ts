@@ -2,7 +2,8 @@ import { openaiAudio } from '../audio-service.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiImagesOf } from '../image-interfaces.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
-import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
+import type { UpstreamRoute } from '../upstream-route.ts';
+import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { serverPresets } from './server-presets.ts';
 import { usualServerTraits } from './server-traits.ts';
 

@@ -53,7 +53,7 @@ function prepare(options: Options = {}) {
     target: { upstream, upstreamModel: options.upstreamModel ?? 'm' },
     framing: options.framing,
   });
-  return prepared;
+  return prepared?.upstreamRequest;
 }
 
 const headersOf = (options: Options): Readonly<Record<string, string>> => prepare(options)?.headers ?? {};

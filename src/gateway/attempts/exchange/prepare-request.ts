@@ -6,6 +6,10 @@ import type { StreamFraming } from '../../../platform/frames.ts';
 import { compileHeaderList } from '../../../platform/http/header-list.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { spliceJson } from '../../../platform/json/json-edits.ts';
+import type { TranslationNote } from '../../../inference/translation-notes.ts';
+import type { JsonEdit } from '../../../platform/json/json-edits.ts';
+import { changeHeaders, joinEdits, type ShapedRequest } from '../../../upstreams/reshape.ts';
+import type { UpstreamRoute } from '../../../upstreams/upstream-route.ts';
 import { identityHeaders } from '../../../upstreams/header-lists.ts';
 import { locateAt, type Target } from '../routing/target.ts';
 
@@ -66,6 +70,32 @@ export function createUpstreamHeaders(
   return headers;
 }
 
+/** A request for an upstream, with what the client should know about it. */
+export type PreparedRequest = { readonly upstreamRequest: UpstreamRequest; readonly notes: readonly TranslationNote[] };
+
+/**
+ * Addresses a body to its upstream, with the changes that its vendor makes. Undefined if the upstream has no such
+ * route.
+ * @param own the edits of the dialect
+ */
+export function shapeRequest(
+  { upstream, is }: Pick<Target, 'upstream' | 'is'>,
+  addressed: Omit<UpstreamRoute, 'is'>,
+  written: Pick<ShapedRequest, 'body' | 'bytes' | 'headers'>,
+  own: readonly JsonEdit[],
+): PreparedRequest | undefined {
+  const { vendor, facts } = upstream;
+  const route: UpstreamRoute = is === undefined ? addressed : { ...addressed, is };
+  const path = locateAt(upstream, route);
+  if (path === undefined) return undefined;
+  const request = { path, method: 'POST' } as const;
+  const changes = vendor.reshape?.({ route, ...written }, facts);
+  const { bytes, headers } = written;
+  if (changes === undefined) return { upstreamRequest: { ...request, headers, body: spliceJson(bytes, own) }, notes: [] };
+  const body = spliceJson(bytes, joinEdits(own, changes.edits));
+  return { upstreamRequest: { ...request, headers: changeHeaders(headers, changes.headers), body }, notes: changes.notes ?? [] };
+}
+
 /**
  * Fits a validated request to its target: the address, the headers that may pass, the operator's credential, and the
  * few bytes of the body that the dialect changes. Undefined if the upstream has no such route.
@@ -77,20 +107,15 @@ export function prepareRequest(options: {
   readonly facts: CallFacts;
   readonly target: Target;
   readonly framing: StreamFraming | undefined;
-}): UpstreamRequest | undefined {
+}): PreparedRequest | undefined {
   const { dialect, request, bytes, facts, target, framing } = options;
   const { upstream, upstreamModel } = target;
   const route = { dialect: dialect.id, operation: request.operation, upstreamModel };
-  const path = locateAt(upstream, framing === undefined ? route : { ...route, framing });
-  if (path === undefined) return undefined;
   const { acceptsStreamOptions, takesOwnSpellings } = upstream;
   const fit = { requestedModel: facts.requestedModel, upstreamModel, acceptsStreamOptions, takesOwnSpellings };
-  return {
-    path,
-    method: 'POST',
-    headers: createUpstreamHeaders(request, target, { client: dialect.id, upstream: dialect.id }, framing),
-    body: spliceJson(bytes, dialect.editRequest(request, bytes, fit)),
-  };
+  const headers = createUpstreamHeaders(request, target, { client: dialect.id, upstream: dialect.id }, framing);
+  const written = { body: request.body, bytes, headers };
+  return shapeRequest(target, framing === undefined ? route : { ...route, framing }, written, dialect.editRequest(request, bytes, fit));
 }
 
 /**

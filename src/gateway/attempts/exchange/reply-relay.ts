@@ -68,12 +68,14 @@ export type ReplyRelay<Piece = Buffer> = {
   readonly openStream: (limits: Pick<GatewayLimits, 'replyBytesMax'>, mayBeCut?: boolean, charged?: ChargedUsage) => StreamRelay<Piece>;
   /** The reworded error for the client. Undefined if the upstream's answer is passed on unchanged. */
   readonly readError: (answer: ErrorAnswer) => GatewayError | undefined;
-  /** Words an error answer by its bytes. Absent: by `readError` if it is JSON, and by its status. */
+  /** Words an error answer by its bytes. Undefined, or absent: by `readError` if it is JSON, and by its status. */
   readonly readRefusal?: (answer: {
     readonly status: number;
     readonly headers: IncomingHttpHeaders;
     readonly body: Buffer;
-  }) => GatewayError;
+  }) => GatewayError | undefined;
+  /** Writes a frame of a binary stream in the form of the upstream's dialect. Absent: frames are in that form. */
+  readonly reframe?: (frame: Frame) => Frame;
   /** Edits the body of an upstream's error that is not reworded. Undefined, or absent, if it is passed on unchanged. */
   readonly editError?: ((status: number, body: JsonValue) => JsonObject | undefined) | undefined;
 };

@@ -2,7 +2,8 @@ import type { ReplyReport, StreamReport } from '../../../dialects/chat-dialect.t
 import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Usage } from '../../../inference/usage.ts';
-import type { FrameReader, StreamFraming } from '../../../platform/frames.ts';
+import { DamagedFrameError, type FrameReader, FrameTooLargeError, type StreamFraming } from '../../../platform/frames.ts';
+import { createEventStreamReader } from '../../../platform/event-stream/event-stream-reader.ts';
 import { createJsonArrayFrameReader } from '../../../platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../../platform/sse/sse-frame-reader.ts';
 import { type DisconnectRule, limitToDelivered } from './client-disconnect.ts';
@@ -13,8 +14,25 @@ import { chargedUsage } from './whole-reply.ts';
 /** How often a running stream records its progress. A crash loses at most this much output. */
 const progressIntervalMs = 200;
 
-export function createFrameReader(framing: StreamFraming, frameBytesMax: number): FrameReader {
-  return framing === 'sse' ? createSseFrameReader({ frameBytesMax }) : createJsonArrayFrameReader({ frameBytesMax });
+const frameReaders: Readonly<Record<StreamFraming, (options: { readonly frameBytesMax: number }) => FrameReader>> = {
+  sse: createSseFrameReader,
+  'json-array': createJsonArrayFrameReader,
+  'aws-event-stream': createEventStreamReader,
+};
+
+/** The reader of an upstream's stream. Binary frames come from it in the form of the upstream's dialect. */
+export function openReader({ relay: { reframe }, limits }: Pick<AnyExchange, 'relay' | 'limits'>, framing: StreamFraming): FrameReader {
+  const reader = frameReaders[framing]({ frameBytesMax: limits.eventBytesMax });
+  if (framing !== 'aws-event-stream' || reframe === undefined) return reader;
+  return { push: (chunk) => reader.push(chunk).map(reframe), rest: reader.rest };
+}
+
+/** The error of a stream whose frames cannot be read. Any other error is a bug, and is thrown again. */
+export function describeFrameError(error: unknown): GatewayError {
+  const isDamaged = error instanceof DamagedFrameError;
+  if (!isDamaged && !(error instanceof FrameTooLargeError)) throw error;
+  const code = isDamaged ? 'upstream_invalid_reply' : 'upstream_reply_too_large';
+  return new GatewayError(code, `Upstream connection error: ${error.message}; the stream was terminated.`);
 }
 
 /** Whether there is only white space. */

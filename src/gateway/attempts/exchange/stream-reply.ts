@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../inference/gateway-error.ts';
-import { type Frame, type FrameReader, FrameTooLargeError, type StreamFraming } from '../../../platform/frames.ts';
+import type { GatewayError } from '../../../inference/gateway-error.ts';
+import type { Frame, FrameReader, StreamFraming } from '../../../platform/frames.ts';
 import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import type { BudgetVerdict } from '../books/stream-budget.ts';
 import type { ExchangeContext, ReplyIntake, UpstreamFlow } from './exchange-context.ts';
@@ -7,10 +7,11 @@ import type { StreamRelay } from './reply-relay.ts';
 import {
   chargedIfCut,
   countDelivered,
-  createFrameReader,
   cutByBudget,
   describeDefect,
+  describeFrameError,
   isBlank,
+  openReader,
   openStream,
   StreamBooks,
   type StreamEnding,
@@ -57,11 +58,12 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
   #state: State = { name: 'opening' };
   #lastDataMs: number;
 
+  /** @param framing that of the upstream's answer */
   constructor(context: ExchangeContext<Piece>, flow: UpstreamFlow, headers: Readonly<Record<string, string>>, framing: StreamFraming) {
     this.#context = context;
     this.#flow = flow;
-    this.#framing = context.relay.upstreamFraming ?? framing;
-    this.#reader = createFrameReader(this.#framing, context.limits.eventBytesMax);
+    this.#framing = framing;
+    this.#reader = openReader(context, this.#framing);
     this.#stream = openStream(context);
     const onResumed = (): void => void (this.#lastDataMs = context.clock.monotonicMs());
     this.#delivery = new StreamDelivery(context, { headers, flow, stream: this.#stream, onResumed });
@@ -79,10 +81,8 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     try {
       frames = this.#reader.push(chunk);
     } catch (error) {
-      if (!(error instanceof FrameTooLargeError)) throw error;
       this.#flow.stop();
-      const message = `Upstream connection error: ${error.message}; the stream was terminated.`;
-      return this.fail(new GatewayError('upstream_reply_too_large', message));
+      return this.fail(describeFrameError(error));
     }
     if (this.#state.name !== 'waiting') return this.#pass(frames);
     this.#state.frames.push(...frames);

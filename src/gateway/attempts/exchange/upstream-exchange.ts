@@ -17,6 +17,11 @@ function usualShape({ upstreamFraming }: Pick<ReplyRelay, 'upstreamFraming'>, he
   return (upstreamFraming === 'sse' ? /json|html/ : /html/).test(type) ? 'whole' : 'stream';
 }
 
+/** Whether a stream comes in the binary frames of AWS. The answer decides, and not the request. */
+function isBinaryStream(headers: ReplyHeaders): boolean {
+  return String(headers['content-type'] ?? '').startsWith('application/vnd.amazon.eventstream');
+}
+
 const stopped = new Error('the gateway stopped the upstream call');
 
 /**
@@ -92,7 +97,8 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
     const shape = relay.shapeOf?.(headers) ?? usualShape(relay, headers);
     if (shape === 'bytes' && relay.bytes !== undefined) return new BytesReply(context, this, relay.bytes, { passed, received: headers });
     if (framing === undefined) return createWholeReply(context, this, passed, true);
-    if (shape === 'stream') return new StreamReply(context, this, passed, framing);
+    if (shape === 'stream')
+      return new StreamReply(context, this, passed, isBinaryStream(headers) ? 'aws-event-stream' : (relay.upstreamFraming ?? framing));
     return createWholeReply(context, this, passed, relay.replay !== undefined || relay.shapeOf !== undefined);
   }
 

@@ -6,7 +6,7 @@ import { modelKindsOf } from '../../../upstreams/model-kind-rules.ts';
 import type { ReplyCheck, ToolModes } from '../../settings/call-settings.ts';
 import type { HealthSubject } from '../health/health.ts';
 import { hashText } from './conversation-hash.ts';
-import { subjectOf, type Target, type TimeoutRule, type Upstream } from './target.ts';
+import { subjectOf, type Target, type TimeoutRule, type Upstream, upstreamAt } from './target.ts';
 
 /**
  * How targets of one priority share calls. `conversation`: all calls of a conversation go to one target while it is
@@ -108,7 +108,7 @@ function groupTiers(targets: readonly Target[]): readonly Tier[] {
     const name = `${target.upstream.id}\n${target.upstreamModel}`;
     const ordinal = seen.get(name) ?? 0;
     seen.set(name, ordinal + 1);
-    const kinds = target.kind === undefined ? modelKindsOf(target.upstream.vendor, target.upstreamModel) : [target.kind];
+    const kinds = target.kind === undefined ? modelKindsOf(target.upstream.vendor, target.is ?? target.upstreamModel) : [target.kind];
     tier.push({ target, weight: target.weight ?? 1, subject: subjectOf(target), kinds, seed: hashText(`${name}\n${ordinal}`) });
     tiers.set(priority, tier);
   }
@@ -173,7 +173,8 @@ function createUnnamedRoute(upstreams: readonly Upstream[], upstreamModel: strin
   const ids = [...new Set(upstreams.map(({ id }) => id))];
   const targets = upstreams.map((upstream): Target => {
     const timeouts = timeoutsOf?.(upstream, upstreamModel);
-    return { upstream, upstreamModel, priority: ids.indexOf(upstream.id) + 1, ...(timeouts === undefined ? {} : { timeouts }) };
+    const at = upstreamAt(upstream, upstreamModel, undefined);
+    return { upstream: at, upstreamModel, priority: ids.indexOf(upstream.id) + 1, ...(timeouts === undefined ? {} : { timeouts }) };
   });
   return createRoute({ targets });
 }
@@ -209,7 +210,11 @@ function compilePatterns(models: readonly ConfiguredModel[]): (name: string) => 
     const found = patterns.find(({ prefix }) => name.startsWith(prefix));
     if (found === undefined) return undefined;
     // A target without a model name of its own receives the name that the client used.
-    const targets = found.targets.map((target) => (target.upstreamModel === found.name ? { ...target, upstreamModel: name } : target));
+    const targets = found.targets.map((target) =>
+      target.upstreamModel === found.name
+        ? { ...target, upstreamModel: name, upstream: upstreamAt(target.upstream, name, target.is) }
+        : target,
+    );
     return createRoute({ ...found, targets });
   };
 }

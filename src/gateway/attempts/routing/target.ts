@@ -3,9 +3,12 @@ import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { ModelKind } from '../../../inference/interfaces.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../../platform/http/upstream-client.ts';
+import type { AccountFacts } from '../../../upstreams/account-facts.ts';
+import type { CredentialSource } from '../../../upstreams/credentials/credential-source.ts';
 import type { UpstreamServices } from '../../../upstreams/upstream-services.ts';
 import type { BasePaths } from '../../../upstreams/fit-to-preset.ts';
-import type { UpstreamRoute, UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
+import type { UpstreamRoute } from '../../../upstreams/upstream-route.ts';
+import type { UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
 import type { GatewayTimeouts } from '../../settings/limits.ts';
 import type { HealthSubject } from '../health/health.ts';
 import type { TargetConditions } from './conditions.ts';
@@ -24,7 +27,13 @@ export type Upstream = {
   /** Path parts of dialects that have another base address. Absent: none has. */
   readonly basePaths?: BasePaths['basePaths'];
   readonly apiKey: string | undefined;
+  /** The source of its short-lived credential, which all upstreams of an account share. Absent: it has none. */
+  readonly credential?: CredentialSource | undefined;
+  readonly facts: AccountFacts;
+  /** The dialects of its models. In a target, those of the target's model. */
   readonly dialects: readonly DialectId[];
+  /** Whether the operator has chosen the dialects, for all models. Absent: no. */
+  readonly hasOwnDialects?: boolean;
   /** Whether a client header passes, besides the vendor's own list. */
   readonly passesRequestHeader: (name: string) => boolean;
   /** The same for a translated call: headers of the client's vendor mean nothing to this one. */
@@ -56,8 +65,11 @@ export type Upstream = {
 };
 
 /** Returns the path and query of a route at an upstream. Undefined if it has no such route. */
-export function locateAt(upstream: Pick<Upstream, 'vendor' | 'basePath' | 'basePaths'>, route: UpstreamRoute): string | undefined {
-  const path = upstream.vendor.locate(route);
+export function locateAt(
+  upstream: Pick<Upstream, 'vendor' | 'facts' | 'basePath' | 'basePaths'>,
+  route: UpstreamRoute,
+): string | undefined {
+  const path = upstream.vendor.locate(route, upstream.facts);
   return path === undefined ? undefined : (upstream.basePaths?.[route.dialect] ?? upstream.basePath) + path;
 }
 
@@ -65,6 +77,8 @@ export function locateAt(upstream: Pick<Upstream, 'vendor' | 'basePath' | 'baseP
 export type Target = {
   readonly upstream: Upstream;
   readonly upstreamModel: string;
+  /** The model behind that name, if the operator says which: the model of a deployment or of a profile. */
+  readonly is?: string | undefined;
   /** The configured model that this is a target of, if it has limits that all its callers share. */
   readonly model?: { readonly name: string; readonly limits: RateLimits };
   /**
@@ -80,6 +94,21 @@ export type Target = {
   /** The kind of the model, set by the operator. Absent: the known kind of the vendor's model. */
   readonly kind?: ModelKind;
 };
+
+/**
+ * An upstream as a target of one model has it: with the dialects and traits of that model, where the upstream's models
+ * differ or the operator names the model behind the name.
+ */
+export function upstreamAt(upstream: Upstream, upstreamModel: string, is: string | undefined): Upstream {
+  const dialects = upstream.vendor.dialectsOf?.(is ?? upstreamModel, upstream.facts);
+  if (is === undefined && dialects === undefined) return upstream;
+  const { traitsOf } = upstream;
+  return {
+    ...upstream,
+    ...(dialects === undefined || dialects.length === 0 || upstream.hasOwnDialects === true ? {} : { dialects }),
+    ...(is === undefined ? {} : { traitsOf: (model: string) => traitsOf(model === upstreamModel ? is : model) }),
+  };
+}
 
 export function subjectOf({ upstream, upstreamModel }: Target): HealthSubject {
   return { upstreamId: upstream.id, credentialId: upstream.credentialId, upstreamModel };

@@ -161,6 +161,7 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     vendor,
     origin: 'https://upstream.example',
     basePath: '/base',
+    facts: {},
     services: vendor.services,
     apiKey: options.apiKey,
     credentialId: 'one',

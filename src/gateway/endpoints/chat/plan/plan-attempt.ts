@@ -15,6 +15,7 @@ import { refusePrivateAddresses } from '../../../attempts/exchange/private-addre
 import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { addWarnings } from '../../../replies/write-reply.ts';
+import { fitRelay } from './fit-relay.ts';
 import type { ChatServices } from '../chat-services.ts';
 import type { PreparedCall } from '../incoming-call.ts';
 import type { PassingForm, ReplyForm } from '../reply-form.ts';
@@ -175,8 +176,8 @@ function planPassthrough<Piece>(
   const { prepared, target } = planning;
   const { call, framing, facts, settings } = prepared;
   const { dialect, callId: requestId } = call;
-  const upstreamRequest = prepareRequest({ dialect, request, bytes, facts, target, framing });
-  if (upstreamRequest === undefined) {
+  const shaped = prepareRequest({ dialect, request, bytes, facts, target, framing });
+  if (shaped === undefined) {
     // An upstream may speak the dialect without its counter, but never only the counter.
     if (request.operation === 'count-tokens') return estimateCount(prepared);
     throw new Error(`${target.upstream.vendor.id} speaks ${dialect.id} and has no route for it`);
@@ -185,7 +186,12 @@ function planPassthrough<Piece>(
   const streamRequest = { n, stream_options };
   const isDocumented = settings.validation === 'documented';
   const relay = createPassthroughRelay({ dialect, form, streamRequest, requestId, target, framing, isDocumented });
-  return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: dialect };
+  return {
+    kind: 'exchange',
+    upstreamRequest: shaped.upstreamRequest,
+    relay: fitRelay(relay, target, dialect.id, shaped.notes),
+    upstreamDialect: dialect,
+  };
 }
 
 /** Proofs of another vendor would be refused. They are wrapped, so that they can be recognised and removed here. */
@@ -234,7 +240,9 @@ function translationOptions({ gateway, prepared, target, request, original }: Fi
 async function planTranslation<Piece>(planning: Planning<Piece>): Promise<ExchangePlan<Piece>> {
   await readAhead(planning.request.body);
   const { translation, upstreamRequest } = await prepareTranslation(translationOptions(planning));
-  const relay = withListedHeaders(createTranslateRelay(translation, planning.form), planning.target);
+  const { target } = planning;
+  const translating = withListedHeaders(createTranslateRelay(translation, planning.form), target);
+  const relay = fitRelay(translating, target, translation.upstream.id, []);
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: translation.upstream, translation };
 }
 
@@ -251,10 +259,10 @@ async function planCount<Piece>(planning: Planning<Piece>): Promise<ExchangePlan
   const estimated = estimateCount(planning.prepared);
   if (upstream.codec.encodeCountRequest === undefined) return estimated;
   const { neutral, fit } = await decodeForTarget(translating);
-  const upstreamRequest = addressRequest(translating, await writeJson(upstream.codec.encodeCountRequest(neutral, fit)));
+  const upstreamRequest = await addressRequest(translating, upstream.codec.encodeCountRequest(neutral, fit), fit.notes);
   if (upstreamRequest === undefined) return estimated;
   const counting = createCountRelay({ client, upstream, requestId, estimate: estimated.inputTokens });
-  const relay = withListedHeaders(counting, planning.target);
+  const relay = fitRelay(withListedHeaders(counting, planning.target), planning.target, upstream.id, []);
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: upstream };
 }
 

@@ -12,13 +12,14 @@ import { fitLogprobs, rewrittenReply, withoutLogprobFields } from '../../../../i
 import { type TranslationNotes, createTranslationNotes } from '../../../../inference/translation-notes.ts';
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
+import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
 import type { CompactionSealer } from '../compaction-summaries.ts';
 import { type DocumentReader, readDocuments } from './read-documents.ts';
-import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
+import { createUpstreamHeaders, shapeRequest } from '../../../attempts/exchange/prepare-request.ts';
 import type { ProofVault } from '../proofs/proof-vault.ts';
 import type { StopSequences } from '../../../attempts/routing/routing-table.ts';
-import { locateAt, type Target } from '../../../attempts/routing/target.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { type FetchMedia, inlineMedia } from './inline-media.ts';
 import { asksForStrict } from '../../shared/asks-for-strict.ts';
 import { restoreProofs } from './turn-proofs.ts';
@@ -122,7 +123,7 @@ export async function prepareTranslation(
     framing,
     rememberProofs: (turn) => vault.remember(caller.userName, turn),
   };
-  const upstreamRequest = addressRequest(options, await writeJson(encoded.body), encoded.headers);
+  const upstreamRequest = await addressRequest(options, encoded.body, fit.notes, encoded.headers);
   if (upstreamRequest === undefined) throw new Error(`${target.upstream.vendor.id} speaks ${upstream.id} and has no route for it`);
   return { translation, upstreamRequest };
 }
@@ -194,27 +195,31 @@ function refuseManySequences(cutAt: readonly string[], notes: TranslationNotes):
   );
 }
 
-/** Addresses a body to its upstream. Undefined if the upstream has no route for the operation. */
-export function addressRequest(
+/**
+ * Writes a body and addresses it to its upstream. Undefined if the upstream has no route for the operation.
+ * @param notes receives what the vendor of the upstream changes
+ */
+export async function addressRequest(
   { client, upstream, request, target, framing }: TranslationOptions,
-  body: Buffer,
+  body: JsonObject,
+  notes: TranslationNotes,
   required: Readonly<Record<string, string>> = {},
-): UpstreamRequest | undefined {
+): Promise<UpstreamRequest | undefined> {
   const upstreamFraming = framing === undefined ? {} : ({ framing: 'sse' } as const);
   // A translated compaction is an ordinary request for a reply.
   const operation = request.operation === 'compact' ? 'generate' : request.operation;
   const route = { dialect: upstream.id, operation, upstreamModel: target.upstreamModel, ...upstreamFraming };
-  const path = locateAt(target.upstream, route);
-  if (path === undefined) return undefined;
-  return {
-    path,
-    method: 'POST',
-    headers: joinHeaders(
-      createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),
-      required,
-    ),
-    body,
-  };
+  const headers = joinHeaders(
+    createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),
+    required,
+  );
+  const shaped = shapeRequest(target, route, { body, bytes: await writeJson(body), headers }, []);
+  for (const { kind, field, reason } of shaped?.notes ?? []) {
+    const place = { path: field, otherwise: 'turns' } as const;
+    if (kind === 'dropped') notes.dropped(place, reason);
+    else notes.adapted(place, reason);
+  }
+  return shaped?.upstreamRequest;
 }
 
 /** Adds the headers that a body requires. Values of lists are joined. */

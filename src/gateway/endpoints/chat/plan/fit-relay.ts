@@ -1,0 +1,37 @@
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
+import type { TranslationNote } from '../../../../inference/translation-notes.ts';
+import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
+import { addWarnings } from '../../../replies/write-reply.ts';
+
+/**
+ * Fits a relay to the vendor of a target: its errors that are not in the form of the dialect, its frames that are not,
+ * and the notes about what it made of the request.
+ */
+export function fitRelay<Piece>(
+  relay: ReplyRelay<Piece>,
+  { upstream: { vendor }, upstreamModel }: Target,
+  dialect: DialectId,
+  notes: readonly TranslationNote[],
+): ReplyRelay<Piece> {
+  const { readRefusal, reframe } = vendor;
+  if (readRefusal === undefined && reframe === undefined && notes.length === 0) return relay;
+  return {
+    ...relay,
+    ...(readRefusal === undefined
+      ? {}
+      : { readRefusal: (answer) => relay.readRefusal?.(answer) ?? readRefusal({ ...answer, model: upstreamModel }, dialect) }),
+    ...(reframe === undefined ? {} : { reframe: (frame) => reframe(frame, dialect) }),
+    replyHeaders: (headers) => ({ ...addWarnings(plainType(relay.replyHeaders(headers)), notes) }),
+  };
+}
+
+/** The frames of a binary stream are passed on as server-sent events. */
+function plainType(headers: Record<string, string>): Record<string, string> {
+  if (!isEventStream(headers['content-type'])) return headers;
+  return { ...headers, 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
+}
+
+function isEventStream(type: string | undefined): boolean {
+  return type?.startsWith('application/vnd.amazon.eventstream') === true;
+}

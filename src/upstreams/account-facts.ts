@@ -1,0 +1,29 @@
+import Type, { type Static } from 'typebox';
+
+const name = (pattern: string, description: string) => Type.Optional(Type.String({ pattern, description }));
+
+/** The facts about an account of a cloud that decide its addresses: members of an upstream in the configuration. */
+export const accountFactFields = {
+  region: name('^[a-z0-9-]{1,64}$', 'Region of the cloud, such as eu-central-1. Only for clouds that have regional addresses.'),
+  endpoint: Type.Optional(
+    Type.Enum(['runtime', 'mantle'], {
+      description:
+        'Which of the two services of AWS Bedrock is called: bedrock-runtime or bedrock-mantle. They have different names of models and separate quotas. Default: runtime.',
+    }),
+  ),
+};
+
+const factsSchema = Type.Object(accountFactFields);
+
+/** The facts about an account. Each cloud needs some of them. */
+export type AccountFacts = Static<typeof factsSchema>;
+export type AccountFact = keyof AccountFacts;
+
+/** Picks the facts from the settings of an upstream. */
+export function factsOf(settings: AccountFacts): AccountFacts {
+  // The keys are those of the table.
+  const entries = (Object.keys(accountFactFields) as AccountFact[]).flatMap((fact) =>
+    settings[fact] === undefined ? [] : [[fact, settings[fact]] as const],
+  );
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,50 @@
+import type { AccountFacts } from '../../account-facts.ts';
+import type { CloudCredential } from '../cloud-credential.ts';
+import type { CredentialKindOf } from '../credential-kind.ts';
+import { CredentialError } from '../credential-source.ts';
+import { refreshCredentials } from '../refresh-credentials.ts';
+import type { AwsSettings } from './aws-schema.ts';
+import { fromContainer, fromEnvironment, fromInstance, fromProfile, fromWebIdentity, type Search } from './places.ts';
+import { type FoundKeys, keysOf } from './read-keys.ts';
+import { assumeRole } from './sts.ts';
+
+/** The places with credentials, in the order of AWS's own SDKs. */
+const places = {
+  environment: fromEnvironment,
+  'web-identity': fromWebIdentity,
+  profile: fromProfile,
+  container: fromContainer,
+  instance: fromInstance,
+} satisfies Record<NonNullable<AwsSettings['from']>, unknown>;
+
+/** Credentials of AWS: those of the configuration, or of the places where AWS's own tools look for them. */
+export const awsCredential: CredentialKindOf<AwsSettings> = {
+  title: 'AWS',
+  open: (settings, facts: AccountFacts, means) =>
+    refreshCredentials<CloudCredential>({ clock: means.clock, fetch: (signal) => fetchKeys({ settings, facts, means, signal }) }),
+};
+
+async function fetchKeys(search: Search): Promise<FoundKeys> {
+  const found = await findKeys(search);
+  const { roleArn } = search.settings;
+  if (roleArn === undefined) return found;
+  const assumed = await assumeRole(search, roleArn, found.credential);
+  return { ...assumed, origin: `role, assumed with ${found.origin ?? 'found'} credentials` };
+}
+
+async function findKeys(search: Search): Promise<FoundKeys> {
+  const { accessKeyId, secretAccessKey, sessionToken, from, profile } = search.settings;
+  if (accessKeyId !== undefined && secretAccessKey !== undefined)
+    return { origin: 'configuration', credential: keysOf(accessKeyId, secretAccessKey, sessionToken) };
+  const only = from ?? (profile === undefined ? undefined : 'profile');
+  for (const [name, place] of Object.entries(places)) {
+    if (only !== undefined && name !== only) continue;
+    const found = await place(search);
+    if (found !== undefined) return found;
+  }
+  throw new CredentialError(
+    only === undefined
+      ? 'no AWS credentials were found: not in AWS_ACCESS_KEY_ID, AWS_WEB_IDENTITY_TOKEN_FILE, ~/.aws, the container service or the metadata of the instance'
+      : `no AWS credentials were found in the only place that is allowed (${only})`,
+  );
+}

@@ -1,0 +1,160 @@
+import type { Clock } from '../../platform/clock.ts';
+import { untilAborted } from '../../platform/until-aborted.ts';
+import { waitFor } from '../../platform/wait-for.ts';
+import { CredentialError, type CredentialSource, type SourceState } from './credential-source.ts';
+
+/** A credential as its service returned it. */
+export type FetchedCredential<Credential> = {
+  readonly credential: Credential;
+  /** Absent: it does not end by itself. It is fetched again after `recheckMs`. */
+  readonly expiresAtMs?: number;
+  readonly identity?: string;
+  readonly origin?: string;
+};
+
+export type RefreshOptions<Credential> = {
+  readonly fetch: (signal: AbortSignal) => Promise<FetchedCredential<Credential>>;
+  readonly clock: Clock;
+  /** The longest that one fetch may take. Default: 10 seconds. */
+  readonly timeoutMs?: number;
+  /** How long before its end a credential is renewed, at most a quarter of its life. Default: 5 minutes. */
+  readonly refreshBeforeMs?: number;
+  /** How often a credential without an end is fetched again. Default: a minute. */
+  readonly recheckMs?: number;
+  /** The pause after a failure, which doubles with each further one. Default: a second, at most 30. */
+  readonly pauseMs?: { readonly first: number; readonly most: number };
+};
+
+/** A credential that is refused again and again is not fetched more often than this. */
+const refusedPauseMs = 1_000;
+
+/** The times of a held credential are on the monotonic clock, so that a jump of the time of day ends none. */
+type Held<Credential> = {
+  readonly fetched: FetchedCredential<Credential>;
+  readonly fetchedAtMs: number;
+  readonly fetchedMs: number;
+  readonly refreshMs: number;
+  readonly endsMs: number;
+  isRefused: boolean;
+};
+
+/**
+ * Makes a source of a function that fetches a credential. One fetch runs at a time. A valid credential is used while
+ * its renewal runs or fails; failures are repeated after growing pauses. Nothing is fetched while nobody asks.
+ */
+export function refreshCredentials<Credential>(options: RefreshOptions<Credential>): CredentialSource<Credential> {
+  return new RefreshedSource(options).asSource();
+}
+
+class RefreshedSource<Credential> {
+  readonly #options: RefreshOptions<Credential>;
+  readonly #closing = new AbortController();
+  #held: Held<Credential> | undefined;
+  #running: Promise<Credential> | undefined;
+  #failure: (NonNullable<SourceState['failure']> & { readonly error: CredentialError }) | undefined;
+  /** No fetch begins before this time. */
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: RefreshOptions<Credential>) {
+    this.#options = options;
+  }
+
+  asSource(): CredentialSource<Credential> {
+    return {
+      current: (signal) => this.#current(signal),
+      refused: (credential) => this.#refuse(credential),
+      describe: () => this.#describe(),
+      close: async () => {
+        this.#closing.abort(new CredentialError('the source of credentials was closed'));
+        await this.#running?.catch(() => {});
+      },
+    };
+  }
+
+  #current(signal: AbortSignal): Credential | Promise<Credential> {
+    const nowMs = this.#options.clock.monotonicMs();
+    const held = this.#held;
+    if (held !== undefined && nowMs < held.refreshMs && !held.isRefused) return held.fetched.credential;
+    const isUsable = held !== undefined && nowMs < held.endsMs && !held.isRefused;
+    if (nowMs >= this.#pausedUntilMs) this.#running ??= this.#start(nowMs);
+    if (isUsable) return held.fetched.credential;
+    if (this.#running !== undefined) return untilAborted(this.#running, signal);
+    // A refused credential is better than none: its refusal may have had another reason.
+    if (held !== undefined && nowMs < held.endsMs) return held.fetched.credential;
+    return Promise.reject(this.#failure?.error ?? new CredentialError('no credential is at hand'));
+  }
+
+  #refuse(credential: Credential): void {
+    const held = this.#held;
+    if (held === undefined || held.fetched.credential !== credential || held.isRefused) return;
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - held.fetchedMs < refusedPauseMs) return;
+    held.isRefused = true;
+    if (nowMs >= this.#pausedUntilMs) this.#running ??= this.#start(nowMs);
+  }
+
+  #start(nowMs: number): Promise<Credential> {
+    const { fetch, timeoutMs = 10_000 } = this.#options;
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
+    const running = waitFor(begin(fetch, signal), timeoutMs, this.#closing.signal).then(
+      (fetched) => this.#take(fetched),
+      (error: unknown) => this.#fail(error, nowMs),
+    );
+    const settle = (): void => void (this.#running = undefined);
+    void running.then(settle, settle);
+    return running;
+  }
+
+  #take(fetched: FetchedCredential<Credential>): Credential {
+    const { clock, refreshBeforeMs = 300_000, recheckMs = 60_000 } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const fetchedAtMs = clock.nowMs();
+    const { expiresAtMs } = fetched;
+    const lifeMs = expiresAtMs === undefined ? Number.POSITIVE_INFINITY : expiresAtMs - fetchedAtMs;
+    if (lifeMs <= 0) {
+      const ended = new Date(expiresAtMs ?? 0).toISOString();
+      const error = new CredentialError(
+        `the credential had ended when it came, at ${ended}; the clock of this machine says ${new Date(fetchedAtMs).toISOString()}`,
+      );
+      return this.#fail(error, nowMs);
+    }
+    const refreshMs = expiresAtMs === undefined ? recheckMs : lifeMs - Math.min(refreshBeforeMs, lifeMs / 4);
+    const held = { fetched, fetchedAtMs, fetchedMs: nowMs, refreshMs: nowMs + refreshMs, endsMs: nowMs + lifeMs, isRefused: false };
+    this.#held = held;
+    this.#failure = undefined;
+    this.#pausedUntilMs = Number.NEGATIVE_INFINITY;
+    return fetched.credential;
+  }
+
+  #fail(cause: unknown, startedMs: number): never {
+    const { clock, pauseMs = { first: 1_000, most: 30_000 } } = this.#options;
+    const error = cause instanceof CredentialError ? cause : new CredentialError(reasonOf(cause), { cause });
+    const inARow = (this.#failure?.inARow ?? 0) + 1;
+    this.#failure = { atMs: clock.nowMs(), reason: error.message, inARow, error };
+    this.#pausedUntilMs = Math.max(startedMs, clock.monotonicMs()) + Math.min(pauseMs.most, pauseMs.first * 2 ** Math.min(inARow - 1, 20));
+    throw error;
+  }
+
+  #describe(): SourceState {
+    const { fetched, fetchedAtMs } = this.#held ?? {};
+    const { origin, identity, expiresAtMs } = fetched ?? {};
+    return {
+      ...(origin !== undefined && { origin }),
+      ...(identity !== undefined && { identity }),
+      ...(fetchedAtMs !== undefined && { fetchedAtMs }),
+      ...(expiresAtMs !== undefined && { expiresAtMs }),
+      ...(this.#failure !== undefined && {
+        failure: { atMs: this.#failure.atMs, reason: this.#failure.reason, inARow: this.#failure.inARow },
+      }),
+    };
+  }
+}
+
+/** A fetch that throws at once fails like one that throws later. */
+async function begin<Fetched>(fetch: (signal: AbortSignal) => Promise<Fetched>, signal: AbortSignal): Promise<Fetched> {
+  return fetch(signal);
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : 'the credential could not be fetched';
+}

@@ -1,0 +1,27 @@
+import type { AccountFacts } from '../account-facts.ts';
+import { awsCredential } from './aws/aws-credential.ts';
+import { awsSchema, type AwsSettings } from './aws/aws-schema.ts';
+import type { CredentialKindOf } from './credential-kind.ts';
+import type { CredentialMeans } from './credential-means.ts';
+import type { CredentialSource } from './credential-source.ts';
+
+/** The settings of each kind of credential: `credential` of an upstream, with the name of the kind in `kind`. */
+type SettingsOf = { readonly aws: AwsSettings };
+
+export type CredentialKind = keyof SettingsOf;
+export type CredentialSettings = SettingsOf[CredentialKind];
+
+/** The schemas of the kinds, for the configuration. */
+export const credentialSchemas = [awsSchema] as const;
+
+/** Every kind of credential, by its name in the configuration. */
+const credentialKinds: { readonly [Kind in CredentialKind]: CredentialKindOf<SettingsOf[Kind]> } = {
+  aws: awsCredential,
+};
+
+/** Opens the source of a credential. */
+export function openCredential(settings: CredentialSettings, facts: AccountFacts, means: CredentialMeans): CredentialSource {
+  const kinds: Readonly<Record<CredentialKind, CredentialKindOf<never>>> = credentialKinds;
+  // The settings have the kind of their row.
+  return kinds[settings.kind].open(settings as never, facts, means);
+}
