@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import type { SimulatedWorlds } from '../../src/billing/testing/simulation/simulate-worlds.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { liveThrough, storeProgram } from './live-through.ts';
 
 const firstSeed = Number(process.env['WEIR_SIMULATION_SEED'] ?? 20_261_122);
-const worlds = Number(process.env['WEIR_SIMULATION_WORLDS'] ?? 20);
+const worlds = Number(process.env['WEIR_SIMULATION_WORLDS'] ?? usualOrLong(8, 20));
 const calls = Number(process.env['WEIR_SIMULATION_CALLS'] ?? 49_000);
 /** A world on the real store costs several times as much per call. */
 const storeWorlds = Math.min(worlds, 4);
 const storeCalls = Number(process.env['WEIR_SIMULATION_STORE_CALLS'] ?? 5000);
-const worldsPerThread = 5;
+const worldsPerThread = Math.ceil(worlds / 4);
 /** Far more than the worlds of a thread need, because the machine may be busy. */
 const timeoutMs = 400_000;
 const modelProgram = new URL('../../src/billing/testing/simulation/live-in-thread.ts', import.meta.url);

@@ -12,13 +12,14 @@ import type { ClientView } from '../support/audit.ts';
 import { compareStatistics } from '../support/audit.ts';
 import { eventually } from '../support/http.ts';
 import { readLedger } from '../support/read-ledger.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type PostgresServer, skipPostgres, startPostgres } from '../support/start-postgres.ts';
 import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { removal, type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { createRandom, makeCall, modeOf, simulatedUpstreams } from './load.ts';
 
-const moments = Number(process.env['WEIR_BACKUP_MOMENTS'] ?? 5);
+const moments = Number(process.env['WEIR_BACKUP_MOMENTS'] ?? usualOrLong(3, 20));
 const seed = Number(process.env['WEIR_BACKUP_SEED'] ?? 7);
 const clients = 8;
 const paidNanoUsd = 50_000_000_000n;

@@ -7,12 +7,12 @@ import { test } from 'node:test';
 import { auditBooks } from '../support/audit.ts';
 import { openLedger } from '../support/read-ledger.ts';
 import { call, eventually, untilRefused } from '../support/http.ts';
-import { scaled } from '../support/scale.ts';
+import { scaled, usualOrLong } from '../support/scale.ts';
 import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { startWeir } from '../support/start-weir.ts';
 import { makeCall, modeOf, simulatedUpstreams } from './load.ts';
 
-const streams = Number(process.env['WEIR_STREAMS'] ?? scaled(120, 500));
+const streams = Number(process.env['WEIR_STREAMS'] ?? scaled(40, usualOrLong(200, 500)));
 /**
  * As long as the test needs for its observations, also on a busy machine. It is shorter than the streams, so that it
  * adds no time.

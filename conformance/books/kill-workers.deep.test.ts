@@ -7,12 +7,13 @@ import { test } from 'node:test';
 import { auditBooks, type ClientView } from '../support/audit.ts';
 import { openLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { workerPids } from '../support/worker-pids.ts';
 import { createRandom, LiveReplies, makeCall, modeOf, simulatedUpstreams } from './load.ts';
 
-const kills = Number(process.env['WEIR_WORKER_KILLS'] ?? 12);
+const kills = Number(process.env['WEIR_WORKER_KILLS'] ?? usualOrLong(6, 12));
 const seed = Number(process.env['WEIR_SEED'] ?? 20_260_104);
 const tokensPerSecond = 300;
 

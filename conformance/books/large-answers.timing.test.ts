@@ -49,10 +49,13 @@ async function usePostgres(): Promise<{ readonly config: string; readonly close:
   return { config: JSON.stringify({ database: { url: server.url() } }), close: server.close };
 }
 
-for (const [name, use, skip] of [
+const engines = [
   ['SQLite', useSqlite, false],
   ['PostgreSQL', usePostgres, skipPostgres],
-] as const) {
+] as const;
+
+// The short form asks one engine: both answer by the same code, from snapshots of their own.
+for (const [name, use, skip] of engines.slice(0, scaled(1, engines.length))) {
   test(`${name}: an answer of many records begins at once and takes little memory, four at a time too`, { skip }, async (context) => {
     const { config, close } = await use();
     try {

@@ -31,6 +31,7 @@ const rows = cardRows.filter(({ id }) => only?.includes(id) ?? true);
 /** Sizes of a release; the suites have smaller ones of their own. */
 const longSizes = {
   WEIR_DEEP: '1',
+  WEIR_LONG: '1',
   WEIR_KILLS: '10000',
   WEIR_STALLED_CLIENTS: '1000',
   WEIR_STALLED_MS: '25000',

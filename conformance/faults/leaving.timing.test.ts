@@ -15,7 +15,7 @@ const leavings: readonly Leaving[] = [
 ];
 
 /** client-leaves and translated-books check the costs of such calls. */
-describe('a client that disconnects is noticed at once', { timeout: 600_000 }, () => {
+describe('a client that disconnects is noticed at once', { timeout: 600_000, concurrency: 3 }, () => {
   let bench: FaultBench;
   before(async () => {
     bench = await startFaultProgram(translating);

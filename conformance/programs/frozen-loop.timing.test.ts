@@ -13,7 +13,8 @@ import { removal, startWeir } from '../support/start-weir.ts';
 const freezing = { nodeArguments: ['--import', fileURLToPath(new URL('../support/freeze-loop.ts', import.meta.url))] };
 const endsWithinMs = 8000;
 
-describe('F97: a blocked event loop', () => {
+// Two at once: they wait for most of the time, and each has a processor.
+describe('F97: a blocked event loop', { concurrency: 2 }, () => {
   for (const command of ['start', 'gateway', 'monitor'] as const)
     test(`${command}: the process reports where it was blocked and exits, and the next one counts it`, async (context) => {
       const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-frozen-'));
