@@ -2,6 +2,7 @@ import { describe } from 'node:test';
 
 import { accountsSuite } from './accounts-suite.ts';
 import { alertSuite } from './alert-suite.ts';
+import { archiveSuite } from './archive-suite.ts';
 import { auditSinkSuite } from './audit-sink-suite.ts';
 import { auditSuite } from './audit-suite.ts';
 import { callFactsSuite } from './call-facts-suite.ts';
@@ -51,6 +52,7 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('sign-ins of other machines', () => deviceSignInSuite(open));
     describe('keys of the playground', () => playgroundKeySuite(open));
     describe('ledger', () => ledgerSuite(open));
+    describe('archives of calls', () => archiveSuite(open));
     describe('facts about calls', () => callFactsSuite(open));
     describe('questions about usage', () => usageSuite(open));
     describe('credits', () => creditSuite(open));

@@ -5,6 +5,7 @@ import type { AlertStore } from '../alerts/alert-store.ts';
 import type { AuditStore } from '../audit/audit-entry.ts';
 import type { RefusalStore } from '../audit/refusals/refusal.ts';
 import type { AuditSinkStore } from '../audit/sinks/audit-sink.ts';
+import type { ArchiveStore } from '../billing/archive/call-archive.ts';
 import type { CallFactsStore } from '../billing/calls/call-facts-store.ts';
 import type { VerificationStore } from '../billing/credits/book-verification.ts';
 import type { CreditBooks } from '../billing/credits/credit-books.ts';
@@ -47,6 +48,7 @@ export type Store = AccountsStore &
   StatisticsStore &
   StatisticsDays &
   BilledCallStore &
+  ArchiveStore &
   CallFactsStore &
   UsageStore &
   UsageDays &

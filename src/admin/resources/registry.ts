@@ -1,5 +1,6 @@
 import type { Operation } from '../operation.ts';
 import { adminTokenOperations, type AdminTokenServices } from './admin-tokens/admin-token-operations.ts';
+import { archiveOperations, type ArchiveServices } from './archives/archive-operations.ts';
 import { alertOperations, type AlertServices } from './alerts/alert-operations.ts';
 import { attentionOperations, type AttentionServices } from './attention/attention-operations.ts';
 import { auditOperations, type AuditServices } from './audit/audit-operations.ts';
@@ -64,6 +65,7 @@ export type AdminServices = AttentionServices &
   UsageServices &
   ContentServices &
   CaptureServices &
+  ArchiveServices &
   CreditServices &
   DisputeServices &
   ReceiptServices &
@@ -102,6 +104,7 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...reconciliationOperations,
   ...contentOperations,
   ...captureOperations,
+  ...archiveOperations,
   ...creditOperations,
   ...disputeOperations,
   ...receiptOperations,

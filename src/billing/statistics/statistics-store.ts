@@ -43,6 +43,8 @@ export type StatisticsStore = {
  * is held for longer, however slowly the rows are consumed.
  */
 export type AnswerSource = BilledCallStore & {
+  /** Calls accepted before this may be in archives and not in the store. 0: none is. */
+  readonly archivedUntilMs: () => Promise<number>;
   /** Whether there are more records than `rowsMax`. */
   readonly hasTooManyRecords: (query: StatisticsQuery) => Promise<boolean>;
   /** The rows of `queryStatistics`, in the same order; `rowsMax` does not limit them. */

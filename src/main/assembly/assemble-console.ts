@@ -28,6 +28,7 @@ import type { Environment } from '../environment.ts';
 import { formatUrl, listenError } from '../programs/listen.ts';
 import { startConsoleOperations } from './console-operations.ts';
 import { loadStoreKey } from './load-store-key.ts';
+import { archiveDaily } from './run-archiving.ts';
 import { sweepPlayground } from './open-playground.ts';
 import { openQuestionStore } from './open-question-store.ts';
 import { openAdminServices, type ServingParts } from './open-admin-services.ts';
@@ -81,6 +82,7 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const settings = config.console ?? {};
   opened.defer(close);
   opened.defer(sweepPlayground(services.playgroundKeys, logger));
+  opened.defer(archiveDaily(parts));
   const principals = createPrincipals({ ...services, store, clock, logger, settings: () => roles });
   const idempotency = createIdempotency({
     store,

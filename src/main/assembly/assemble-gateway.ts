@@ -64,6 +64,7 @@ import type { openVideos } from './open-videos.ts';
 import { type Simulated, startSimulatedUpstreams } from '../programs/start-simulated-upstreams.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
+import { withArchivedCalls } from './run-archiving.ts';
 import type { Welcome } from '../programs/welcome.ts';
 import { firstSlot, recoverSlot } from '../programs/workers/journal-slots.ts';
 import type { RoutingTable } from '../../gateway/attempts/routing/routing-table.ts';
@@ -235,7 +236,7 @@ export async function assembleGateway(options: {
     credits: refusals.desk,
     callers,
     journal,
-    receipts: createReceiptFinder({ store, journal, clock }),
+    receipts: createReceiptFinder({ store: withArchivedCalls({ environment, store }), journal, clock }),
     spending: createSpendingReader({ store }),
     limiter: worker?.limiter ?? createLimiter({ clock }),
     health: createHealth({ clock, random: Math.random, logger, avoidsFailing: () => live.settings().retries.avoidFailing }),

@@ -5,6 +5,7 @@ import {
   type OperationRunner,
 } from '../../control/operations/operation-runner.ts';
 import { reconcilingKind } from '../../admin/resources/reconciliations/create-reconciliation.ts';
+import { archiveVerifyingKind, archivingKind } from '../../admin/resources/archives/archive-operations.ts';
 import { stagingKind } from '../../admin/resources/prices/stage-operation.ts';
 import { PriceBookError } from '../../billing/rating/parse-price-book.ts';
 import { stageDraft, type StagingInput } from '../../billing/staging/stage-draft.ts';
@@ -13,6 +14,7 @@ import type { Logger } from '../../platform/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Environment } from '../environment.ts';
 import { createPriceDesk } from './create-price-desk.ts';
+import { createArchiveVerifying, createArchiving, withArchivedCalls } from './run-archiving.ts';
 import { createReconciling } from './run-reconciliation.ts';
 
 type Parts = {
@@ -26,7 +28,12 @@ type Parts = {
 /** The long operations that the process of the console runs, by kind: one line for each. */
 function listHandlers(parts: Parts): Readonly<Record<string, OperationHandler>> {
   const reconciling = createReconciling({ ...parts, desk: createPriceDesk(parts.environment) });
-  return { [stagingKind]: createStaging(parts), [reconcilingKind]: reconciling };
+  return {
+    [stagingKind]: createStaging(parts),
+    [reconcilingKind]: reconciling,
+    [archivingKind]: createArchiving(parts),
+    [archiveVerifyingKind]: createArchiveVerifying(parts),
+  };
 }
 
 /** Prices calls again with a draft. */
@@ -52,7 +59,8 @@ function createStaging({ store, clock, environment }: Parts): OperationHandler {
 /** Begins to run the long operations that need no gateway, until `opened` is closed. */
 export function startConsoleOperations(parts: Parts): OperationRunner {
   const { store, clock, logger, opened } = parts;
-  const runner = createOperationRunner({ store, clock, logger, handlers: listHandlers(parts) });
+  const reading = withArchivedCalls(parts);
+  const runner = createOperationRunner({ store, clock, logger, handlers: listHandlers({ ...parts, store: reading }) });
   opened.defer(() => runner.close());
   runner.start();
   return runner;

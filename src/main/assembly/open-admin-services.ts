@@ -40,6 +40,7 @@ import { createLayerDesk } from './create-layer-desk.ts';
 import { openPlaygroundKeys, openPlaygroundRelay } from './open-playground.ts';
 import { createPriceDesk } from './create-price-desk.ts';
 import { loadStoreKey } from './load-store-key.ts';
+import { readRetention, withArchivedCalls } from './run-archiving.ts';
 import type { QuestionStore } from './open-question-store.ts';
 
 export type AdminServiceParts = {
@@ -108,6 +109,7 @@ export function openAdminServices(
   const ids = createIds(clock);
   const roles: RoleSettings = { ...roleSettingsDefault, ...config.console };
   const accounts = openPeople({ store, clock, random: randomBytes, ids }, config.console ?? {}, roles);
+  const reading = withArchivedCalls({ environment, store });
   const draftReader = createDraftReader();
   const exportReader = createExportReader();
   const services: AdminServices = {
@@ -136,7 +138,7 @@ export function openAdminServices(
     priceDesk: createPriceDesk(environment),
     draftReader,
     newId: ids,
-    calls: { ...store, ...serving.questions },
+    calls: { ...reading, ...serving.questions },
     content: store,
     teams: store,
     contentCeiling: () => readConfigNaming('content', environment)?.content?.ceiling ?? 'off',
@@ -148,7 +150,9 @@ export function openAdminServices(
     statistics: serving.questions ?? store,
     credits: store,
     ...(given.isReadOnly !== true && { keepVerification: store.keepVerification }),
-    ledger: store,
+    ledger: reading,
+    archives: store,
+    isRetaining: () => readRetention(environment) !== undefined,
     accounts: store,
     control: store,
     alerts: store,

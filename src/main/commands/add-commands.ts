@@ -41,6 +41,7 @@ const commands: Readonly<Record<string, AddCommand>> = {
   migrate: async (...to) => (await import('./database.ts')).addMigrateCommand(...to),
   database: async (...to) => (await import('./database.ts')).addDatabaseCommands(...to),
   upgrade: async (...to) => (await import('./upgrade.ts')).addUpgradeCommands(...to),
+  archive: async (...to) => (await import('./archive.ts')).addArchiveCommands(...to),
   backup: async (...to) => (await import('./backup.ts')).addBackupCommand(...to),
   restore: async (...to) => (await import('./backup.ts')).addRestoreCommand(...to),
   prices: async (program, environment) => (await import('./prices.ts')).addPriceCommands(program, () => withConfigPath(environment)),

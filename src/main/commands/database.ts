@@ -48,6 +48,7 @@ export function addDatabaseCommands(program: Command, environment: Environment):
     .option('--console <role>', "the console's role, which is also that of `weir people`", 'weir_console')
     .option('--console-publishes', 'lets the console publish prices too')
     .option('--console-edits-config', 'lets the console publish layers of the configuration')
+    .option('--console-archives', 'lets the console move old calls to archives')
     .action(async ({ apply, url, ...options }: RoleNames & RoleOptions & UrlOption & { readonly apply?: true }) => {
       if (url !== undefined && apply !== true) throw new StartError('--url is only for --apply');
       try {

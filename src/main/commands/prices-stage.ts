@@ -22,7 +22,7 @@ import { readPriceFile } from './read-price-file.ts';
 import { nameRemoteProblems, publishRemotely, stageRemotely } from './remote/remote-prices.ts';
 import { addRemoteOption, type RemoteOption } from './remote/with-service.ts';
 import { loadConfigAndPrices } from './stored-prices.ts';
-import { alignColumns, readStore } from './with-accounts.ts';
+import { alignColumns, readCalls } from './with-accounts.ts';
 
 const dayMs = 86_400_000;
 const daysMax = 3660;
@@ -119,7 +119,7 @@ async function compare(
   const { config, priceBookData } = await loadConfigAndPrices(environment);
   const staged = stagePriceBook(priceBookData, file, from);
   const nowMs = systemClock.nowMs();
-  const result = await readStore(environment, (store) =>
+  const result = await readCalls(environment, (store) =>
     compareCalls({
       store,
       staged: buildPriceBook(config, staged),

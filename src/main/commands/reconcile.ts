@@ -23,7 +23,7 @@ import { describeCalls, describeCells, writeCalls, writeCells } from './describe
 import { reconcileRemotely, type RemoteReconciliation } from './reconcile-remotely.ts';
 import { addRemoteOption, type RemoteOption } from './remote/with-service.ts';
 import { loadConfigAndPrices, readNamedBook } from './stored-prices.ts';
-import { readStore } from './with-accounts.ts';
+import { readCalls } from './with-accounts.ts';
 
 /** The exit codes of `weir reconcile`: both accounts agree, they differ, or they could not be compared. */
 const exitCodes = { agree: 0, differ: 1, trouble: 2 } as const;
@@ -92,7 +92,7 @@ type Parsed = ReconcileOptions & { readonly parsed: number };
 
 async function reconcileUsage(environment: Environment, theirs: VendorUsage, source: Source, options: Parsed): Promise<number> {
   const reconciliation = new Reconciliation(theirs, source);
-  return await readStore(environment, async (store) => {
+  return await readCalls(environment, async (store) => {
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
     const compared = { ...theirs, kind: 'usage', cells: reconciliation.cells(), leftOut: reconciliation.leftOut() } as const;
     const callsOf = (cell: ReconciledCell) => listCalls(store, reconciliation, theirs, cell);
@@ -147,7 +147,7 @@ async function reconcileCosts(environment: Environment, theirs: VendorCosts, sou
   if (calls !== undefined) throw noCalls();
   const book = prices === undefined ? (await loadConfigAndPrices(environment)).priceBookData : await readNamedBook(environment, prices);
   const reconciliation = new CostReconciliation(theirs, { ...source, listPrices: createPriceBook({ book }) });
-  await readStore(environment, async (store) => {
+  await readCalls(environment, async (store) => {
     for await (const entry of readEntries(store, theirs)) reconciliation.add(entry);
   });
   const compared = { ...theirs, kind: 'costs', costs: reconciliation.costs(), charged: reconciliation.charged() } as const;

@@ -1,5 +1,6 @@
 import type { Store } from '../../store/store.ts';
 import type { Environment } from '../environment.ts';
+import { withArchivedCalls } from '../assembly/run-archiving.ts';
 import { ensureDataDirectory, openDatabase } from '../assembly/open-data-directory.ts';
 
 /** Opens the store of the data directory for one command, and always closes it. */
@@ -21,6 +22,11 @@ export async function readStore<Result>(environment: Environment, use: (store: S
   } finally {
     await store.close();
   }
+}
+
+/** The same for a command that reads rows of calls, which may be in archives. */
+export async function readCalls<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
+  return await readStore(environment, (store) => use(withArchivedCalls({ environment, store })));
 }
 
 /** Prints rows in aligned columns. */

@@ -8,6 +8,7 @@ import { accountFields } from './account-fields.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from './default-drain-times.ts';
 import { alertsSchema } from './alerts-schema.ts';
+import { booksSchema } from './books-schema.ts';
 import { callersSchema } from './callers-schema.ts';
 import { contentSchema } from './content-schema.ts';
 import { auditSchema } from './audit-schema.ts';
@@ -296,6 +297,7 @@ export const configSchema = Type.Object(
     ),
     database: Type.Optional(databaseSchema),
     mediaStorage: Type.Optional(mediaStorageSchema),
+    books: Type.Optional(booksSchema),
     callbacks: Type.Optional(callbacksSchema),
     alerts: Type.Optional(alertsSchema),
     audit: Type.Optional(auditSchema),

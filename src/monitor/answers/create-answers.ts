@@ -45,7 +45,10 @@ export function createAnswers(options: AnswersOptions): Answers {
       signal.addEventListener('abort', close, { once: true });
       try {
         signal.throwIfAborted();
-        if (answerQuery.exportOptions.detail) await assertFewCalls(reading, query, options);
+        if (answerQuery.exportOptions.detail) {
+          await assertNoneArchived(reading, query);
+          await assertFewCalls(reading, query, options);
+        }
         const records = await openRecords(reading, query, answerQuery.scope, timeZone);
         signal.throwIfAborted();
         return writeBytes(await encode({ answerQuery, records, reading, signal }, options), close, signal);
@@ -55,6 +58,14 @@ export function createAnswers(options: AnswersOptions): Answers {
       }
     },
   };
+}
+
+/** A list without the calls that are in archives would look complete. */
+async function assertNoneArchived(reading: AnswerSource, { startSeconds }: StatisticsQuery): Promise<void> {
+  const untilMs = await orUnavailable(reading.archivedUntilMs());
+  if (startSeconds * 1000 >= untilMs) return;
+  const until = new Date(untilMs).toISOString();
+  throw new StatisticsRefusedError(`single calls before ${until} are in archives; begin there, or read the Parquet files`);
 }
 
 /** The roll-ups count the calls before any of them is read. */

@@ -1,3 +1,5 @@
+import type { ArchiveSums } from '../../billing/archive/call-archive.ts';
+import { readSums } from '../operations/archive-operations.ts';
 import { readBigInt, readInteger, readOptionalInteger, readOptionalText, readText } from '../operations/read-column.ts';
 import type { SqlParameter, SqlRow } from '../operations/sql-values.ts';
 import { readWide, sumNarrow } from '../operations/wide-amount.ts';
@@ -37,7 +39,7 @@ export async function readVersion(query: Query, hasTable: (name: string) => Prom
 }
 
 /** Schema versions from which a table exists. */
-const since = { database_identity: 7, pictures: 17 } as const;
+const since = { database_identity: 7, pictures: 17, call_archives: 46 } as const;
 
 /** Reads the figures of a database of any version of Weir. All queries must see the same moment. */
 export async function readFigures(query: Query, schema: number): Promise<BackupFigures> {
@@ -47,6 +49,7 @@ export async function readFigures(query: Query, schema: number): Promise<BackupF
     `select count(*) as calls, coalesce(sum(case when billed = 1 then 1 else 0 end), 0) as billed_calls, max(accepted_at_ms) as last,
       ${sumNarrow('amount_nano_usd', 'amount')}, ${sumNarrow('(case when billed in (1, 2) then amount_nano_usd else 0 end)', 'billed')} from calls`,
   );
+  const archived = await readDropped(query, schema);
   const hours = await first(
     query,
     `select coalesce(sum(call_count), 0) as calls, ${sumNarrow('amount_nano_usd', 'amount')} from usage_hours`,
@@ -54,12 +57,32 @@ export async function readFigures(query: Query, schema: number): Promise<BackupF
   return {
     schema,
     databaseId: identity === undefined ? undefined : readText(identity, 'id'),
-    calls: readInteger(calls, 'calls'),
-    amountNanoUsd: readWide(calls, 'amount'),
+    calls: readInteger(calls, 'calls') + archived.rows,
+    amountNanoUsd: readWide(calls, 'amount') + archived.amountNanoUsd,
     lastAcceptedAtMs: readOptionalInteger(calls, 'last'),
-    billed: { calls: Number(readBigInt(calls, 'billed_calls')), amountNanoUsd: readWide(calls, 'billed') },
+    billed: {
+      calls: Number(readBigInt(calls, 'billed_calls')) + archived.billedCalls,
+      amountNanoUsd: readWide(calls, 'billed') + archived.billedNanoUsd,
+    },
     statistics: { calls: readInteger(hours, 'calls'), amountNanoUsd: readWide(hours, 'amount') },
   };
+}
+
+/** The sums of the rows that archives have taken out of `calls`. */
+async function readDropped(
+  query: Query,
+  schema: number,
+): Promise<Pick<ArchiveSums, 'rows' | 'billedCalls' | 'amountNanoUsd' | 'billedNanoUsd'>> {
+  const archives = schema < since.call_archives ? [] : await query('select dropped from call_archives', []);
+  const sums = { rows: 0, billedCalls: 0, amountNanoUsd: 0n, billedNanoUsd: 0n };
+  for (const row of archives) {
+    const dropped = readSums(row, 'dropped');
+    sums.rows += dropped.rows;
+    sums.billedCalls += dropped.billedCalls;
+    sums.amountNanoUsd += dropped.amountNanoUsd;
+    sums.billedNanoUsd += dropped.billedNanoUsd;
+  }
+  return sums;
 }
 
 async function first(query: Query, sql: string): Promise<SqlRow> {

@@ -9,16 +9,21 @@ import { measureSource } from './measure-source.ts';
 import { assertMediaKey, readUnfinishedKey, toUnfinishedKey } from './media-key.ts';
 import { isMissing, readPart } from './read-part.ts';
 
+/** How files of people are named, who look for them by hand: all in one folder, with this ending. */
+export type FileNames = { readonly ending: string };
+
 /**
  * Stores files in a directory, in two levels of folders named by the hash of the key, so that no folder grows large. A
  * file is written under a temporary name, synced and then renamed: it exists completely or not at all, also after a
  * power cut, and a reader of the replaced file can go on reading it. Only the user of the program may read the files.
+ * @param names for few files that people read: then they are in the directory itself
  * @throws MediaStorageError if the directory cannot be used
  */
-export async function openDirectoryStorage(directory: string): Promise<MediaStorage> {
+export async function openDirectoryStorage(directory: string, names?: FileNames): Promise<MediaStorage> {
   const unfinished = join(directory, unfinishedFolder);
   const placeOf = (key: string): string => {
     assertMediaKey(key);
+    if (names !== undefined) return join(directory, `${key}${names.ending}`);
     const hash = createHash('sha256').update(key).digest('hex');
     return join(directory, hash.slice(0, 2), hash.slice(2, 4), key);
   };

@@ -2,6 +2,7 @@ import type { S3mini, UploadPart } from 's3mini';
 
 import { type MediaStorage, MediaStorageError } from '../../tasks/media/media-storage.ts';
 import { createS3Connector, type S3Connector, type S3Settings } from './connect-s3.ts';
+import type { FileNames } from './directory-storage.ts';
 import { gatherParts } from './gather-parts.ts';
 import { createS3Lister } from './list-s3.ts';
 import { measureSource } from './measure-source.ts';
@@ -17,11 +18,11 @@ const partAttemptsMax = 3;
  * larger one a multipart upload; an object becomes visible only when it is complete. Requests are signed and sent by
  * s3mini, with one client for each operation, so that its signal reaches all of them.
  */
-export function createS3Storage(settings: S3Settings): MediaStorage {
+export function createS3Storage(settings: S3Settings, { ending }: FileNames = { ending: '' }): MediaStorage {
   const connector = createS3Connector(settings);
   const nameOf = (key: string): string => {
     assertMediaKey(key);
-    return connector.prefix + key;
+    return `${connector.prefix}${key}${ending}`;
   };
   return {
     write: async (key, source, { mediaType, bytesMax, signal }) => {

@@ -44,6 +44,7 @@ import { playgroundKeys } from './0042-playground-keys.ts';
 import { limitQuestions } from './0043-limit-questions.ts';
 import { bookVerifications } from './0044-book-verifications.ts';
 import { callPacks } from './0045-call-packs.ts';
+import { callArchives } from './0046-call-archives.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -92,6 +93,7 @@ export const migrations: readonly Migration[] = [
   limitQuestions,
   bookVerifications,
   callPacks,
+  callArchives,
 ];
 
 /** The schema version that this program needs. */

@@ -6,6 +6,7 @@ import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import type { LedgerStoreOperations } from '../worker/store-protocol.ts';
 import { appendAudit } from './audit-operations.ts';
+import { listArchivedPlaces, readArchivedUntil } from './archive-operations.ts';
 import { bookSpend } from './booked-spend.ts';
 import { callColumns, columnAt, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
 import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
@@ -152,7 +153,7 @@ type Appending = { readonly insert: Insert; readonly sumsPerInsert: readonly num
 
 async function appendRows(database: Database, rows: readonly CallRow[], { insert, sumsPerInsert, nodeId }: Appending): Promise<number> {
   const transactions = new BatchTransactions();
-  const added = await insert(database, rows, transactions);
+  const added = await insert(database, await withoutBooked(database, rows), transactions);
   const increments = added.map(readIncrement).filter((increment) => increment !== undefined);
   await addToRollUps(database, increments, sumsPerInsert);
   await bookSpend(database, transactions, nodeId);
@@ -160,6 +161,21 @@ async function appendRows(database: Database, rows: readonly CallRow[], { insert
   if (added.some(({ values }) => Number(values[amountColumn]) < 0))
     await database.run("update counters set value = value + 1 where name = 'credits_version'");
   return added.length;
+}
+
+const acceptedColumn = columnAt('accepted_at_ms');
+
+/**
+ * Without rows that were booked and then archived, so that no key of `calls` shows it: a journal may come back after
+ * months. Such rows have facts.
+ */
+async function withoutBooked(database: Database, rows: readonly CallRow[]): Promise<readonly CallRow[]> {
+  const untilMs = await readArchivedUntil(database);
+  const late = rows.filter(({ values }) => Number(values[acceptedColumn]) < untilMs);
+  if (late.length === 0) return rows;
+  const ids = late.map(({ values }) => String(values[0]));
+  const booked = new Set((await listArchivedPlaces(database, ids)).map(({ callId }) => callId));
+  return booked.size === 0 ? rows : rows.filter(({ values }) => !booked.has(String(values[0])));
 }
 
 const amountColumn = columnAt('amount_nano_usd');

@@ -2,7 +2,7 @@ import type { StatisticsQuery } from '../../billing/statistics/statistics-store.
 import type { Database } from './database.ts';
 import { type BucketPositions, inRange, inUnit, partsOf, sumsOf, unitsOf } from './statistics-parts.ts';
 import { type StatisticsPlan, planStatistics } from './statistics-plan.ts';
-import { filterNames, sourceNames, sources } from './statistics-sources.ts';
+import { filterNames, sourceNames, sources, sourcesOf } from './statistics-sources.ts';
 
 /** The number of rows that some buckets are read from; more than the maximum if there are more. */
 export async function countTouched(
@@ -13,8 +13,7 @@ export async function countTouched(
   rowsMax: number,
 ): Promise<number> {
   let touched = 0;
-  for (const name of sourceNames) {
-    const source = sources[name];
+  for (const [name, source] of sourceNames.flatMap((each) => sourcesOf(each).map((of) => [each, of] as const))) {
     const ofUser = query.userName !== undefined && source.isRollUp;
     const parts = ofUser ? unitsOf(plan, positions, name) : partsOf(plan, positions, name);
     if (parts.length === 0) continue;

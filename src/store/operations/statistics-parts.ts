@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import type { SqlValue } from './sql-values.ts';
 import type { Segments } from './split-buckets.ts';
 import type { StatisticsPlan } from './statistics-plan.ts';
-import { type NameRange, type Source, filterNames, sourceNames, sources } from './statistics-sources.ts';
+import { type NameRange, type Source, filterNames, sourceNames, sourcesOf } from './statistics-sources.ts';
 
 /** Buckets by position: `[from, until)`. */
 export type BucketPositions = { readonly from: number; readonly until: number };
@@ -45,8 +45,7 @@ export function sumsOf(
   const perUnit = query.userName !== undefined || names.after !== undefined || names.until !== undefined;
   const parts: string[] = [];
   const parameters: SqlValue[] = [];
-  for (const name of sourceNames) {
-    const source = sources[name];
+  for (const [name, source] of sourceNames.flatMap((each) => sourcesOf(each).map((of) => [each, of] as const))) {
     const byUnit = perUnit && source.isRollUp;
     const segments = byUnit ? unitsOf(plan, positions, name) : partsOf(plan, positions, name);
     if (segments.length === 0) continue;

@@ -46,6 +46,21 @@ export const sources: Readonly<Record<keyof Segments, Source>> = {
   },
 };
 
+/** Rows of `calls` that were archived, for minutes that are cut. Their facts have the same columns. */
+const archived: Source = {
+  ...sources.calls,
+  table: `(select facts.at_ms as accepted_at_ms, users.value as user_name, substr(tokens.label, length(users.value) + 2) as key_name,
+      coalesce(models.value, '') as requested_model, facts.billed, facts.prompt_tokens, facts.completion_tokens, facts.cache_tokens,
+      facts.cache_creation_tokens, facts.use_time_ms, facts.amount_nano_usd
+    from call_facts as facts join fact_names as users on users.id = facts.user_ref join fact_names as tokens on tokens.id = facts.key_ref
+      left join fact_names as models on models.id = facts.model_ref
+    where facts.at_ms < (select archived_until_ms from call_retention)
+      and not exists (select 1 from calls where calls.call_id = facts.call_id))`,
+};
+
+/** The tables behind a name of segments. */
+export const sourcesOf = (name: keyof Segments): readonly Source[] => (name === 'calls' ? [sources.calls, archived] : [sources[name]]);
+
 export const sourceNames = Object.keys(sources) as readonly (keyof Segments)[];
 
 /** User, key and model, which identify a record within its bucket. */

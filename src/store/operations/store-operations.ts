@@ -2,6 +2,7 @@ import type { StoreOperations } from '../worker/store-protocol.ts';
 import { createAccountsOperations } from './accounts-operations.ts';
 import { createAdminTokenOperations } from './admin-token-operations.ts';
 import { createAlertOperations } from './alert-operations.ts';
+import { createArchiveOperations } from './archive-operations.ts';
 import { createAuditOperations } from './audit-operations.ts';
 import { createAuditSinkOperations } from './audit-sink-operations.ts';
 import { createBookOperations } from './book-operations.ts';
@@ -54,6 +55,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createBookOperations(database),
     ...createVerificationOperations(database),
     ...createStatisticsOperations(database),
+    ...createArchiveOperations(database),
     ...createBilledCallOperations(database),
     ...createCallFactsOperations(database),
     ...createProofOperations(database),

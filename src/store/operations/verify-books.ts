@@ -71,8 +71,12 @@ async function verifyTransactions(database: Database, [after = '']: readonly str
   const range = [after, rows.at(-1)?.['transaction_id'] ?? after] as const;
   const within = 'where transaction_id > ? and transaction_id <= ?';
   const postings = Map.groupBy(await database.all(`select * from ledger_postings ${within}`, ...range), transactionOf);
-  const sql = `select transaction_id, ${sumNarrow('amount_nano_usd', 'cost')} from calls ${within} group by transaction_id`;
-  const costs = new Map((await database.all(sql, ...range)).map((row) => [transactionOf(row), readWide(row, 'cost')]));
+  // In one statement, so that rows that are being archived count once.
+  const sql = `select transaction_id, sum(cost_kusd) as cost_kusd, sum(cost_nano) as cost_nano from (
+      select transaction_id, ${sumNarrow('amount_nano_usd', 'cost')} from calls ${within} group by transaction_id
+      union all select transaction_id, cost_kusd, cost_nano from archived_spend ${within}) as costs
+    group by transaction_id`;
+  const costs = new Map((await database.all(sql, ...range, ...range)).map((row) => [transactionOf(row), readWide(row, 'cost')]));
   const problems = rows.flatMap((row) => {
     const id = transactionOf(row);
     return findTransactionProblems(row, postings.get(id) ?? [], costs.get(id) ?? 0n).map((what) =>

@@ -15,7 +15,7 @@ import type { Query, Table, TableSum } from './read-tables.ts';
 export type CopiedTable = TableSum & { readonly name: string };
 
 /** Tables that have rows after the migration. The copied rows replace them. */
-const seeded = new Set(['settings', 'counters', 'database_identity', 'usage_day_zone', 'audit_head', 'organization']);
+const seeded = new Set(['call_retention', 'settings', 'counters', 'database_identity', 'usage_day_zone', 'audit_head', 'organization']);
 
 /**
  * Copies all rows of a SQLite file into a PostgreSQL database, and creates the schema first. It copies everything or,
@@ -51,6 +51,7 @@ type Copying = { readonly read: Query; readonly session: Session; readonly onTab
 
 /** Closing the connection before the commit undoes everything. */
 async function copyAll({ read, session, onTable }: Copying): Promise<readonly CopiedTable[]> {
+  await refuseArchives(read);
   const tables = await listTables(read);
   await assertEmpty(session, tables);
   const copied: CopiedTable[] = [];
@@ -130,6 +131,16 @@ async function copyTerms(read: Query, session: Session): Promise<void> {
     }
     if (rows.length < termsAtOnce) return;
   }
+}
+
+/** Facts of archived calls cannot be made again from the copied ledger. */
+async function refuseArchives(read: Query): Promise<void> {
+  const [first] = await read('select id from call_archives limit 1', []);
+  if (first === undefined) return;
+  throw new StoreError(
+    'constraint',
+    'Calls of this database were archived, and archived calls cannot be copied to PostgreSQL yet: begin a new database there, and keep this one for its months.',
+  );
 }
 
 /** Counting columns continue after the copied numbers. */

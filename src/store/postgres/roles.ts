@@ -3,11 +3,12 @@
  * changed.
  */
 type Rights = { readonly gateway: Right; readonly monitor: Right; readonly operator?: Right; readonly console?: Right };
-type Right = 'nothing' | 'read' | 'add' | 'add and change' | 'change and delete' | 'everything';
+type Right = 'nothing' | 'read' | 'delete' | 'add' | 'add and change' | 'change and delete' | 'everything';
 
 const privileges: Readonly<Record<Right, string | undefined>> = {
   nothing: undefined,
   read: 'select',
+  delete: 'select, delete',
   add: 'select, insert',
   'add and change': 'select, insert, update',
   'change and delete': 'select, update, delete',
@@ -37,6 +38,10 @@ const rights: Readonly<Record<string, Rights>> = {
   // The monitor writes only the time of the last use of a token.
   billing_token_uses: { gateway: 'everything', monitor: 'add and change', console: 'everything' },
   calls: { gateway: 'add', monitor: 'read', console: 'read' },
+  // Calls are archived by the owner of the tables, or by a console that may.
+  call_archives: { gateway: 'read', monitor: 'read', console: 'read' },
+  call_retention: { gateway: 'read', monitor: 'read', console: 'read' },
+  archived_spend: { gateway: 'read', monitor: 'read', console: 'read' },
   call_shapes: { gateway: 'add', monitor: 'read', console: 'read' },
   // Facts about calls are written after their booking; calls that wait for it are in the queue.
   fact_names: { gateway: 'add', monitor: 'read', console: 'read' },
@@ -131,11 +136,21 @@ const rights: Readonly<Record<string, Rights>> = {
 /** The tables for which roles have rights. */
 export const tablesWithRights: readonly string[] = Object.keys(rights);
 
+/** A trigger permits this only for calls that a verified archive has. */
+const archiving = {
+  calls: 'delete',
+  call_archives: 'add and change',
+  call_retention: 'add and change',
+  archived_spend: 'add and change',
+} as const satisfies Readonly<Record<string, Right>>;
+
 export type RoleOptions = {
   /** Whether the console may publish prices, which weir_operator may in any case. */
   readonly consolePublishes?: boolean;
   /** Whether the console may publish layers of the configuration. */
   readonly consoleEditsConfig?: boolean;
+  /** Whether the console may drop calls that are in verified archives. */
+  readonly consoleArchives?: boolean;
 };
 export type RoleNames = { readonly gateway: string; readonly monitor: string; readonly operator: string; readonly console: string };
 
@@ -157,13 +172,14 @@ export function describeRoles(names: RoleNames, options: RoleOptions = {}): stri
   const all = roles.map(({ name }) => name).join(', ');
   lines.push(`grant usage on schema public to ${all};`, `revoke create on schema public from ${all}, public;`);
   lines.push(`revoke all on all tables in schema public from ${all}, public;`);
-  const added = [
-    ...(options.consolePublishes === true ? ['price_books'] : []),
-    ...(options.consoleEditsConfig === true ? ['config_layers'] : []),
-  ];
+  const added: Readonly<Record<string, Right>> = {
+    ...(options.consolePublishes === true && { price_books: 'add' }),
+    ...(options.consoleEditsConfig === true && { config_layers: 'add' }),
+    ...(options.consoleArchives === true && archiving),
+  };
   for (const { program, name } of roles) {
     for (const [table, right] of Object.entries(rights)) {
-      const granted = privileges[program === 'console' && added.includes(table) ? 'add' : (right[program] ?? 'nothing')];
+      const granted = privileges[(program === 'console' ? added[table] : undefined) ?? right[program] ?? 'nothing'];
       if (granted !== undefined) lines.push(`grant ${granted} on ${table} to ${name};`);
     }
   }

@@ -1,4 +1,5 @@
 import type { AnswerReader, AnswerSource, StatisticsQuery, StatisticsRow } from '../../billing/statistics/statistics-store.ts';
+import { createArchiveOperations } from '../operations/archive-operations.ts';
 import { createBilledCallOperations } from '../operations/billed-call-operations.ts';
 import type { Database } from '../operations/database.ts';
 import { decodeRows } from '../operations/packed-rows.ts';
@@ -31,6 +32,7 @@ function openSource(source: SnapshotSource, snapshotMs: number): AnswerSource {
     readRows: (query) => readRows(snapshots, query),
     listBilledCalls: (page) => snapshots.use((database) => createBilledCallOperations(database).listBilledCalls(page)),
     listPriceVersions: (span) => snapshots.use((database) => createBilledCallOperations(database).listPriceVersions(span)),
+    archivedUntilMs: () => snapshots.use((database) => createArchiveOperations(database).archivedUntilMs()),
     close: snapshots.close,
   };
 }

@@ -1,6 +1,7 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
 import type { PeopleStores } from '../../accounts/people/people-stores.ts';
 import type { SavedViewStore } from '../../accounts/saved-views/saved-view.ts';
+import type { ArchiveStore } from '../../billing/archive/call-archive.ts';
 import type { CallFactsStore } from '../../billing/calls/call-facts-store.ts';
 import type { AlertStore } from '../../alerts/alert-store.ts';
 import type { VerificationStore } from '../../billing/credits/book-verification.ts';
@@ -68,6 +69,7 @@ export type StoreOperations = AccountsStoreOperations &
   VerificationStore &
   StatisticsStoreOperations &
   BilledCallStore &
+  ArchiveStore &
   CallFactsStore &
   UsageStore &
   UsageDays &

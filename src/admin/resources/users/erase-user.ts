@@ -31,7 +31,7 @@ const counts = {
 /** What stays, and why. */
 const remaining = [
   {
-    what: 'rows of calls, with the names of the user and the keys',
+    what: 'rows of calls, in the database and in archives, with the names of the user and the keys',
     why: 'the ledger is append-only: its sums, receipts and statistics must stay verifiable',
   },
   { what: 'the rows of the credit ledger', why: 'they are accounts' },

@@ -37,6 +37,7 @@ export function createMemoryReader(store: StatisticsStore, calls?: BilledCallSto
         },
         listBilledCalls: calls?.listBilledCalls ?? none,
         listPriceVersions: calls?.listPriceVersions ?? (() => Promise.resolve([])),
+        archivedUntilMs: async () => 0,
         close: () => Promise.resolve(),
       };
     },
