@@ -64,7 +64,7 @@ function createEntry(index: number, acceptedAtMs: number): CallEntry {
 }
 
 const copiedOfCalls =
-  'user_name, key_name, requested_model, amount_nano_usd, billed, prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms, entry, key_id, held_pots, transaction_id, disputed, unpriced, shape';
+  'user_name, key_name, requested_model, amount_nano_usd, billed, prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms, entry, key_id, held_pots, disputed, unpriced, shape';
 const copiedOfFacts =
   'user_ref, key_ref, model_ref, served_ref, upstream_ref, upstream_model_ref, interface_ref, error_ref, end_code, status, billed, flags, prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms, first_byte_ms, amount_nano_usd, whole_kusd, whole_nano, whole_prompt, whole_completion, whole_end, team_ref, tags_ref';
 const copiedOfService =

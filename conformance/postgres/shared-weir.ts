@@ -51,11 +51,14 @@ export function serveShared(parts: SharedParts, options: SharedOptions<ServeWeir
   return serveWeir(prepareShared(parts, options));
 }
 
+/** `start` has the rights of a gateway alone. */
+const roleOf = { start: 'weir_gateway', gateway: 'weir_gateway', monitor: 'weir_monitor', console: 'weir_console' } as const;
+
 function prepareShared<Options extends StartWeirOptions>(
   { server, simulator }: SharedParts,
   { config, database, ...options }: SharedOptions<Options>,
 ) {
-  const url = server.url('weir', options.command === 'monitor' ? 'weir_monitor' : 'weir_gateway');
+  const url = server.url('weir', roleOf[options.command ?? 'start']);
   const text = {
     overload: neverOverloaded,
     ...config,

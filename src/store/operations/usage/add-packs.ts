@@ -36,6 +36,7 @@ export class Grouping {
 
 /** A key as one text: NUL is in no name. */
 export const joinKey = (key: GroupKey): string => key.join('\0');
+export const splitKey = (joined: string): readonly string[] => joined.split('\0');
 
 const word = 2 ** 32;
 /** A low sum below this is exact, with one more word. */

@@ -18,13 +18,23 @@ import type { NameReader } from '../facts/name-reader.ts';
 import { readBigInt, readBytes, readInteger, readText } from '../read-column.ts';
 import type { SqlRow } from '../sql-values.ts';
 import { nanoUsdPerKusd, readWide, sumWide } from '../wide-amount.ts';
-import { type GroupKey, joinKey } from './add-packs.ts';
+import { type GroupKey, joinKey, splitKey } from './add-packs.ts';
 import { findSource, isAnyOf, type UsageReaders, type UsageSource } from './usage-source.ts';
 
 type Sums = { -readonly [Member in keyof UsageSums]: UsageSums[Member] };
+type SumsOfGroups = Map<string, Map<number, Sums>>;
 
-/** Answers a question about usage from one snapshot. See UsageStore. */
-export async function readUsage(database: Database, readers: UsageReaders, read: UsageRead): Promise<UsageRows> {
+/**
+ * Sums of groups by bucket that are read at once and chosen from here: one pass over the rows, where totals, ranks and
+ * series would need one each. A histogram is a hundred times the memory of a sum.
+ */
+const sumsAtOnce = { plain: 40_000, withDurations: 2000 };
+
+/**
+ * Answers a question about usage from one snapshot. See UsageStore.
+ * @param atOnce the most sums that are chosen from here
+ */
+export async function readUsage(database: Database, readers: UsageReaders, read: UsageRead, atOnce = sumsAtOnce): Promise<UsageRows> {
   return await database.snapshot(async (snapshot) => {
     const progress = read.family === 'usage' ? {} : { progress: await readFollowProgress(snapshot) };
     const source = await findSource(snapshot, readers, read);
@@ -34,12 +44,14 @@ export async function readUsage(database: Database, readers: UsageReaders, read:
     const columns = read.groupBy.flatMap((dimension) => source.columns[dimension] ?? []);
     const ranksPacked = read.groupBy.length > 0 && !('names' in read.groups);
     const packed = await source.packed?.survey(columns, ranksPacked ? read.groups.rankBy : undefined);
-    const totals = await sumGroups(snapshot, source, [], undefined, read);
+    const most = read.withDurations ? atOnce.withDurations : atOnce.plain;
+    const all = columns.length === 0 ? undefined : await sumGroups(snapshot, source, columns, { most }, read);
+    const totals: SumsOfGroups = all === undefined ? ((await sumGroups(snapshot, source, [], 'all', read)) ?? new Map()) : addUpAll(all);
     addAll(totals, '', packed?.totals);
     if (read.groupBy.length === 0) return { totals: totals.get('') ?? new Map(), series: [], ...progress };
-    const groups = await chooseGroups(snapshot, readers.names, source, columns, read, packed?.ranks);
+    const groups = await chooseGroups(snapshot, readers.names, source, columns, read, { packed: packed?.ranks, all });
     const keys = groups.map(({ key }) => key).filter((key) => key !== undefined);
-    const sums = await sumGroups(snapshot, source, columns, keys, read);
+    const sums: SumsOfGroups = all ?? (await sumGroups(snapshot, source, columns, keys, read)) ?? new Map();
     if (source.packed !== undefined) {
       for (const [key, more] of await source.packed.sum(columns, keys)) addAll(sums, key, more);
     }
@@ -51,8 +63,15 @@ export async function readUsage(database: Database, readers: UsageReaders, read:
   });
 }
 
+/** The sums of all groups together. */
+function addUpAll(groups: SumsOfGroups): SumsOfGroups {
+  const totals: SumsOfGroups = new Map();
+  for (const sums of groups.values()) addAll(totals, '', sums);
+  return totals;
+}
+
 /** Adds sums from packs to those from rows. */
-function addAll(groups: Map<string, Map<number, Sums>>, key: string, more: ReadonlyMap<number, UsageSums> | undefined): void {
+function addAll(groups: SumsOfGroups, key: string, more: ReadonlyMap<number, UsageSums> | undefined): void {
   if (more === undefined || more.size === 0) return;
   const sums = groups.getOrInsertComputed(key, () => new Map<number, Sums>());
   for (const [position, added] of more) {
@@ -67,7 +86,7 @@ const givenGroups = ({ groups }: UsageRead): readonly GroupNames[] => ('names' i
 type Group = { readonly names: GroupNames; readonly key: GroupKey | undefined };
 
 /** Thousands of USD and the rest, or one sum. */
-const rankSums: Readonly<Record<UsageRank, readonly string[]>> = {
+const rankColumns: Readonly<Record<UsageRank, readonly string[]>> = {
   amount: ['sum(amount_kusd)', 'sum(amount_nano)'],
   calls: ['sum(call_count)'],
   tokensIn: ['sum(prompt_tokens)'],
@@ -82,45 +101,37 @@ async function chooseGroups(
   source: UsageSource,
   columns: readonly string[],
   read: UsageRead,
-  packed: PackRanking | undefined,
+  known: KnownSums,
 ): Promise<readonly Group[]> {
   if ('names' in read.groups) {
     const found: Group[] = [];
     for (const group of read.groups.names) found.push({ names: group, key: await findKey(database, names, source, read.groupBy, group) });
     return found;
   }
-  const keys = await rankGroups(database, source, columns, read.groups, packed);
+  const keys = await rankGroups(database, source, columns, read.groups, known);
   const groups: Group[] = [];
   for (const key of keys)
     groups.push({ names: source.isNumbered ? await readNames(database, names, read.groupBy, key) : key.map(String), key });
   return groups;
 }
 
-type PackRanking = readonly { readonly key: GroupKey; readonly sum: bigint }[];
+type Rank = { readonly key: GroupKey; readonly sum: bigint };
+/** Sums that were read before groups are ranked: the ranks of those in packs, and the sums of all in the rows. */
+type KnownSums = { readonly packed: readonly Rank[] | undefined; readonly all: SumsOfGroups | undefined };
 
 /** The keys of the largest groups, in order. */
 async function rankGroups(
   database: Database,
-  { rows, parameters, isNumbered }: UsageSource,
+  source: UsageSource,
   columns: readonly string[],
   { limit, rankBy }: { readonly limit: number; readonly rankBy: UsageRank },
-  packed: PackRanking | undefined,
+  { packed, all }: KnownSums,
 ): Promise<readonly GroupKey[]> {
-  const keyOf = (row: SqlRow): GroupKey => columns.map((column) => (isNumbered ? readInteger(row, column) : readText(row, column)));
-  const ranks = rankSums[rankBy];
-  const select = `select ${columns.join(', ')}, ${ranks.map((sum, index) => `${sum} as rank_${index}`).join(', ')}
-    from (${rows}) as source group by ${columns.join(', ')}`;
-  if (packed === undefined) {
-    const [first, rest] = ranks;
-    const orders = rest === undefined ? [first] : [`${first} + ${rest} / ${nanoUsdPerKusd}`, `${rest} % ${nanoUsdPerKusd}`];
-    const order = [...orders.map((sum) => `${sum} desc`), ...columns].join(', ');
-    return (await database.all(`${select} order by ${order} limit ?`, ...parameters, limit)).map(keyOf);
-  }
+  if (all === undefined && packed === undefined) return await rankRows(database, source, columns, { limit, rankBy });
   // A group may be small in the rows and large in the packs: all of them count.
-  const sums = new Map(packed.map((rank) => [joinKey(rank.key), rank]));
-  for (const row of rows === undefined ? [] : await database.all(select, ...parameters)) {
-    const key = keyOf(row);
-    const sum = ranks.reduce((higher, _, index) => higher * nanoUsdPerKusd + readBigInt(row, `rank_${index}`), 0n);
+  const sums = new Map(packed?.map((rank) => [joinKey(rank.key), rank]));
+  const found = all === undefined ? await rankAllRows(database, source, columns, rankBy) : rankSums(all, source, rankBy);
+  for (const { key, sum } of found) {
     const before = sums.get(joinKey(key));
     sums.set(joinKey(key), { key, sum: sum + (before?.sum ?? 0n) });
   }
@@ -130,10 +141,61 @@ async function rankGroups(
     .map(({ key }) => key);
 }
 
-/** The larger sum first, then by names, as the engine orders them. */
-function compareRanks(one: PackRanking[number], other: PackRanking[number]): number {
+const keyOf = (row: SqlRow, columns: readonly string[], { isNumbered }: UsageSource): GroupKey =>
+  columns.map((column) => (isNumbered ? readInteger(row, column) : readText(row, column)));
+
+function selectRanks({ rows }: UsageSource, columns: readonly string[], rankBy: UsageRank): string {
+  return `select ${columns.join(', ')}, ${rankColumns[rankBy].map((sum, index) => `${sum} as rank_${index}`).join(', ')}
+    from (${rows}) as source group by ${columns.join(', ')}`;
+}
+
+/** The largest groups of the rows, chosen by the database. */
+async function rankRows(
+  database: Database,
+  source: UsageSource,
+  columns: readonly string[],
+  { limit, rankBy }: { readonly limit: number; readonly rankBy: UsageRank },
+): Promise<readonly GroupKey[]> {
+  const [first, rest] = rankColumns[rankBy];
+  const orders = rest === undefined ? [first] : [`${first} + ${rest} / ${nanoUsdPerKusd}`, `${rest} % ${nanoUsdPerKusd}`];
+  const order = [...orders.map((sum) => `${sum} desc`), ...columns].join(', ');
+  const sql = `${selectRanks(source, columns, rankBy)} order by ${order} limit ?`;
+  return (await database.all(sql, ...source.parameters, limit)).map((row) => keyOf(row, columns, source));
+}
+
+/** The ranks of all groups of the rows. */
+async function rankAllRows(
+  database: Database,
+  source: UsageSource,
+  columns: readonly string[],
+  rankBy: UsageRank,
+): Promise<readonly Rank[]> {
+  if (source.rows === undefined) return [];
+  const rows = await database.all(selectRanks(source, columns, rankBy), ...source.parameters);
+  return rows.map((row) => ({
+    key: keyOf(row, columns, source),
+    sum: rankColumns[rankBy].reduce((higher, _, index) => higher * nanoUsdPerKusd + readBigInt(row, `rank_${index}`), 0n),
+  }));
+}
+
+/** The ranks of groups whose sums are known. */
+function rankSums(all: SumsOfGroups, { isNumbered }: UsageSource, rankBy: UsageRank): readonly Rank[] {
+  const valueOf = (sums: UsageSums): bigint =>
+    rankBy === 'amount' ? sums.amountNanoUsd : BigInt(sums[rankBy === 'useTime' ? 'useTimeMs' : rankBy] ?? 0);
+  return Array.from(all, ([joined, buckets]) => ({
+    key: isNumbered ? splitKey(joined).map(Number) : splitKey(joined),
+    sum: buckets.values().reduce((sum, sums) => sum + valueOf(sums), 0n),
+  }));
+}
+
+/** The larger sum first, then by names, or by their numbers, as the engine orders them. */
+function compareRanks(one: Rank, other: Rank): number {
   if (one.sum !== other.sum) return one.sum > other.sum ? -1 : 1;
-  return joinKey(one.key) < joinKey(other.key) ? -1 : 1;
+  for (const [place, name] of one.key.entries()) {
+    const against = other.key[place] ?? '';
+    if (name !== against) return name < against ? -1 : 1;
+  }
+  return 0;
 }
 
 /** The names of numbers. */
@@ -195,39 +257,42 @@ const counts = ['call_count', 'prompt_tokens', 'completion_tokens', 'cache_token
 
 /**
  * The sums of groups by bucket, by the joined values of their columns; of all calls together without columns.
- * @param keys undefined for all groups
+ * @param keys of some groups; or all groups, if they have at most so many sums
+ * @returns undefined if there are more
  */
 async function sumGroups(
   database: Database,
   source: UsageSource,
   columns: readonly string[],
-  keys: readonly GroupKey[] | undefined,
+  keys: readonly GroupKey[] | 'all' | { readonly most: number },
   read: UsageRead,
-): Promise<Map<string, Map<number, Sums>>> {
-  const groups = new Map<string, Map<number, Sums>>();
-  if (keys?.length === 0 || source.rows === undefined) return groups;
+): Promise<SumsOfGroups | undefined> {
+  const groups: SumsOfGroups = new Map();
+  const [given, most] = keys === 'all' ? [] : 'most' in keys ? [undefined, keys.most] : [keys];
+  if (given?.length === 0 || source.rows === undefined) return groups;
   const positions = new Map(read.buckets.map(({ startSeconds }, position) => [startSeconds, position]));
-  const chosen = keys === undefined ? { sql: '1 = 1', parameters: [] } : isAnyOf(columns, keys);
+  const chosen = given === undefined ? { sql: '1 = 1', parameters: [] } : isAnyOf(columns, given);
   const select = ['bucket', ...columns].join(', ');
   const ended = source.isNumbered
     ? `, sum(ended) as ended, sum(case when end_code = ${endCodes.failed} then ended else 0 end) as failed,
         sum(case when end_code = ${endCodes.cut} then ended else 0 end) as cut`
     : '';
   const sql = `select ${select}, ${counts.map((column) => `sum(${column}) as ${column}`).join(', ')}, ${sumWide('amount', 'amount')} ${ended}
-    from (${source.rows}) as source where ${chosen.sql} group by ${select}`;
+    from (${source.rows}) as source where ${chosen.sql} group by ${select} ${most === undefined ? '' : 'limit ?'}`;
   const sumsOf = (row: SqlRow): Map<number, Sums> => {
-    const key = columns.map((column) => (source.isNumbered ? readInteger(row, column) : readText(row, column))).join('\0');
-    return groups.getOrInsertComputed(key, () => new Map<number, Sums>());
+    return groups.getOrInsertComputed(joinKey(keyOf(row, columns, source)), () => new Map<number, Sums>());
   };
   const positionOf = (row: SqlRow): number => positions.get(readInteger(row, 'bucket')) ?? -1;
-  for (const row of await database.all(sql, ...source.parameters, ...chosen.parameters))
-    sumsOf(row).set(positionOf(row), readSums(row, source.isNumbered));
-  for (const { rows, parameters, isEncoded } of source.durations) {
+  const parameters = [...source.parameters, ...chosen.parameters];
+  const found = await database.all(sql, ...parameters, ...(most === undefined ? [] : [most + 1]));
+  if (most !== undefined && found.length > most) return undefined;
+  for (const row of found) sumsOf(row).set(positionOf(row), readSums(row, source.isNumbered));
+  for (const { rows, parameters: ofRows, isEncoded } of source.durations) {
     const classes = ['first_byte', 'duration'];
     const text = isEncoded
       ? `select ${select}, first_byte, duration from (${rows}) as source where ${chosen.sql}`
       : `select ${select}, first_byte, duration, count(*) as calls from (${rows}) as source where ${chosen.sql} group by ${[select, ...classes].join(', ')}`;
-    for (const row of await database.all(text, ...parameters, ...chosen.parameters))
+    for (const row of await database.all(text, ...ofRows, ...chosen.parameters))
       addDurations(sumsOf(row).get(positionOf(row)), row, isEncoded);
   }
   return groups;
