@@ -6,6 +6,7 @@ import { startSimulator, type RunningSimulator } from 'weir-simulator';
 import { makeWav } from '../audio/start-audio-upstream.ts';
 import { runCommand } from '../programs/run-command.ts';
 import { type ChaosProxy, startChaosProxy, type Trouble } from '../support/chaos-proxy.ts';
+import { isLong } from '../support/scale.ts';
 import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
@@ -82,8 +83,10 @@ describe('the only target of a model that is not a chat model', () => {
     return answer.status;
   };
 
-  for (const [endpoint, ask] of Object.entries(endpoints))
-    for (const [name, trouble] of Object.entries(troubles))
+  // One endpoint meets each trouble, and each other one two of them: their attempts are made by the same code.
+  for (const [row, [endpoint, ask]] of Object.entries(endpoints).entries())
+    for (const [column, [name, trouble]] of Object.entries(troubles).entries()) {
+      if (!isLong && row > 0 && (row + column) % 3 !== 0) continue;
       test(`${endpoint}: a burst right after it ${name} no more is all served`, async () => {
         await proxy.set(trouble, 'reset');
         for (let number = 0; number < 12; number += 1) {
@@ -97,4 +100,5 @@ describe('the only target of a model that is not a chat model', () => {
           assert.deepEqual([...new Set(statuses)], [200]);
         }
       });
+    }
 });

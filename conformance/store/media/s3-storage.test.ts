@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 
 import type { S3Settings } from '../../../src/store/media/connect-s3.ts';
 import { createS3Storage } from '../../../src/store/media/s3-storage.ts';
+import { usualOrLong } from '../../support/scale.ts';
 import { type ObjectStore, startObjectStore } from '../../support/start-object-store.ts';
 import { type StorageUnderTest, testMediaStorage } from './media-storage-suite.ts';
 import { bytesAt, collect, source } from './sources.ts';
@@ -28,7 +29,7 @@ async function start(prefix: string): Promise<StorageUnderTest> {
 }
 
 testMediaStorage('an object store', () => start(''));
-testMediaStorage('an object store under a prefix', () => start('weir/media-'));
+testMediaStorage('an object store under a prefix', () => start('weir/media-'), usualOrLong(8 * megabyte + 1, Infinity));
 
 async function open(context: TestContext, settings: Partial<S3Settings> = {}) {
   const store = await startObjectStore();

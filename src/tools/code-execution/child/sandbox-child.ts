@@ -163,11 +163,14 @@ async function snapshot(): Promise<void> {
   process.exit(0);
 }
 
-try {
-  setPriority(10);
-} catch {
-  // A host that forbids it still has the limits.
-}
+// A snapshot runs no code of a model, and the first request waits for it: five seconds of processor time, which a busy
+// machine may not give to a low priority within the time limit.
+if (mode !== 'snapshot')
+  try {
+    setPriority(10);
+  } catch {
+    // A host that forbids it still has the limits.
+  }
 if (!isSealed()) process.exit(3);
 if (mode === 'snapshot') await snapshot();
 else if (mode === 'serve') await serve();
