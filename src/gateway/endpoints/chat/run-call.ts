@@ -34,9 +34,10 @@ export async function runCall(gateway: ChatServices, arriving: IncomingCall, rep
   const { call } = read;
   const admitted = withBodyTags(entered, call, read.received.body);
   report.caller = admitted.caller;
-  const imaged = answerWithImages(gateway, { ...admitted, ...read }, report);
+  const reading = { ...admitted, ...read };
+  const imaged = answerWithImages(gateway, reading, report);
   if (imaged !== undefined) return await imaged;
-  const routing = routeChat(gateway, { ...admitted, ...read }, report);
+  const routing = routeChat(gateway, reading, report);
   const routed = routing instanceof Promise ? await routing : routing;
   const { facts, targets, turn, sent } = routed;
   const { settings, caller } = admitted;
