@@ -52,8 +52,8 @@ const commands: Readonly<Record<string, AddCommand>> = {
   doctor: async (...to) => (await import('./doctor.ts')).addDoctorCommand(...to),
 };
 
-/** Commands that the program adds itself. */
-const others: readonly (string | undefined)[] = ['start', 'gateway', 'monitor', 'console'];
+/** Commands and options that the program adds itself. */
+const others: readonly (string | undefined)[] = ['start', 'gateway', 'monitor', 'console', '--version', '-V'];
 
 /**
  * Adds the command `name`, or all commands for the help if there is no such command. A gateway that starts loads none,
