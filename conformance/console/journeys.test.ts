@@ -3,6 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
+import type { Page } from 'playwright-core';
+import readXlsxFile from 'read-excel-file/node';
+
+import { readSpan } from '../../console/src/components/span.ts';
+import { entry } from '../../src/billing/journal/testing/call-kit.ts';
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { type ConsoleClient, openBrowser, signInByLink } from '../admin/console-client.ts';
 import { type LoopbackProvider, startLoopbackProvider } from '../people/oidc-provider-on-loopback.ts';
 import { runCommand } from '../programs/run-command.ts';
@@ -17,6 +24,30 @@ const chromiumPath = findChromium();
 const password = 'a long enough passphrase';
 /** What a browser writes about requests that are refused on purpose. */
 const refused = /status of 4\d\d/;
+
+/** An exact amount of the page, such as `$4.00000001`, in nano-USD. */
+function nanosOf(text: string): bigint {
+  const [, whole = '', part = ''] = /^\$(\d+)\.?(\d*)$/.exec(text) ?? assert.fail(text);
+  return BigInt(whole + part.padEnd(9, '0'));
+}
+
+/** The sum of each group of an export of usage, by the name that the page has for it. */
+function sumsOf(head: readonly string[], lines: readonly (readonly string[])[]): ReadonlyMap<string, bigint> {
+  const [nanos = 0, kind = 0, ...names] = ['amount_nano_usd', 'group', 'model', 'key_user', 'key'].map((name) => head.indexOf(name));
+  const sums = new Map<string, bigint>();
+  for (const line of lines) {
+    const amount = BigInt(line[nanos] ?? assert.fail(head.join(' ')));
+    const group = names.map((place) => line[place] ?? '').join(' › ');
+    if (line[kind] === 'series') sums.set(group, (sums.get(group) ?? 0n) + amount);
+  }
+  return sums;
+}
+
+/** Saves a file as a person does. @returns where it is */
+async function save(page: Page, act: () => Promise<void>): Promise<string> {
+  const [download] = await Promise.all([page.waitForEvent('download'), act()]);
+  return await download.path();
+}
 
 describe('journeys of operators', { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false }, () => {
   let weir: ServedConsole;
@@ -83,36 +114,74 @@ describe('journeys of operators', { skip: chromiumPath === undefined ? 'there is
     pages.assertQuiet();
   });
 
-  test('journey 4: usage of a month by model and key in another zone, at 360 px: screen, CSV and rows of the API agree', async () => {
+  test('journey 4: usage of last month by model and key in another zone, at 360 px: screen, CSV, workbook and receipts agree', async () => {
     const { page } = pages;
-    await booked((await call('A call that is counted')).id);
+    const zone = 'Asia/Kathmandu';
+    const { from, to } = readSpan({ r: 'lastMonth' }, zone, Date.now(), '24h');
+    const [startMs, endMs] = [Date.parse(from), Date.parse(to)];
+    // The first and the last moment of the month in the zone belong to it, and the moments beside them do not.
+    await bookAt([startMs - 1, startMs, startMs + 15 * 86_400_000, endMs - 1, endMs]);
+    await eventually(
+      () => operator.send('GET', '/api/v1/overview'),
+      ({ body }) => body['pending_calls'] === 0,
+    );
     await page.setViewportSize({ width: 360, height: 740 });
-    await page.goto('/usage?r=month&by=model&then=key&tz=Asia%2FKathmandu');
-    await page.getByText('Asia/Kathmandu (UTC+05:45)', { exact: false }).waitFor();
-    const total = page.getByRole('row').filter({ hasText: 'Total' });
-    await total.waitFor();
-    const shown = await total.locator('data').last().getAttribute('value');
-    const downloaded = page.waitForEvent('download');
-    await page.keyboard.press('e');
-    const lines = readFileSync(await (await downloaded).path(), 'utf8')
-      .trim()
-      .split(/\r?\n/);
-    const head = lines[0]?.split(',') ?? [];
-    const place = head.findIndex((name) => name.includes('nano_usd'));
-    const amounts = lines.slice(1).map((line) => BigInt(line.split(',')[place] ?? assert.fail(lines[0])));
-    const sum = amounts.reduce((before, amount) => before + amount, 0n);
-    assert.ok(sum > 0n, lines.join('\n'));
-    const [, whole = '', part = ''] = /^\$(\d+)\.?(\d*)$/.exec(shown ?? '') ?? assert.fail(String(shown));
-    assert.equal(BigInt(whole + part.padEnd(9, '0')), sum, 'the sum of the file is that of the screen');
-    const stored = (await operator.send('GET', '/api/v1/calls?limit=500')).body['items'] as { amount: { nano_usd: string } }[];
+    await page.goto('/usage?r=lastMonth&by=model&and=key&tz=Asia%2FKathmandu');
+    await page.getByText(`${zone} (UTC+05:45)`, { exact: false }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'Total' }).waitFor();
+    const shown = await page.evaluate<readonly (readonly [string, string])[]>(`[...document.querySelectorAll('tbody tr')].map((row) =>
+      [row.cells[0].textContent, [...row.querySelectorAll('data')].at(-1).value])`);
+    const onScreen = new Map(shown.map(([group, amount]) => [group, nanosOf(amount)]));
+    assert.deepEqual(
+      onScreen,
+      new Map([
+        ['month-model-b › night-nora › app', 4_000_000_010n],
+        ['month-model-a › night-nora › app', 2_000_000_005n],
+      ]),
+    );
+    const csv = readFileSync(await save(page, () => page.keyboard.press('e')), 'utf8').trim();
+    const [head = [], ...lines] = csv.split(/\r?\n/).map((line) => line.split(','));
+    assert.deepEqual(sumsOf(head, lines), onScreen, 'the groups of the file are those of the screen');
+    const path = await save(page, async () => {
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('menuitem', { name: 'Workbook (XLSX)' }).click();
+    });
+    const [sheet] = await readXlsxFile(readFileSync(path));
+    const [names = [], ...cells] = (sheet?.data ?? []).map((row) =>
+      row.map((cell) => (cell instanceof Date ? cell.toISOString() : String(cell))),
+    );
+    assert.deepEqual(sumsOf(names, cells), onScreen, 'the groups of the workbook are those of the screen');
+    const query = new URLSearchParams({ from, to, limit: '500' });
+    const stored = (await operator.send('GET', `/api/v1/calls?${query.toString()}`)).body['items'] as { amount: { nano_usd: string } }[];
     assert.equal(
       stored.reduce((before, { amount }) => before + BigInt(amount.nano_usd), 0n),
-      sum,
-      'and that of the receipts',
+      [...onScreen.values()].reduce((before, amount) => before + amount, 0n),
+      'and the calls of the month have the same sum',
     );
     await page.setViewportSize({ width: 1440, height: 900 });
     pages.assertQuiet();
   });
+
+  /** Books calls that were made long ago, as a gateway books its own: of two models in turn, each a nano-USD dearer. */
+  async function bookAt(times: readonly number[]): Promise<void> {
+    const { postgres, dataDirectory } = weir;
+    const store =
+      postgres === undefined
+        ? await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite'), callTimeoutMs: 60_000 })
+        : await openPostgresStore({ url: postgres.url(), callTimeoutMs: 60_000 });
+    await store.appendEntries(
+      times.map((acceptedAtMs, index) => ({
+        ...entry(`req_0month${index}`),
+        acceptedAtMs,
+        userName: 'night-nora',
+        keyId: key.id,
+        keyName: 'app',
+        requestedModel: index % 2 === 0 ? 'month-model-a' : 'month-model-b',
+        charge: { amountNanoUsd: 2_000_000_003n + BigInt(index), lines: [] },
+      })),
+    );
+    await store.close();
+  }
 
   test('journey 5: a key at its limit is shown so, gets more, and is rotated with an overlap; its old secret ends; by keyboard alone', async () => {
     const { page } = pages;

@@ -172,6 +172,26 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
     pages.assertQuiet();
   });
 
+  test('lanes and parameters are kept under a name, and come back without any text', async () => {
+    const { page } = pages;
+    await page.goto('/playground?lane=messages:claude-sonnet-4-5&lane=responses;stream=0:gpt-5-mini&temp=0.5');
+    await message().fill('A text that stays here');
+    await page.getByRole('button', { name: 'Saved' }).click();
+    await page.getByRole('button', { name: 'Save this view' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('two vendors');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('The view is saved').waitFor();
+    await page.goto('/playground');
+    await page.getByRole('button', { name: 'Saved' }).click();
+    await page.getByRole('button', { name: 'two vendors', exact: true }).click();
+    await lane('B').waitFor();
+    const { searchParams } = new URL(page.url());
+    assert.deepEqual(searchParams.getAll('lane'), ['messages:claude-sonnet-4-5', 'responses;stream=0:gpt-5-mini']);
+    assert.equal(searchParams.get('temp'), '0.5');
+    assert.ok(!page.url().includes('stays'), page.url());
+    pages.assertQuiet();
+  });
+
   test('speech plays, its recording becomes the same text again, and texts are compared', async () => {
     const { page } = pages;
     await page.goto('/playground?kind=speech&model=tts-1');

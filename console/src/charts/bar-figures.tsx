@@ -5,6 +5,8 @@ export type BarSeries = {
   readonly name: string | undefined;
   readonly label: string;
   readonly values: readonly bigint[];
+  /** A colour with a meaning, such as that of failures; otherwise the name decides. */
+  readonly colour?: string;
 };
 
 /** The words of a value. `axis` gives those of an axis, which have one form. */

@@ -1,5 +1,7 @@
 const colours = 7;
 const rest = 'var(--series-8)';
+/** After the seventh series the colours come again, paler. */
+const paler = ['66%', '40%'];
 
 function hash(name: string): number {
   let value = 2166136261;
@@ -12,13 +14,14 @@ function hash(name: string): number {
  * @param names the largest first; undefined for what stands for all others
  */
 export function coloursOf(names: readonly (string | undefined)[]): readonly string[] {
-  const taken = new Set<number>();
+  let [taken, round] = [new Set<number>(), 0];
   return names.map((name) => {
     if (name === undefined) return rest;
-    const own = hash(name) % colours;
-    let choice = own;
-    while (taken.has(choice) && taken.size < colours) choice = (choice + 1) % colours;
+    if (taken.size === colours) [taken, round] = [new Set(), Math.min(round + 1, paler.length)];
+    let choice = hash(name) % colours;
+    while (taken.has(choice)) choice = (choice + 1) % colours;
     taken.add(choice);
-    return `var(--series-${choice + 1})`;
+    const colour = `var(--series-${choice + 1})`;
+    return round === 0 ? colour : `color-mix(in oklab, ${colour} ${paler[round - 1]}, var(--page))`;
   });
 }

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { type BarSeries, Figures, Reading, type Show } from './bar-figures.tsx';
 import { coloursOf } from './colours.ts';
 import styles from './stacked-bars.module.css';
-import { lengthOf, ticksFor } from './ticks.ts';
+import { lengthOf, roundPlaces, ticksFor } from './ticks.ts';
 import { type Range, useBrush } from './use-brush.ts';
 import { useWidth } from './use-width.ts';
 
@@ -13,8 +13,8 @@ type Props = {
   /** What a reader needs to know of the picture, as a sentence. */
   readonly sentence: string;
   readonly series: readonly BarSeries[];
-  /** Of each bar: on the axis, and in full. */
-  readonly starts: readonly { readonly tick: string; readonly full: string }[];
+  /** Of each bar: on the axis, in full, and within a day the minute at which it begins. */
+  readonly starts: readonly { readonly tick: string; readonly full: string; readonly minute?: number }[];
   /** From here on bars are unfinished. */
   readonly unfinishedFrom?: number | undefined;
   readonly show: Show;
@@ -40,7 +40,7 @@ export function StackedBars(props: Props) {
   const width = useWidth(frame);
   const id = useId();
   const [isTable, setIsTable] = useState(false);
-  const colours = coloursOf(series.map(({ name }) => name));
+  const colours = coloursOf(series.map(({ name }) => name)).map((colour, index) => series[index]?.colour ?? colour);
   const sums = starts.map((_start, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n));
   const { at, range, ...handlers } = useBrush({
     count: starts.length,
@@ -127,12 +127,16 @@ function placesOf({ width, height = 220, starts, sums, before = [] }: PicturePro
   const inner = { width: Math.max(40, width - left), height: height - bottom - top };
   const slot = inner.width / Math.max(1, starts.length);
   const bar = Math.max(1, Math.min(48, slot * 0.78));
+  const every = Math.ceil(64 / slot);
+  const minutes = starts.flatMap(({ minute }) => minute ?? []);
+  const round = minutes.length === starts.length ? roundPlaces(minutes, every) : undefined;
   return {
     height,
     ticks,
     inner,
     slot,
     bar,
+    hasWords: (index: number): boolean => (round === undefined ? index % every === 0 : round.has(index)),
     y: (value: bigint): number => top + inner.height * (1 - lengthOf(value, ceiling)),
     x: (index: number): number => left + slot * index + (slot - bar) / 2,
     middle: (index: number): number => left + slot * (index + 0.5),
@@ -180,8 +184,7 @@ type SlotProps = PictureProps & { readonly places: ReturnType<typeof placesOf>; 
 /** One bar, with its place on the axis. */
 function Slot({ places, index, tick, id, series, colours, sums, range, unfinishedFrom, onPick }: SlotProps) {
   const isIn = range !== undefined && index >= range[0] && index <= range[1];
-  const { x, y, middle, slot, bar, inner, height } = places;
-  const every = Math.ceil(64 / slot);
+  const { x, y, middle, slot, bar, inner, height, hasWords } = places;
   const sum = sums[index] ?? 0n;
   return (
     <g data-pick={onPick !== undefined} className={styles['slot']}>
@@ -190,7 +193,7 @@ function Slot({ places, index, tick, id, series, colours, sums, range, unfinishe
       {unfinishedFrom !== undefined && index >= unfinishedFrom && (
         <rect x={x(index)} width={bar} y={y(sum)} height={Math.max(0, y(0n) - y(sum))} fill={`url(#${id}-open)`} />
       )}
-      {index % every === 0 && (
+      {hasWords(index) && (
         <text x={middle(index)} y={height - 6} textAnchor="middle" className={styles['tick']}>
           {tick}
         </text>

@@ -12,6 +12,22 @@ export function ticksFor(max: bigint, wanted: number): readonly bigint[] {
   return ticks;
 }
 
+const roundMinutes = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, 1440];
+
+/**
+ * The bars of a time axis that have words: at full hours, half hours and the like, not every so many bars.
+ * @param minutes of each bar, the minute of its day on the clocks of the zone
+ * @param least so many bars apart, so that words do not touch
+ * @returns their places; where none is at a round time, every `least`
+ */
+export function roundPlaces(minutes: readonly number[], least: number): ReadonlySet<number> {
+  const steps = minutes.slice(1).map((minute, index) => (minute - (minutes[index] ?? 0) + 1440) % 1440);
+  const bar = Math.min(...steps.filter((step) => step > 0), 1440);
+  const every = roundMinutes.find((each) => each >= bar * least) ?? 1440;
+  const round = minutes.flatMap((minute, index) => (minute % every === 0 ? [index] : []));
+  return new Set(round.length > 0 ? round : minutes.flatMap((_minute, index) => (index % least === 0 ? [index] : [])));
+}
+
 /** A part of a whole as a number from 0 to 1, for lengths on the screen only. */
 export function lengthOf(part: bigint, whole: bigint): number {
   return whole === 0n ? 0 : Number((part * 100_000n) / whole) / 100_000;

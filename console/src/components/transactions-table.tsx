@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
 import type { Reply } from '../api/client.ts';
-import { columnDigits, nanosOf } from '../format/money.ts';
+import { exactDigits, nanosOf } from '../format/money.ts';
 import { showMinute } from '../format/times.ts';
 import { paths } from '../paths.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
@@ -30,7 +30,7 @@ export function callsOfDay(day: string): Readonly<Record<string, string>> {
 /** Postings to an account, newest first. Usage leads to its calls. */
 export function TransactionsTable({ rows }: { readonly rows: readonly Transaction[] }) {
   const zone = useZone();
-  const digits = columnDigits(rows.map(({ amount }) => nanosOf(amount)));
+  const digits = exactDigits(rows.map(({ amount }) => nanosOf(amount)));
   const columns: readonly Column<Transaction>[] = [
     { id: 'at', title: 'Posted', render: ({ posted_at: at }) => <time dateTime={at}>{showMinute(at, zone)}</time> },
     { id: 'kind', title: 'Kind', render: ({ kind }) => kindNames[kind] },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { columnDigits, exactMoney, fixedMoney, showChange, showMoney } from './money.ts';
+import { columnDigits, exactDigits, exactMoney, fixedMoney, showChange, showMoney } from './money.ts';
 
 const plain = (text: string): string => text.replaceAll(/\s/gu, '').replace('\u2212', '-').replace('$', '');
 
@@ -39,4 +39,11 @@ test('a change has a sign, and none can be told from nothing', () => {
   assert.equal(showChange(150n, 100n), '+50.0\u00a0%');
   assert.equal(showChange(50n, 100n), '\u221250.0\u00a0%');
   assert.equal(showChange(1n, 0n), undefined);
+});
+
+test('the lines of a statement are never rounded', () => {
+  assert.equal(exactDigits([25_500_000_000n, 0n]), 2);
+  assert.equal(exactDigits([25_500_000_000n, -17_375_000n]), 6);
+  assert.equal(exactDigits([100_000_000_000n, 1n]), 9);
+  assert.equal(exactDigits([]), 2);
 });

@@ -50,6 +50,12 @@ export function columnDigits(amounts: readonly bigint[]): number {
   return Math.min(6, Math.max(2, ...needed));
 }
 
+/** The fewest decimals, from two, with which no amount of a column is rounded: its lines add up on paper. */
+export function exactDigits(amounts: readonly bigint[]): number {
+  const isExact = (digits: number): boolean => amounts.every((nanos) => nanos % 10n ** BigInt(fractionDigits - digits) === 0n);
+  return [2, 3, 4, 5, 6, 7, 8].find(isExact) ?? fractionDigits;
+}
+
 /** The share of a whole from 0 to 1, by integers: exact to a millionth. */
 export function shareOf(part: bigint, whole: bigint): number {
   return whole === 0n ? 0 : Number((part * 1_000_000n) / whole) / 1_000_000;

@@ -40,6 +40,12 @@ export function showTime(instant: string | number, zone: string): string {
   return `${showDay(instant, zone)} ${showClock(instant, zone)}`;
 }
 
+/** Of a bar of a time axis: its words, `14:05`, and the minute of its day. */
+export function clockTick(instant: string | number, zone: string): { readonly tick: string; readonly minute: number } {
+  const { hour, minute } = partsIn(instant, zone);
+  return { tick: `${hour}:${minute}`, minute: Number(hour) * 60 + Number(minute) };
+}
+
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** `27 Nov` */

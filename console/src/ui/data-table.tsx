@@ -11,6 +11,8 @@ export type Column<Row> = {
   readonly figures?: boolean;
   /** 1 is shown at any width, 2 from 560 px, 3 from 900 px of the table's own width. */
   readonly priority?: 1 | 2 | 3;
+  /** A sentence, which goes on in further lines unless the table is so long that its rows need one height. */
+  readonly wraps?: boolean;
   readonly render: (row: Row) => ReactNode;
 };
 
@@ -176,8 +178,8 @@ function Titles<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) 
 }
 
 function Cells<Row>({ columns, row }: { readonly columns: readonly Column<Row>[]; readonly row: Row }) {
-  return columns.map(({ id, figures, priority = 1, render }) => (
-    <td key={id} data-figures={figures} data-priority={priority}>
+  return columns.map(({ id, figures, priority = 1, wraps, render }) => (
+    <td key={id} data-figures={figures} data-priority={priority} data-wraps={wraps}>
       {render(row)}
     </td>
   ));

@@ -51,7 +51,7 @@ function judge({ subject, name, expiresAtMs, action }: Expiring, nowMs: number, 
   const reached = days.findLastIndex((most) => leftMs <= most * dayMs);
   const hasExpired = leftMs <= 0;
   if (!hasExpired && reached === -1) return undefined;
-  const until = new Date(expiresAtMs).toISOString();
+  const until = `${new Date(expiresAtMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   return {
     rule: 'key_expiring',
     subject,

@@ -126,7 +126,6 @@ const columnsOf = (zone: string): readonly Column<Entry>[] => [
   {
     id: 'time',
     title: 'Time',
-    figures: true,
     render: ({ at }) => (
       <time dateTime={at} title={showTime(at, zone)}>
         {showRowTime(at, zone)}

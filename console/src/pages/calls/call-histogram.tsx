@@ -5,7 +5,7 @@ import { question } from '../../api/query-client.ts';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { useAddress, useZone } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
-import { showClock, showShortDay, showTime } from '../../format/times.ts';
+import { clockTick, showShortDay, showTime } from '../../format/times.ts';
 
 type Histogram = Reply<'calls.histogram'>;
 const dayMs = 86_400_000;
@@ -21,18 +21,18 @@ export function CallHistogram({ query }: { readonly query: Query<'calls.histogra
   const count = (names: readonly (keyof Histogram['items'][number]['ends'])[]): readonly bigint[] =>
     starts.map((start) => BigInt(names.reduce((sum, name) => sum + (byStart.get(start)?.[name] ?? 0), 0)));
   const series = [
-    { name: 'finished', label: 'finished', values: count(['finished', 'client-left']) },
-    { name: 'failed', label: 'failed or cut', values: count(['failed', 'cut', 'lost']) },
+    { name: 'finished', label: 'finished', colour: 'var(--series-1)', values: count(['finished', 'client-left']) },
+    { name: 'failed', label: 'failed or cut', colour: 'var(--bad)', values: count(['failed', 'cut', 'lost']) },
   ];
   const total = series.reduce((sum, { values }) => values.reduce((inner, value) => inner + value, sum), 0n);
-  const tick = (start: number): string => (data.bucket_ms >= dayMs ? showShortDay(start, zone) : showClock(start, zone).slice(0, 5));
+  const tick = (start: number) => (data.bucket_ms >= dayMs ? { tick: showShortDay(start, zone) } : clockTick(start, zone));
   return (
     <StackedBars
       title="Calls over time"
       sentence={`${showCount(Number(total))} calls.`}
       height={110}
       series={series}
-      starts={starts.map((start) => ({ tick: tick(start), full: showTime(start, zone) }))}
+      starts={starts.map((start) => ({ ...tick(start), full: showTime(start, zone) }))}
       show={(value) => showCount(Number(value))}
       brushes
       onPick={(first, last) => {

@@ -5,10 +5,12 @@ import type { ReactNode } from 'react';
 import type { Receipt } from '../../../../src/billing/receipts/receipt.ts';
 import { apiPath } from '../../api/client.ts';
 import { curlOf } from '../../api/equivalents.ts';
+import { toProblem } from '../../api/problem.ts';
 import { question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { CallEnd, isCallEnd } from '../../components/call-end.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { KeyName } from '../../components/key-name.tsx';
 import { useSession, useZone } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
 import { showTime } from '../../format/times.ts';
@@ -47,7 +49,21 @@ export function CallPanel({ id, onClose }: { readonly id: string; readonly onClo
 export function CallDetails({ id }: { readonly id: string }) {
   const session = useSession();
   const { data, error, refetch } = useQuery({ ...question('calls.get', { params: { id } }), staleTime: 60_000 });
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (error !== null)
+    return (
+      <>
+        <Failure error={error} onRetry={() => void refetch()} />
+        {toProblem(error).body.status === 404 && (
+          <p>
+            A request that was refused before an upstream is in no books:{' '}
+            <Link to={paths.calls} search={{ tab: 'refused', request_id: id, r: '30d' }}>
+              look for it among those that were refused
+            </Link>
+            .
+          </p>
+        )}
+      </>
+    );
   if (data === undefined) return <Skeleton rows={10} />;
   const receipt = data.receipt as unknown as Receipt;
   const [first] = receipt.rows;
@@ -69,7 +85,6 @@ export function CallDetails({ id }: { readonly id: string }) {
           </p>
         )}
         <CodeLine text={`weir receipt ${receipt.request_id}`} label="Command" />
-        <br />
         <CodeLine text={curlOf(location.origin, 'calls.get', { params: { id: receipt.request_id } })} label="curl" />
       </Panel>
     </>
@@ -84,7 +99,12 @@ function Summary({ receipt }: { readonly receipt: Receipt }) {
     first?.upstream_dialect == null || first.upstream_dialect === dialect ? dialect : `${dialect} → ${first.upstream_dialect} (translated)`;
   const facts: (readonly [string, ReactNode])[] = [
     ['Accepted', showTime(at, zone)],
-    ['Key', <Link key="key" to={paths.key(key.id)}>{`${user}/${key.name}`}</Link>],
+    [
+      'Key',
+      <Link key="key" to={paths.key(key.id)}>
+        <KeyName user={user} name={key.name} />
+      </Link>,
+    ],
     ['Interface', `${way}${stream ? ', stream' : ''}`],
     ['Model', first?.served_model == null || first.served_model === model ? model : `${model} → ${first.served_model}`],
     ['End', isCallEnd(end) ? <CallEnd key="end" end={end} /> : end],

@@ -31,7 +31,13 @@ export function CallsPage() {
         {!isRefused && <LiveAndExport />}
       </PageHead>
       <Tabs label="Calls">
-        <Link to={paths.calls} search={{ ...search, tab: undefined }} className={tabClass} aria-current={isRefused ? undefined : 'page'}>
+        <Link
+          to={paths.calls}
+          search={{ ...search, tab: undefined }}
+          className={tabClass}
+          activeOptions={{ explicitUndefined: true }}
+          aria-current={isRefused ? undefined : 'page'}
+        >
           Calls
         </Link>
         <Link

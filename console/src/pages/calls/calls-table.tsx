@@ -7,6 +7,7 @@ import { Amount } from '../../components/amount.tsx';
 import { useColumnChooser } from '../../components/column-chooser.tsx';
 import { CallEnd, type CallItem } from '../../components/call-end.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { KeyName } from '../../components/key-name.tsx';
 import { useEvents } from '../../components/live.ts';
 import { More } from '../../components/more.tsx';
 import { useAddress, useZone } from '../../components/use-page.ts';
@@ -140,7 +141,16 @@ function columnsOf(rows: readonly CallItem[], zone: string): readonly Column<Cal
   const digits = columnDigits(rows.map(({ amount }) => nanosOf(amount)));
   return [
     { id: 'time', title: 'Time', render: ({ at }) => <time dateTime={at}>{showRowTime(at, zone)}</time> },
-    { id: 'key', title: 'Key', priority: 2, render: ({ user, key, key_id: id }) => <Link to={paths.key(id)}>{`${user}/${key}`}</Link> },
+    {
+      id: 'key',
+      title: 'Key',
+      priority: 2,
+      render: ({ user, key, key_id: id }) => (
+        <Link to={paths.key(id)}>
+          <KeyName user={user} name={key} />
+        </Link>
+      ),
+    },
     {
       id: 'model',
       title: 'Model → served',
@@ -167,10 +177,10 @@ function columnsOf(rows: readonly CallItem[], zone: string): readonly Column<Cal
     { id: 'total', title: 'Total', figures: true, priority: 2, render: ({ duration_ms: ms }) => showDuration(ms) },
     {
       id: 'tokens',
-      title: 'Tokens in, out',
+      title: 'Tokens in / out',
       figures: true,
       priority: 3,
-      render: ({ prompt_tokens: sent, completion_tokens: got }) => `${showShort(sent)}  ${showShort(got)}`,
+      render: ({ prompt_tokens: sent, completion_tokens: got }) => `${showShort(sent)} / ${showShort(got)}`,
     },
     {
       id: 'amount',

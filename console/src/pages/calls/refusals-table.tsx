@@ -3,6 +3,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { ask, type Reply } from '../../api/client.ts';
 import { Failure } from '../../components/failure.tsx';
 import { type FilterField, FilterBar, readFilters } from '../../components/filter-bar.tsx';
+import { KeyName } from '../../components/key-name.tsx';
 import { useAddress, useSpan, useZone } from '../../components/use-page.ts';
 import { showRowTime } from '../../format/times.ts';
 import { Button } from '../../ui/button.tsx';
@@ -59,11 +60,16 @@ export function RefusalsTable() {
 }
 
 const columnsOf = (zone: string): readonly Column<Refusal>[] => [
-  { id: 'time', title: 'Time', figures: true, render: ({ at }) => showRowTime(at, zone) },
+  { id: 'time', title: 'Time', render: ({ at }) => <time dateTime={at}>{showRowTime(at, zone)}</time> },
   { id: 'status', title: 'Status', figures: true, render: ({ status }) => status },
-  { id: 'code', title: 'Code', render: ({ code }) => <code>{code}</code> },
-  { id: 'key', title: 'Key', priority: 2, render: ({ user, key }) => (user === null ? 'unknown key' : `${user}/${key ?? ''}`) },
+  { id: 'code', title: 'Code', priority: 3, render: ({ code }) => <code>{code}</code> },
+  {
+    id: 'key',
+    title: 'Key',
+    priority: 2,
+    render: ({ user, key }) => (user === null ? 'unknown key' : <KeyName user={user} name={key ?? ''} />),
+  },
   { id: 'address', title: 'Address', priority: 3, render: ({ address }) => address ?? '—' },
   { id: 'path', title: 'Path', priority: 3, render: ({ path }) => <code>{path}</code> },
-  { id: 'message', title: 'What the client was told', render: ({ message }) => <span title={message}>{message}</span> },
+  { id: 'message', title: 'What the client was told', wraps: true, render: ({ message }) => message },
 ];

@@ -9,7 +9,7 @@ import { one } from '../../components/search-params.ts';
 import { SpanPicker } from '../../components/span-picker.tsx';
 import { callsOfDay, kindNames } from '../../components/transactions-table.tsx';
 import { useAddress, useSpan, useZone } from '../../components/use-page.ts';
-import { columnDigits, nanosOf } from '../../format/money.ts';
+import { exactDigits, nanosOf } from '../../format/money.ts';
 import { showMinute, showOffset } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
@@ -67,7 +67,7 @@ function Lines({ owner }: { readonly owner: AccountOwner }) {
   if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={8} />;
   const lines = linesOf(data, owner, zone);
-  const digits = columnDigits(lines.map(({ nanos }) => nanos));
+  const digits = exactDigits([...lines.map(({ nanos }) => nanos), nanosOf(data.closing)]);
   const columns: readonly Column<Line>[] = [
     { id: 'date', title: 'Date', render: ({ date }) => date },
     { id: 'what', title: 'What', render: ({ what }) => what },

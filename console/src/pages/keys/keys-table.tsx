@@ -1,5 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 
+import { KeyName } from '../../components/key-name.tsx';
 import { useMinute, useSession, useZone } from '../../components/use-page.ts';
 import { showAgo, showDay, showMinute } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
@@ -21,7 +22,15 @@ export function KeysTable({ rows, selection }: Props) {
   const zone = useZone();
   const nowMs = useMinute();
   const columns: readonly Column<Key>[] = [
-    { id: 'key', title: 'Key', render: ({ id, user, name }) => <Link to={paths.key(id)}>{`${user}/${name}`}</Link> },
+    {
+      id: 'key',
+      title: 'Key',
+      render: ({ id, user, name }) => (
+        <Link to={paths.key(id)}>
+          <KeyName user={user} name={name} />
+        </Link>
+      ),
+    },
     {
       id: 'ends',
       title: 'Ends in',

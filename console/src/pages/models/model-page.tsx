@@ -55,9 +55,11 @@ function Facts({ model }: { readonly model: Shown }) {
       <dd>{kinds.length === 0 ? 'unknown' : kinds.join(', ')}</dd>
       <dt>Interfaces</dt>
       <dd>
-        {model.interfaces
-          .map(({ interface: spoken, way }) => `${ways[way].sign} ${interfaceTitles[spoken] ?? spoken}: ${ways[way].word}`)
-          .join(' · ')}
+        <ul>
+          {model.interfaces.map(({ interface: spoken, way }) => (
+            <li key={spoken}>{`${ways[way].sign} ${interfaceTitles[spoken] ?? spoken}: ${ways[way].word}`}</li>
+          ))}
+        </ul>
       </dd>
       <dt>Limits of all its callers</dt>
       <dd>{showLimits(limits)}</dd>

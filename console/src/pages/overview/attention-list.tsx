@@ -66,7 +66,7 @@ function Item({ item, onAsk }: { readonly item: AttentionItem; readonly onAsk: (
         </p>
       )}
       <p className={styles['since']} title={showMinute(since, zone)}>
-        since {showAgo(since, nowMs)}
+        since {showAgo(since, Math.max(nowMs, Date.parse(since)))}
       </p>
     </li>
   );

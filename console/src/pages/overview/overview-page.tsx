@@ -12,7 +12,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { useSession, useZone } from '../../components/use-page.ts';
 import { exactMoney, nanosOf, shareOf, showChange, showChartMoney } from '../../format/money.ts';
 import { showCount, showDuration, showShare } from '../../format/numbers.ts';
-import { showClock, showMinute } from '../../format/times.ts';
+import { clockTick, showMinute } from '../../format/times.ts';
 import { paths, type Place, placeOf } from '../../paths.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Meter } from '../../ui/meter.tsx';
@@ -100,6 +100,7 @@ function useShortcuts(): void {
 const attentionId = 'attention';
 
 function Tiles({ data }: { readonly data: Overview }) {
+  const mayReadUpstreams = may(useSession(), 'upstreams:read');
   const { today, yesterday, month, last_day: day, under_way: underWay } = data;
   const change = showChange(nanosOf(today.amount), nanosOf(yesterday.amount));
   return (
@@ -133,7 +134,7 @@ function Tiles({ data }: { readonly data: Overview }) {
       {day.first_byte_p95_ms !== null && (
         <Tile
           title="First byte, p95"
-          place={{ to: paths.usage, search: { r: '24h', metric: 'first_byte' } }}
+          place={{ to: mayReadUpstreams ? paths.upstreams : paths.calls }}
           value={showDuration(day.first_byte_p95_ms)}
           note="last 24 hours"
         />
@@ -164,7 +165,7 @@ function SpendChart({ data: { last_day: day } }: { readonly data: Overview }) {
     .map(({ model, amounts }) => ({ name: model ?? undefined, label: model ?? 'Other', values: amounts.map(nanosOf) }))
     .filter(({ values }) => values.some((value) => value !== 0n));
   const total = series.reduce((sum, { values }) => values.reduce((inner, value) => inner + value, sum), 0n);
-  const starts = day.bucket_starts.map((start) => ({ tick: showClock(start, zone).slice(0, 5), full: showMinute(start, zone) }));
+  const starts = day.bucket_starts.map((start) => ({ ...clockTick(start, zone), full: showMinute(start, zone) }));
   const pick = (index: number): void => {
     const from = day.bucket_starts[index];
     if (from !== undefined) void navigate({ to: paths.calls, search: { from, to: new Date(Date.parse(from) + 3_600_000).toISOString() } });

@@ -7,6 +7,7 @@ import { may } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
 import { CallEnd } from '../../components/call-end.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { KeyName } from '../../components/key-name.tsx';
 import { Standing } from '../../components/limits/standing.tsx';
 import { useMinute, useSession, useZone } from '../../components/use-page.ts';
 import { showAgo, showDay, showRowTime } from '../../format/times.ts';
@@ -83,7 +84,7 @@ function RecentCalls() {
               figures: true,
               render: ({ id, at }) => <Link {...placeOf.call(id)}>{showRowTime(at, zone)}</Link>,
             },
-            { id: 'key', title: 'Key', priority: 3, render: ({ user, key }) => `${user}/${key}` },
+            { id: 'key', title: 'Key', priority: 3, render: ({ user, key }) => <KeyName user={user} name={key} /> },
             { id: 'model', title: 'Model', render: ({ model }) => model },
             { id: 'end', title: 'End', priority: 2, render: ({ end }) => <CallEnd end={end} /> },
             { id: 'amount', title: 'Amount', figures: true, render: ({ amount }) => <Amount money={amount} /> },
@@ -123,7 +124,15 @@ function OwnKeys() {
           rows={data.items}
           keyOf={({ id }) => id}
           columns={[
-            { id: 'key', title: 'Key', render: ({ id, user, name }) => <Link {...placeOf.key(id)}>{`${user}/${name}`}</Link> },
+            {
+              id: 'key',
+              title: 'Key',
+              render: ({ id, user, name }) => (
+                <Link {...placeOf.key(id)}>
+                  <KeyName user={user} name={name} />
+                </Link>
+              ),
+            },
             { id: 'state', title: 'State', render: ({ state }) => <State {...keyStates[state]} /> },
             { id: 'used', title: 'Last used', priority: 2, render: used },
             {
@@ -160,7 +169,7 @@ function OwnRefusals() {
           rows={data.items}
           keyOf={({ request_id: id }) => id}
           columns={[
-            { id: 'time', title: 'Time', figures: true, priority: 2, render: ({ at }) => showRowTime(at, zone) },
+            { id: 'time', title: 'Time', priority: 2, render: ({ at }) => showRowTime(at, zone) },
             { id: 'status', title: 'Status', figures: true, render: ({ status }) => status },
             { id: 'key', title: 'Key', priority: 3, render: ({ user, key }) => (key === null ? '—' : `${user ?? ''}/${key}`) },
             { id: 'why', title: 'Why', render: ({ message }) => <span title={message}>{message}</span> },

@@ -4,6 +4,7 @@ import { lazy, Suspense } from 'react';
 import { lacks, may } from '../../api/sign-in.ts';
 import { Failure } from '../../components/failure.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { SavedViews } from '../../components/saved-views.tsx';
 import { one } from '../../components/search-params.ts';
 import { useAddress, useSession } from '../../components/use-page.ts';
 import { paths } from '../../paths.ts';
@@ -41,7 +42,14 @@ export function PlaygroundPage() {
   const isReady = refused === undefined && users !== undefined && payer !== undefined;
   return (
     <>
-      <PageHead title="Playground">{isReady && <PayerBar users={users} payer={payer} />}</PageHead>
+      <PageHead title="Playground">
+        {isReady && (
+          <>
+            <PayerBar users={users} payer={payer} />
+            <SavedViews page="playground" />
+          </>
+        )}
+      </PageHead>
       {refused !== undefined && <Notice tone="warning">{refused}</Notice>}
       {refused === undefined && error !== null && <Failure error={error} />}
       {refused === undefined && users?.length === 0 && <NobodyPays mayMakeKeys={may(session, 'keys:write')} />}

@@ -48,7 +48,7 @@ export const scopes = { override: 'changes the models in it', whole: 'is the who
 const columnsOf = (zone: string): readonly Column<PublishedBook>[] => [
   { id: 'number', title: 'Book', render: ({ number }) => <Link to={paths.priceBook(String(number))}>{`store-${number}`}</Link> },
   { id: 'label', title: 'Version of its author', priority: 3, render: ({ label }) => label },
-  { id: 'from', title: 'First day (UTC)', figures: true, render: ({ effective_from: day }) => day },
+  { id: 'from', title: 'First day (UTC)', render: ({ effective_from: day }) => day },
   { id: 'scope', title: 'Scope', priority: 3, render: ({ scope }) => scopes[scope] },
   { id: 'actor', title: 'Author', priority: 2, render: ({ actor }) => actor },
   {

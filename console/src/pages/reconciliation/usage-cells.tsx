@@ -65,7 +65,7 @@ const keyOf = (row: Row): string => `${row.day} ${row.model} ${row.class}`;
 const signed = (count: number): string => (count > 0 ? `+${showCount(count)}` : showCount(count));
 
 const columns: readonly Column<Row>[] = [
-  { id: 'day', title: 'Day', figures: true, render: ({ day }) => day },
+  { id: 'day', title: 'Day', render: ({ day }) => day },
   { id: 'model', title: 'Model', render: ({ model }) => <span title={model}>{model}</span> },
   { id: 'class', title: 'Class', render: (row) => row.class.replaceAll('_', ' ') },
   { id: 'ours', title: 'Ours', figures: true, priority: 2, render: ({ ours }) => showCount(ours) },
@@ -91,7 +91,8 @@ const columns: readonly Column<Row>[] = [
     id: 'causes',
     title: 'Likely causes',
     priority: 2,
-    render: ({ isFirst, causes }) => (isFirst ? <span title={causes.join('; ')}>{causes.join('; ') || '—'}</span> : ''),
+    wraps: true,
+    render: ({ isFirst, causes }) => (isFirst ? causes.join('; ') || '—' : ''),
   },
 ];
 

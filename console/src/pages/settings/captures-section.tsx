@@ -8,6 +8,7 @@ import { question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { ChangeDialog } from '../../components/change-dialog.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { KeyName } from '../../components/key-name.tsx';
 import { useSession, useZone } from '../../components/use-page.ts';
 import { showMinute } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
@@ -27,7 +28,15 @@ export function CapturesSection() {
   const [removed, setRemoved] = useState<Capture>();
   const { data, error, refetch } = useQuery(question('captures.list', {}));
   const columns: readonly Column<Capture>[] = [
-    { id: 'key', title: 'Key', render: ({ key_id: id, user, key }) => <Link to={paths.key(id)}>{`${user}/${key}`}</Link> },
+    {
+      id: 'key',
+      title: 'Key',
+      render: ({ key_id: id, user, key }) => (
+        <Link to={paths.key(id)}>
+          <KeyName user={user} name={key} />
+        </Link>
+      ),
+    },
     { id: 'state', title: 'State', render: ({ state, taken, calls }) => `${state}, ${taken} of ${calls} calls` },
     { id: 'until', title: 'Until', priority: 2, render: ({ until }) => showMinute(until, zone) },
     { id: 'by', title: 'By', priority: 3, render: ({ created_by: by }) => by },

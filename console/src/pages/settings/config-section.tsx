@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 
 import type { Reply } from '../../api/client.ts';
 import { question } from '../../api/query-client.ts';
@@ -42,7 +42,7 @@ export function ConfigSection() {
   const wanted = (one(search, 'q') ?? '').toLowerCase();
   const rows = data?.fields.filter((field) => `${field.path} ${valueOf(field)} ${sourceOf(field)}`.toLowerCase().includes(wanted));
   const columns: readonly Column<Field>[] = [
-    { id: 'path', title: 'Field', render: ({ path }) => <code>{path}</code> },
+    { id: 'path', title: 'Field', render: ({ path }) => <FieldPath path={path} /> },
     { id: 'value', title: 'Value', render: (field) => <span title={valueOf(field)}>{valueOf(field)}</span> },
     { id: 'default', title: 'Default', priority: 2, render: (field) => textOf(field.default) },
     { id: 'from', title: 'Comes from', priority: 2, render: sourceOf },
@@ -91,4 +91,23 @@ export function ConfigSection() {
 /** A gateway in a word. */
 export function NodeState({ state }: { readonly state: 'running' | 'silent' }) {
   return state === 'running' ? <State sign="●" word="running" tone="good" /> : <State sign="○" word="silent" tone="muted" />;
+}
+
+/** The path of a field, which goes on in the next line after a dot rather than within a name. */
+function FieldPath({ path }: { readonly path: string }) {
+  const parts = path.split('.');
+  return (
+    <code>
+      {parts.map((part, index) => (
+        <Fragment key={parts.slice(0, index + 1).join('.')}>
+          {index > 0 && (
+            <>
+              .<wbr />
+            </>
+          )}
+          {part}
+        </Fragment>
+      ))}
+    </code>
+  );
 }

@@ -7,7 +7,7 @@ import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useZone } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
-import { showClock, showTime } from '../../format/times.ts';
+import { clockTick, showTime } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
@@ -47,10 +47,15 @@ function Hours({ upstream, items }: { readonly upstream: string; readonly items:
       sentence={`${showCount(calls)} calls, ${showCount(failed)} of them failed or cut.`}
       height={110}
       series={[
-        { name: 'finished', label: 'finished', values: items.map((each) => BigInt(each.calls - each.failed - each.cut)) },
-        { name: 'failed', label: 'failed or cut', values: items.map((each) => BigInt(each.failed + each.cut)) },
+        {
+          name: 'finished',
+          label: 'finished',
+          colour: 'var(--series-1)',
+          values: items.map((each) => BigInt(each.calls - each.failed - each.cut)),
+        },
+        { name: 'failed', label: 'failed or cut', colour: 'var(--bad)', values: items.map((each) => BigInt(each.failed + each.cut)) },
       ]}
-      starts={items.map(({ start }) => ({ tick: showClock(start, zone).slice(0, 5), full: showTime(start, zone) }))}
+      starts={items.map(({ start }) => ({ ...clockTick(start, zone), full: showTime(start, zone) }))}
       unfinishedFrom={items.length - 1}
       show={(value) => showCount(Number(value))}
       onPick={(index) => {

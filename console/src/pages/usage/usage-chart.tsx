@@ -1,7 +1,7 @@
 import type { Reply } from '../../api/client.ts';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { useAddress } from '../../components/use-page.ts';
-import { showClock, showDay, showMinute, showShortDay } from '../../format/times.ts';
+import { clockTick, showDay, showMinute, showShortDay } from '../../format/times.ts';
 import { accumulate, sharesOf, showMillionths } from './chart-views.ts';
 import { canLeaveOut, leaveOut } from './leave-out.ts';
 import { type MetricName, metrics, readView } from './usage-question.ts';
@@ -52,7 +52,7 @@ export function UsageChart({ answer, groups, metric, zone }: Props) {
       sentence={`${show(of(totals.total))} in all.`}
       series={lines}
       starts={starts.map((start) => ({
-        tick: isShort ? showClock(start, zone).slice(0, 5) : showShortDay(start, zone),
+        ...(isShort ? clockTick(start, zone) : { tick: showShortDay(start, zone) }),
         full: isShort ? showMinute(start, zone) : showDay(start, zone),
       }))}
       unfinishedFrom={unfinished === -1 ? undefined : unfinished}

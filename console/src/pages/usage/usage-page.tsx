@@ -11,7 +11,7 @@ import { showMinute, showOffset } from '../../format/times.ts';
 import { InlineSelect } from '../../ui/field.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { ExportMenu } from './export-menu.tsx';
-import { SavedViews } from './saved-views.tsx';
+import { SavedViews } from '../../components/saved-views.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import styles from './usage-page.module.css';
 import {

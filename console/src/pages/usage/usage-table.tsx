@@ -78,6 +78,12 @@ function narrowColumn(
   };
 }
 
+/** `Model › key` */
+function titleOf(groups: readonly string[]): string {
+  const text = groups.map((name) => name.replaceAll('_', ' ')).join(' › ');
+  return `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}`;
+}
+
 function useColumns(
   groups: readonly string[],
   metric: MetricName,
@@ -92,7 +98,7 @@ function useColumns(
   return [
     {
       id: 'names',
-      title: groups.map((name) => name.replaceAll('_', ' ')).join(' › '),
+      title: titleOf(groups),
       render: ({ kind, names }) => {
         const text = names.map((name) => (name === '' ? '(none)' : name)).join(' › ');
         const filter = Object.fromEntries(

@@ -38,7 +38,7 @@ export function Storage({ users }: { readonly users: readonly string[] }) {
       priority: 2,
       render: ({ user, bytes, limit }) =>
         limit === null || limit === 0 ? (
-          ''
+          '—'
         ) : (
           <Meter label={`Quota used by ${user}`} share={bytes / limit} tone={bytes >= limit * nearlyFull ? 'warning' : 'plain'} />
         ),

@@ -9,6 +9,7 @@ import { lacks, may } from '../../api/sign-in.ts';
 import { ChangeDialog } from '../../components/change-dialog.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { HistoryLink } from '../../components/history-link.tsx';
+import { KeyName } from '../../components/key-name.tsx';
 import { useAddress, useMinute, useSession, useZone } from '../../components/use-page.ts';
 import { Amount } from '../../components/amount.tsx';
 import { showDuration } from '../../format/numbers.ts';
@@ -152,7 +153,12 @@ function VideoFacts({ video }: { readonly video: Video }) {
   return (
     <Facts
       rows={[
-        ['Key', <Link key="key" to={paths.key(keyId)}>{`${user}/${key}`}</Link>],
+        [
+          'Key',
+          <Link key="key" to={paths.key(keyId)}>
+            <KeyName user={user} name={key} />
+          </Link>,
+        ],
         ['Model', made === model ? model : `${model} → ${made}`],
         ['Made from', mode],
         [

@@ -54,7 +54,13 @@ export function VideosPage() {
     <Split panel={open !== undefined && <VideoPanel id={open} onClose={() => change({ video: undefined })} />}>
       <PageHead title="Videos" />
       <Tabs label="View">
-        <Link to={paths.videos} search={{ ...search, view: undefined }} className={tabClass} aria-current={isTable ? undefined : 'page'}>
+        <Link
+          to={paths.videos}
+          search={{ ...search, view: undefined }}
+          className={tabClass}
+          activeOptions={{ explicitUndefined: true }}
+          aria-current={isTable ? undefined : 'page'}
+        >
           Gallery
         </Link>
         <Link to={paths.videos} search={{ ...search, view: 'table' }} className={tabClass} aria-current={isTable ? 'page' : undefined}>

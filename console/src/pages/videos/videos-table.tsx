@@ -19,7 +19,7 @@ export function VideosTable({ videos, open, onOpen }: Props) {
   const zone = useZone();
   const digits = columnDigits(videos.map(({ charged, held }) => nanosOf(charged ?? held)));
   const columns: readonly Column<Video>[] = [
-    { id: 'time', title: 'Made', figures: true, render: ({ created_at: at }) => <time dateTime={at}>{showRowTime(at, zone)}</time> },
+    { id: 'time', title: 'Made', render: ({ created_at: at }) => <time dateTime={at}>{showRowTime(at, zone)}</time> },
     {
       id: 'phase',
       title: 'Phase',

@@ -2,25 +2,25 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import type { Reply } from '../../api/client.ts';
-import { curlOf } from '../../api/equivalents.ts';
-import { question } from '../../api/query-client.ts';
-import { may } from '../../api/sign-in.ts';
-import { ask } from '../../api/client.ts';
-import { type ApiProblem, toProblem } from '../../api/problem.ts';
-import { forget } from '../../api/query-client.ts';
-import { Equivalent } from '../../components/equivalent.tsx';
-import { Failure } from '../../components/failure.tsx';
-import type { Search } from '../../components/search-params.ts';
-import { useChange } from '../../components/use-change.ts';
-import { useAddress, useSession } from '../../components/use-page.ts';
-import { Button } from '../../ui/button.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { CheckField, TextField } from '../../ui/field.tsx';
-import { Empty, Skeleton } from '../../ui/notice.tsx';
-import { say } from '../../ui/toasts.tsx';
-import { useKeys } from '../../ui/use-keys.ts';
+import type { Reply } from '../api/client.ts';
+import { curlOf } from '../api/equivalents.ts';
+import { question } from '../api/query-client.ts';
+import { may } from '../api/sign-in.ts';
+import { ask } from '../api/client.ts';
+import { type ApiProblem, toProblem } from '../api/problem.ts';
+import { forget } from '../api/query-client.ts';
+import { Equivalent } from './equivalent.tsx';
+import { Failure } from './failure.tsx';
+import type { Search } from './search-params.ts';
+import { useChange } from './use-change.ts';
+import { useAddress, useSession } from './use-page.ts';
+import { Button } from '../ui/button.tsx';
+import { type Column, DataTable } from '../ui/data-table.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { CheckField, TextField } from '../ui/field.tsx';
+import { Empty, Skeleton } from '../ui/notice.tsx';
+import { say } from '../ui/toasts.tsx';
+import { useKeys } from '../ui/use-keys.ts';
 
 type View = Reply<'saved_views.list'>['items'][number];
 
@@ -140,15 +140,15 @@ function SaveForm({ page, onClose }: { readonly page: string; readonly onClose: 
         if (name === '') return;
         void change.run({ body }).then((saved) => {
           if (saved === undefined) return;
-          say('The view is saved', shared ? 'Everybody who reads usage finds it.' : 'You find it under Saved.');
+          say('The view is saved', shared ? 'Everybody who may open the page finds it.' : 'You find it under Saved.');
           onClose();
         });
       }}
     >
       <TextField label="Name" value={name} error={change.problem?.fieldErrors()['name']} required autoFocus onChange={setName} />
       <CheckField
-        label="Everybody who reads usage may use it"
-        help="They see the names that it filters by."
+        label="Everybody who may open this page may use it"
+        help="They see what the address holds: names, models and parameters, and no texts."
         checked={shared}
         onChange={setShared}
       />
