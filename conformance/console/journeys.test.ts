@@ -8,8 +8,6 @@ import readXlsxFile from 'read-excel-file/node';
 
 import { readSpan } from '../../console/src/components/span.ts';
 import { entry } from '../../src/billing/journal/testing/call-kit.ts';
-import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { type ConsoleClient, openBrowser, signInByLink } from '../admin/console-client.ts';
 import { type LoopbackProvider, startLoopbackProvider } from '../people/oidc-provider-on-loopback.ts';
 import { runCommand } from '../programs/run-command.ts';
@@ -17,7 +15,7 @@ import { eventually } from '../support/http.ts';
 import { goTo, tabTo } from './by-keyboard.ts';
 import { findChromium } from './find-chromium.ts';
 import { openPages, type Pages } from './open-pages.ts';
-import { type ServedConsole, serveConsole } from './serve-console.ts';
+import { openStore, type ServedConsole, serveConsole } from './serve-console.ts';
 import { linkFor } from './sign-in-as.ts';
 
 const chromiumPath = findChromium();
@@ -164,11 +162,7 @@ describe('journeys of operators', { skip: chromiumPath === undefined ? 'there is
 
   /** Books calls that were made long ago, as a gateway books its own: of two models in turn, each a nano-USD dearer. */
   async function bookAt(times: readonly number[]): Promise<void> {
-    const { postgres, dataDirectory } = weir;
-    const store =
-      postgres === undefined
-        ? await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite'), callTimeoutMs: 60_000 })
-        : await openPostgresStore({ url: postgres.url(), callTimeoutMs: 60_000 });
+    const store = await openStore(weir);
     await store.appendEntries(
       times.map((acceptedAtMs, index) => ({
         ...entry(`req_0month${index}`),

@@ -1,6 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
+import type { WorkerStore } from '../../src/store/worker/connect-store-worker.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import { type PostgresServer, startPostgres } from '../support/start-postgres.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
@@ -48,6 +51,14 @@ export async function serveConsole(options: ServeConsoleOptions = {}): Promise<S
     await opened.disposeAsync();
     throw error;
   }
+}
+
+/** The store of a served console, for what no test can make through a gateway: calls that were made long ago. */
+export async function openStore({ postgres, dataDirectory }: ServedConsole): Promise<WorkerStore> {
+  const callTimeoutMs = 60_000;
+  return postgres === undefined
+    ? await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite'), callTimeoutMs })
+    : await openPostgresStore({ url: postgres.url(), callTimeoutMs });
 }
 
 function tamperWithSqlite(path: string, table: string, sql: string): void {

@@ -117,6 +117,8 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
 
   test('work that runs is cancelled in its panel, and a list that cannot be read says so and is read again', async () => {
     const { page } = pages;
+    // The page of an upstream would ask for it when the layer below has taken the simulated ones away.
+    await page.goto('about:blank');
     // An upstream that does not answer keeps its check running.
     const silent = createServer((request) => void request.resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');

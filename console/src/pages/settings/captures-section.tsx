@@ -27,47 +27,6 @@ export function CapturesSection() {
   const [isMaking, setIsMaking] = useState(false);
   const [removed, setRemoved] = useState<Capture>();
   const { data, error, refetch } = useQuery(question('captures.list', {}));
-  const columns: readonly Column<Capture>[] = [
-    {
-      id: 'key',
-      title: 'Key',
-      render: ({ key_id: id, user, key }) => (
-        <Link to={paths.key(id)}>
-          <KeyName user={user} name={key} />
-        </Link>
-      ),
-    },
-    { id: 'state', title: 'State', render: ({ state, taken, calls }) => `${state}, ${taken} of ${calls} calls` },
-    { id: 'until', title: 'Until', priority: 2, render: ({ until }) => showMinute(until, zone) },
-    { id: 'by', title: 'By', priority: 3, render: ({ created_by: by }) => by },
-    {
-      id: 'kept',
-      title: 'Kept',
-      priority: 2,
-      render: ({ kept }) =>
-        kept.map(({ call_id: id }) => (
-          <Link key={id} to={paths.call(id)}>
-            {id}{' '}
-          </Link>
-        )),
-    },
-    ...(mayWrite
-      ? [
-          {
-            id: 'delete',
-            title: 'Delete',
-            render: (capture: Capture) => (
-              <Button
-                kind="quiet"
-                icon="trash"
-                label={`Delete the capture of ${capture.user}/${capture.key}`}
-                onClick={() => setRemoved(capture)}
-              />
-            ),
-          },
-        ]
-      : []),
-  ];
   return (
     <Panel
       title="Captures of the last day"
@@ -87,7 +46,12 @@ export function CapturesSection() {
         </Empty>
       )}
       {data !== undefined && data.items.length > 0 && (
-        <DataTable caption="Captures" columns={columns} rows={data.items} keyOf={({ id }) => id} />
+        <DataTable
+          caption="Captures"
+          columns={columnsOf(zone, mayWrite ? setRemoved : undefined)}
+          rows={data.items}
+          keyOf={({ id }) => id}
+        />
       )}
       {isMaking && <NewCapture onClose={() => setIsMaking(false)} />}
       {removed !== undefined && <Removal capture={removed} onClose={() => setRemoved(undefined)} />}
@@ -139,4 +103,48 @@ function NewCapture({ onClose }: { readonly onClose: () => void }) {
       )}
     </ChangeDialog>
   );
+}
+
+function columnsOf(zone: string, onRemove: ((capture: Capture) => void) | undefined): readonly Column<Capture>[] {
+  return [
+    {
+      id: 'key',
+      title: 'Key',
+      render: ({ key_id: id, user, key }) => (
+        <Link to={paths.key(id)}>
+          <KeyName user={user} name={key} />
+        </Link>
+      ),
+    },
+    { id: 'state', title: 'State', render: ({ state, taken, calls }) => `${state}, ${taken} of ${calls} calls` },
+    { id: 'until', title: 'Until', priority: 2, render: ({ until }) => showMinute(until, zone) },
+    { id: 'by', title: 'By', priority: 3, render: ({ created_by: by }) => by },
+    {
+      id: 'kept',
+      title: 'Kept',
+      priority: 2,
+      render: ({ kept }) =>
+        kept.map(({ call_id: id }) => (
+          <Link key={id} to={paths.call(id)}>
+            {id}{' '}
+          </Link>
+        )),
+    },
+    ...(onRemove !== undefined
+      ? [
+          {
+            id: 'delete',
+            title: 'Delete',
+            render: (capture: Capture) => (
+              <Button
+                kind="quiet"
+                icon="trash"
+                label={`Delete the capture of ${capture.user}/${capture.key}`}
+                onClick={() => onRemove(capture)}
+              />
+            ),
+          },
+        ]
+      : []),
+  ];
 }
