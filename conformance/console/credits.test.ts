@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { askApi, signInAs } from './ask-api.ts';
+import { tabTo } from './by-keyboard.ts';
 import { findChromium } from './find-chromium.ts';
 import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
@@ -23,15 +24,20 @@ describe('limits and credits', { skip: chromiumPath === undefined ? 'there is no
   });
   after(() => opened.disposeAsync());
 
-  test('journey 7: finance books a payment twice with one reference, it counts once, and the statement is printed', async () => {
+  test('journey 7: finance books a payment twice with one reference, it counts once, and the statement is printed, by keyboard alone', async () => {
     const { page } = pages;
     await signInAs(pages, weir.consoleUrl, { name: 'fina', role: 'finance' });
     await page.goto('/credits?tab=statement&account=user:iris');
     for (const words of ['$25.5 is booked', 'This reference was booked before']) {
-      await page.getByRole('button', { name: 'Book a payment' }).click();
+      await page.getByRole('button', { name: 'Book a payment' }).waitFor();
+      await tabTo(page, /^Book a payment$/);
+      await page.keyboard.press('Enter');
       const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('Amount (USD)').fill('25.5');
-      await dialog.getByLabel('Reference').fill('invoice-77');
+      await dialog.getByLabel('Amount (USD)').waitFor();
+      await tabTo(page, /^Amount \(USD\)/);
+      await page.keyboard.type('25.5');
+      await tabTo(page, /^Reference/);
+      await page.keyboard.type('invoice-77');
       const sides = dialog.getByRole('group', { name: 'Both sides of the posting' });
       await sides.getByText('deposits').waitFor();
       await sides.getByText('−$25.5').waitFor();
@@ -39,7 +45,8 @@ describe('limits and credits', { skip: chromiumPath === undefined ? 'there is no
         .getByText(words.startsWith('$') ? '$25.5' : '$51')
         .last()
         .waitFor();
-      await dialog.getByRole('button', { name: 'Book $25.5' }).click();
+      await tabTo(page, /^Book \$25\.5$/);
+      await page.keyboard.press('Enter');
       await page.getByText(words).waitFor();
       await dialog.waitFor({ state: 'detached' });
     }

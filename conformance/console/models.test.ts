@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
 import { askApi, signInAs } from './ask-api.ts';
-import { assertNoBarrier, openSignedIn, type Pages, skipPages } from './open-pages.ts';
-import { type ServedConsole, serveConsole } from './serve-console.ts';
+import { assertNoBarrier, skipPages } from './open-pages.ts';
+import { serveSuite } from './serve-suite.ts';
 
 const model = 'claude-sonnet-4-5';
 const target = `simulated-anthropic/${model}`;
 
 describe('models in the console', { skip: skipPages }, () => {
-  let weir: ServedConsole;
-  let pages: Pages;
-  const opened = new AsyncDisposableStack();
-
-  before(async () => {
-    weir = opened.use(await serveConsole());
-    pages = opened.use(await openSignedIn(weir));
-    await askApi(pages.context, 'POST', '/keys', { user: 'nina', name: 'probe' });
-  });
-  after(() => opened.disposeAsync());
+  const suite = serveSuite(({ pages }) => askApi(pages.context, 'POST', '/keys', { user: 'nina', name: 'probe' }));
 
   test('a call is explained and tested with the rights of a key, and its costs are in the list afterwards', async () => {
-    const { page } = pages;
+    const { page } = suite.pages;
     await page.goto(`/models?model=${model}`);
     const row = page.getByRole('row').filter({ hasText: model });
     await row.getByText('$3 in').waitFor();
@@ -50,11 +41,11 @@ describe('models in the console', { skip: skipPages }, () => {
       },
       (text) => text?.includes('$0.0') === true,
     );
-    pages.assertQuiet();
+    suite.pages.assertQuiet();
   });
 
   test('a target that is out of use is left out with the reason, and the refusal is that of a client', async () => {
-    const { page, context } = pages;
+    const { page, context } = suite.pages;
     const path = `/targets/${encodeURIComponent(target)}/override`;
     const until = new Date(Date.now() + 3_600_000).toISOString();
     await askApi(context, 'PUT', path, { state: 'out', until, reason: 'maintenance' }, { 'if-match': '*' });
@@ -70,17 +61,17 @@ describe('models in the console', { skip: skipPages }, () => {
     );
     await page.getByText(/took it out of use until .*: maintenance/).waitFor();
     await askApi(context, 'DELETE', path, undefined, { 'if-match': '*' });
-    pages.assertQuiet();
+    suite.pages.assertQuiet();
   });
 
   test('no page has a barrier', async () => {
     for (const path of ['/models', '/models?model=nothing-like-it', `/models/${model}`])
-      await assertNoBarrier(pages, weir.consoleUrl, path);
+      await assertNoBarrier(suite.pages, suite.weir.consoleUrl, path);
   });
 
   test('a viewer explains, but cannot test; a name that no gateway has says so', async () => {
-    const { page } = pages;
-    await signInAs(pages, weir.consoleUrl, { name: 'Vera', role: 'viewer' });
+    const { page } = suite.pages;
+    await signInAs(suite.pages, suite.weir.consoleUrl, { name: 'Vera', role: 'viewer' });
     await page.goto(`/models/${model}`);
     await page.getByText('Your role does not have the permission upstreams:write.').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Test now' }).count(), 0);
@@ -90,6 +81,6 @@ describe('models in the console', { skip: skipPages }, () => {
     await page.getByText('There is no such object.').waitFor();
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByText('Refused as model_not_found').waitFor();
-    pages.assertQuiet(/status of 404/);
+    suite.pages.assertQuiet(/status of 404/);
   });
 });

@@ -2,29 +2,20 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
 import { askApi, signInAs } from './ask-api.ts';
-import { assertNoBarrier, openSignedIn, type Pages, skipPages } from './open-pages.ts';
-import { type ServedConsole, serveConsole } from './serve-console.ts';
+import { assertNoBarrier, skipPages } from './open-pages.ts';
+import { serveSuite } from './serve-suite.ts';
 
 describe('settings and the sign-in of command lines', { skip: skipPages }, () => {
-  let weir: ServedConsole;
-  let pages: Pages;
-  const opened = new AsyncDisposableStack();
-
-  before(async () => {
-    weir = opened.use(await serveConsole());
-    pages = opened.use(await openSignedIn(weir));
-    await askApi(pages.context, 'PUT', '/session/password', { password: 'a long enough passphrase' });
-  });
-  after(() => opened.disposeAsync());
+  const suite = serveSuite(({ pages }) => askApi(pages.context, 'PUT', '/session/password', { password: 'a long enough passphrase' }));
 
   /** A command line on another machine begins to sign in. */
   async function begin(): Promise<{ readonly code: string; readonly poll: () => Promise<Response> }> {
     const send = (path: string, body: unknown) =>
-      fetch(`${weir.consoleUrl}/api/v1${path}`, {
+      fetch(`${suite.weir.consoleUrl}/api/v1${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() },
         body: JSON.stringify(body),
@@ -37,7 +28,7 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
   }
 
   test('a person is invited with a role, and a link that works once is shown once', async () => {
-    const { page } = pages;
+    const { page } = suite.pages;
     await page.goto('/settings/people');
     await page.getByRole('button', { name: 'Invite somebody' }).click();
     await page.getByLabel('Name', { exact: true }).fill('zoe');
@@ -50,11 +41,11 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     assert.match(link, /#in=/);
     await page.getByRole('button', { name: 'I have stored it' }).click();
     assert.ok(!(await page.content()).includes(link), 'the link leaves the page with its dialog');
-    pages.assertQuiet();
+    suite.pages.assertQuiet();
   });
 
   test('the fields of the configuration are found by name, and a secret is never shown', async () => {
-    const { page } = pages;
+    const { page } = suite.pages;
     await page.goto('/settings/config');
     await page.getByLabel('Search any field').fill('timeouts');
     await page.waitForURL(/q=timeouts/);
@@ -62,12 +53,12 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
       .getByRole('cell', { name: /timeouts/ })
       .first()
       .waitFor();
-    assert.ok(!(await page.content()).includes(weir.apiKey));
-    pages.assertQuiet();
+    assert.ok(!(await page.content()).includes(suite.weir.apiKey));
+    suite.pages.assertQuiet();
   });
 
   test('a command line is compared, approved and signed in, and its code leaves the address', async () => {
-    const { page } = pages;
+    const { page } = suite.pages;
     const { code, poll } = await begin();
     await page.goto('about:blank');
     await page.goto(`/#device=${code}`);
@@ -77,11 +68,11 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
     await page.getByText('Approved: the command line goes on').waitFor();
     assert.equal((await poll()).status, 200);
-    pages.assertQuiet();
+    suite.pages.assertQuiet();
   });
 
   test('a refused command line gets no token, and a code that nobody was given is said to be unknown', async () => {
-    const { page } = pages;
+    const { page } = suite.pages;
     const { code, poll } = await begin();
     await page.goto('about:blank');
     await page.goto(`/#device=${code}`);
@@ -92,12 +83,12 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     await page.goto('about:blank');
     await page.goto('/#device=BBBBB-BBBBB');
     await page.getByText('not_found').waitFor();
-    pages.assertQuiet(/404/);
+    suite.pages.assertQuiet(/404/);
   });
 
   test('long work is found by its name, shows how it ended, and leads to its result', async () => {
-    const { page } = pages;
-    const started = await askApi(pages.context, 'POST', '/upstreams/simulated-anthropic/checks', { may_call: false });
+    const { page } = suite.pages;
+    const started = await askApi(suite.pages.context, 'POST', '/upstreams/simulated-anthropic/checks', { may_call: false });
     await page.goto('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.keyboard.press('Control+k');
@@ -112,24 +103,24 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     assert.equal(await page.getByRole('button', { name: 'Cancel' }).count(), 0, 'what has ended cannot be cancelled');
     await page.getByRole('link', { name: 'Its result' }).click();
     await page.getByText('✓ Healthy').waitFor();
-    pages.assertQuiet();
+    suite.pages.assertQuiet();
   });
 
   test('work that runs is cancelled in its panel, and a list that cannot be read says so and is read again', async () => {
-    const { page } = pages;
+    const { page } = suite.pages;
     // The page of an upstream would ask for it when the layer below has taken the simulated ones away.
     await page.goto('about:blank');
     // An upstream that does not answer keeps its check running.
     const silent = createServer((request) => void request.resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
-    opened.defer(() => void silent.close());
-    opened.defer(() => silent.closeAllConnections());
+    suite.opened.defer(() => void silent.close());
+    suite.opened.defer(() => silent.closeAllConnections());
     const baseUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`;
     const layer = { upstreams: { silent: { vendor: 'openai-compatible', baseUrl } } };
-    await askApi(pages.context, 'POST', '/config/layers', { layer }, { 'if-match': '"0"' });
+    await askApi(suite.pages.context, 'POST', '/config/layers', { layer }, { 'if-match': '"0"' });
     const path = '/upstreams/silent/checks';
     const started = await eventually(
-      () => askApi(pages.context, 'POST', path, { may_call: true, timeout_s: 600 }).catch(() => undefined),
+      () => askApi(suite.pages.context, 'POST', path, { may_call: true, timeout_s: 600 }).catch(() => undefined),
       (answer) => answer !== undefined,
     );
     await page.route('**/api/v1/operations?**', (route) => route.fulfill({ status: 503, body: 'away' }), { times: 4 });
@@ -142,11 +133,11 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     await dialog.getByText(`weir operations cancel ${String(started?.['id'])}`).waitFor();
     await dialog.getByRole('button', { name: 'Cancel it' }).click();
     await page.getByText('It was cancelled.').waitFor();
-    pages.assertQuiet(/status of 503/);
+    suite.pages.assertQuiet(/status of 503/);
   });
 
   test('layers are compared, edited, and an earlier one is published again, and a mistake is named with its line', async () => {
-    const { page } = pages;
+    const { page } = suite.pages;
     await page.goto('/settings/layers');
     await page.getByRole('button', { name: 'Edit and publish' }).click();
     const edit = page.getByRole('dialog', { name: 'Edit and publish the configuration' });
@@ -165,7 +156,7 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     await edit.getByLabel('Note').fill('fewer requests');
     // Somebody else publishes first: the dialog says so, and the next press is about the present state.
     const newest = JSON.parse(before) as object;
-    await askApi(pages.context, 'POST', '/config/layers', { layer: newest, note: 'of the other one' }, { 'if-match': '"1"' });
+    await askApi(suite.pages.context, 'POST', '/config/layers', { layer: newest, note: 'of the other one' }, { 'if-match': '"1"' });
     await edit.getByRole('button', { name: 'Publish' }).click();
     await edit.getByText('Somebody else has changed this').waitFor();
     await edit.getByRole('button', { name: 'Publish all the same' }).click();
@@ -182,19 +173,19 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     await back.getByText('weir config rollback 2').waitFor();
     await back.getByRole('button', { name: 'Publish layer 2' }).click();
     await page.getByRole('cell', { name: 'layer 2 again' }).waitFor();
-    pages.assertQuiet(/status of 4(00|12)/);
+    suite.pages.assertQuiet(/status of 4(00|12)/);
   });
 
   test('everybody ends the own sessions, of this browser last', async () => {
-    const { page } = pages;
-    const other = await fetch(`${weir.consoleUrl}/api/v1/session`, {
+    const { page } = suite.pages;
+    const other = await fetch(`${suite.weir.consoleUrl}/api/v1/session`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', 'idempotency-key': crypto.randomUUID() },
       body: JSON.stringify({ name: 'operator', password: 'a long enough passphrase' }),
     });
     assert.equal(other.status, 201, await other.text());
     const cookie = other.headers.get('set-cookie')?.split(';')[0] ?? '';
-    const check = () => fetch(`${weir.consoleUrl}/api/v1/session`, { headers: { cookie } });
+    const check = () => fetch(`${suite.weir.consoleUrl}/api/v1/session`, { headers: { cookie } });
     assert.equal((await check()).status, 200);
     await page.goto('/settings/you');
     await page
@@ -204,7 +195,7 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click();
     await page.getByText('The session has ended').first().waitFor();
     await eventually(check, ({ status }) => status === 401);
-    pages.assertQuiet();
+    suite.pages.assertQuiet();
   });
 
   for (const path of [
@@ -219,13 +210,13 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     '/device',
   ])
     test(`${path} has no barrier`, async () => {
-      await pages.page.evaluate('sessionStorage.clear()');
-      await assertNoBarrier(pages, weir.consoleUrl, path);
+      await suite.pages.page.evaluate('sessionStorage.clear()');
+      await assertNoBarrier(suite.pages, suite.weir.consoleUrl, path);
     });
 
   test('a viewer sees the own settings, and no section of operators', async () => {
-    const { page } = pages;
-    await signInAs(pages, weir.consoleUrl, { name: 'vera', role: 'viewer' });
+    const { page } = suite.pages;
+    await signInAs(suite.pages, suite.weir.consoleUrl, { name: 'vera', role: 'viewer' });
     await page.goto('/settings');
     await page.getByText('Signed in as').waitFor();
     for (const name of ['People & ways in', 'Tokens', 'Configuration'])
@@ -238,6 +229,6 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
       .getByText(/no page|no such|There is no/i)
       .first()
       .waitFor();
-    pages.assertQuiet();
+    suite.pages.assertQuiet();
   });
 });

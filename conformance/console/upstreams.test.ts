@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
 import { askApi, signInAs } from './ask-api.ts';
+import { tabTo } from './by-keyboard.ts';
 import { findChromium } from './find-chromium.ts';
 import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
@@ -173,7 +174,7 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
     pages.assertQuiet(/status of (404|409)|no upstream of this name/);
   });
 
-  test('journey 9: a key that the upstream refuses needs attention, is replaced without a restart, and calls are answered again', async () => {
+  test('journey 9: a key that the upstream refuses needs attention, is replaced without a restart, and calls are answered again, by keyboard alone', async () => {
     const { page } = pages;
     await eventually(callHouse, (status) => status === 200);
     accepted = 'sk-published-0123456789abcdef-next';
@@ -187,19 +188,28 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
       (count) => count > 0,
       60_000,
     );
-    await page.getByRole('link', { name: /house refuses the credential/ }).click();
+    await tabTo(page, /house refuses the credential/);
+    await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'house', level: 1 }).waitFor();
-    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByRole('button', { name: 'Check now' }).waitFor();
+    await tabTo(page, /^Check now$/);
+    await page.keyboard.press('Enter');
     await page
       .getByText(/the key is not valid|refuse/i)
       .first()
       .waitFor();
-    await page.getByRole('button', { name: 'New key …' }).click();
+    await tabTo(page, /^New key …$/);
+    await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'New key of house' });
-    await dialog.getByLabel('Key', { exact: true }).fill(accepted);
-    await dialog.getByText('The same without this page').click();
+    await dialog.getByLabel('Key', { exact: true }).waitFor();
+    // The dialog begins with its field.
+    if (!(await dialog.getByLabel('Key', { exact: true }).and(page.locator(':focus')).isVisible())) await tabTo(page, /^Key/);
+    await page.keyboard.type(accepted);
+    await tabTo(page, /^The same without this page$/);
+    await page.keyboard.press('Enter');
     assert.ok(!(await dialog.textContent())?.includes(accepted), 'the key is in no line to copy');
-    await dialog.getByRole('button', { name: 'Publish the key' }).click();
+    await tabTo(page, /^Publish the key$/);
+    await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('cell', { name: 'set, ends in next' }).waitFor();
     await eventually(callHouse, (status) => status === 200, 60_000);

@@ -1,5 +1,5 @@
 import { useIsFetching, useQuery } from '@tanstack/react-query';
-import { useSyncExternalStore } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 
 import { isPassing, queryClient, question } from '../api/query-client.ts';
 import { showClock, showOffset } from '../format/times.ts';
@@ -21,13 +21,25 @@ const isStale = (): boolean => shown().some(({ state }) => isPassing(state.error
 
 const subscribe = (onChange: () => void): (() => void) => queryClient.getQueryCache().subscribe(onChange);
 
+const healthMs = 15_000;
+
+/** Whether so much time has passed since the page was opened: its own first answers tell of its health until then. */
+function useIsLater(ms: number): boolean {
+  const [isLater, setIsLater] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsLater(true), ms);
+    return () => clearTimeout(timer);
+  }, [ms]);
+  return isLater;
+}
+
 /** How fresh the page is, and in which zone its times are. */
 export function Freshness() {
   const zone = useZone();
   const nowMs = useMinute();
   const fetching = useIsFetching();
   const answeredMs = useSyncExternalStore(subscribe, newestAnswer);
-  const health = useQuery({ ...question('session.ways', {}), refetchInterval: 15_000, retry: false });
+  const health = useQuery({ ...question('session.ways', {}), enabled: useIsLater(healthMs), refetchInterval: healthMs, retry: false });
   const stale = useSyncExternalStore(subscribe, isStale);
   const isAway = isPassing(health.error) || stale;
   const time = answeredMs === 0 ? '' : `as of ${showClock(answeredMs, zone)}`;

@@ -11,6 +11,7 @@ import { showCount } from '../../format/numbers.ts';
 import { showTime } from '../../format/times.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice, Skeleton } from '../../ui/notice.tsx';
+import { Document } from '../../ui/document.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { SidePanel } from '../../ui/split.tsx';
 import { State } from '../../ui/state.tsx';
@@ -74,9 +75,7 @@ function Details({ work }: { readonly work: Work }) {
         ]}
       />
       <Panel title="Input">
-        <pre className={styles['input']} tabIndex={0}>
-          {JSON.stringify(input, undefined, 2)}
-        </pre>
+        <Document value={input} />
       </Panel>
       <Equivalent command={`weir operations show ${id}`} curl={curlOf(location.origin, 'operations.get', { params: { id } })} />
       {isCancelling && (

@@ -6,6 +6,7 @@ import type { Reply } from '../../api/client.ts';
 import { queryClient, question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
+import { areFirstStepsShown } from '../../components/appearance.ts';
 import { Amount } from '../../components/amount.tsx';
 import { useEvents } from '../../components/live.ts';
 import { PageHead } from '../../components/page-head.tsx';
@@ -53,7 +54,8 @@ function OperatorOverview() {
   const { data } = useSuspenseQuery(overview);
   const session = useSession();
   const { users } = session;
-  const ask = (): void => void queryClient.invalidateQueries({ queryKey: overview.queryKey });
+  // The stream begins with the present state: an answer that is as young is not asked for again.
+  const ask = (): void => void queryClient.refetchQueries({ queryKey: overview.queryKey, stale: true });
   useEvents({ topics: 'attention' }, { attention: ask });
   useShortcuts();
   return (
@@ -61,7 +63,7 @@ function OperatorOverview() {
       <PageHead title="Overview" />
       <Tiles data={data} />
       {may(session, 'config:write') && (
-        <Suspense>
+        <Suspense fallback={areFirstStepsShown() && <div className={styles['firstSteps']} />}>
           <FirstSteps overview={data} />
         </Suspense>
       )}

@@ -7,6 +7,7 @@ import { showMinute } from '../../format/times.ts';
 import { Button } from '../../ui/button.tsx';
 import { InlineSelect } from '../../ui/field.tsx';
 import { Notice, Skeleton } from '../../ui/notice.tsx';
+import { Document } from '../../ui/document.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { SidePanel } from '../../ui/split.tsx';
 import { RollbackDialog } from './layer-dialogs.tsx';
@@ -60,9 +61,7 @@ export function LayerPanel({ layer, layers, version, mayPublish, onClose }: Prop
         <>
           <Comparison layer={layer} layers={layers} document={data.layer} />
           <Panel title="Whole layer">
-            <pre className={styles['document']} tabIndex={0}>
-              {JSON.stringify(data.layer, undefined, 2)}
-            </pre>
+            <Document value={data.layer} />
           </Panel>
         </>
       )}
