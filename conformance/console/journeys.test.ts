@@ -160,7 +160,7 @@ describe('journeys of operators', { skip: chromiumPath === undefined ? 'there is
     pages.assertQuiet();
   });
 
-  /** Books calls that were made long ago, as a gateway books its own: of two models in turn, each a nano-USD dearer. */
+  /** Books calls that were made long ago, as a gateway does: of two models in turn, each with its own amount. */
   async function bookAt(times: readonly number[]): Promise<void> {
     const store = await openStore(weir);
     await store.appendEntries(

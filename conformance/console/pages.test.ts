@@ -194,11 +194,11 @@ describe('the pages of the console', { skip: chromiumPath === undefined ? 'there
       await using watch = await watchPage(pages.context);
       for (const [path, filesMax] of [
         ['/', 12],
-        ['/usage?r=30d', 30],
-        ['/calls?r=30d', 30],
-        ['/keys', 30],
-        ['/credits', 30],
-        ['/upstreams', 30],
+        ['/usage?r=30d', 45],
+        ['/calls?r=30d', 45],
+        ['/keys', 45],
+        ['/credits', 45],
+        ['/upstreams', 45],
       ] as const) {
         const { questions, files, shift, workMs, elements } = await watch.load(path);
         context.diagnostic(JSON.stringify({ path, questions: questions.length, files: files.length, shift, workMs, elements }));

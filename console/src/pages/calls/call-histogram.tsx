@@ -6,6 +6,7 @@ import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { useAddress, useZone } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
 import { clockTick, showShortDay, showTime } from '../../format/times.ts';
+import styles from './calls-page.module.css';
 
 type Histogram = Reply<'calls.histogram'>;
 const dayMs = 86_400_000;
@@ -15,7 +16,8 @@ export function CallHistogram({ query }: { readonly query: Query<'calls.histogra
   const zone = useZone();
   const [, change] = useAddress();
   const { data } = useQuery({ ...question('calls.histogram', { query }), placeholderData: keepPreviousData });
-  if (data === undefined || data.items.length === 0) return null;
+  if (data === undefined) return <div className={styles['histogram']} />;
+  if (data.items.length === 0) return null;
   const starts = bucketStarts(data, query.from, query.to);
   const byStart = new Map(data.items.map(({ start, ends }) => [Date.parse(start), ends]));
   const count = (names: readonly (keyof Histogram['items'][number]['ends'])[]): readonly bigint[] =>

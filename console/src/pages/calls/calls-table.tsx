@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { ask, type Query, type Reply } from '../../api/client.ts';
+import { may } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
 import { useColumnChooser } from '../../components/column-chooser.tsx';
 import { CallEnd, type CallItem } from '../../components/call-end.tsx';
@@ -10,7 +11,7 @@ import { Failure } from '../../components/failure.tsx';
 import { KeyName } from '../../components/key-name.tsx';
 import { useEvents } from '../../components/live.ts';
 import { More } from '../../components/more.tsx';
-import { useAddress, useZone } from '../../components/use-page.ts';
+import { useAddress, useSession, useZone } from '../../components/use-page.ts';
 import { columnDigits, nanosOf } from '../../format/money.ts';
 import { showDuration, showShort } from '../../format/numbers.ts';
 import { showRowTime, showTime } from '../../format/times.ts';
@@ -77,11 +78,7 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
   if (rows.length === 0)
     return (
       <>
-        <Empty title="No call fits.">
-          {pages.hasNextPage
-            ? 'The search has not reached the beginning of the span yet.'
-            : 'Choose another span of time, or remove a filter.'}
-        </Empty>
+        <NoCalls isSearching={pages.hasNextPage} isFiltered={Object.keys(query).some((name) => name !== 'from' && name !== 'to')} />
         {rest}
       </>
     );
@@ -93,6 +90,23 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
       )}
       {rest}
     </>
+  );
+}
+
+function NoCalls({ isSearching, isFiltered }: { readonly isSearching: boolean; readonly isFiltered: boolean }) {
+  const session = useSession();
+  if (isSearching) return <Empty title="No call fits.">The search has not reached the beginning of the span yet.</Empty>;
+  if (isFiltered) return <Empty title="No call fits.">Choose another span of time, or remove a filter.</Empty>;
+  return (
+    <Empty title="There were no calls in this span.">
+      Choose another span of time
+      {may(session, 'playground:use') && (
+        <>
+          , or <Link to={paths.playground}>make a call in the playground</Link>
+        </>
+      )}
+      .
+    </Empty>
   );
 }
 
