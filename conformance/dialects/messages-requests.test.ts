@@ -14,7 +14,7 @@ import { GatewayError } from '../../src/inference/gateway-error.ts';
 import type { InferenceRequest, Part, Tool, Turn } from '../../src/inference/inference-request.ts';
 import { createTranslationNotes } from '../../src/inference/translation-notes.ts';
 import type { JsonObject } from '../../src/platform/json/json-value.ts';
-import { traitsOfClaude } from '../../src/upstreams/anthropic/model-traits.ts';
+import { traitsOfClaude } from '../../src/upstreams/claude-traits.ts';
 
 /**
  * For any request in another dialect, the codec sends a request that the vendor accepts, or the gateway refuses it with

@@ -9,6 +9,8 @@ export type StartSimulatedWeirOptions = {
   readonly timeouts?: Readonly<Record<string, number>>;
   /** Further upstreams and the models of weir.yaml, which may use the simulator's addresses. */
   readonly upstreams?: (addresses: RunningSimulator['addresses']) => Readonly<Record<string, object>>;
+  /** Further upstreams, at the simulated clouds. */
+  readonly clouds?: (simulator: RunningSimulator) => Readonly<Record<string, object>>;
   readonly models?: Readonly<Record<string, object>>;
   /**
    * `retries` of weir.yaml. Default: every call is one attempt, whatever the targets' state, and a stream opens with
@@ -95,7 +97,7 @@ async function startWith<Weir extends ServedWeir>(
         ? { tools: { ...toolsOf(simulator), ...(options.toolPrices === undefined ? {} : { prices: options.toolPrices }) } }
         : {}),
       ...options.config,
-      upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses) },
+      upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses), ...options.clouds?.(simulator) },
       ...(options.models === undefined ? {} : { models: options.models }),
       ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
       retries: options.retries ?? { attemptsMax: 1, avoidFailing: false, holdOpeningMs: 60_000 },

@@ -5,7 +5,13 @@ import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
 import type { DialectId, Operation } from '../../src/dialects/dialect-id.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
+import { createEventStreamReader } from '../../src/platform/event-stream/event-stream-reader.ts';
 import type { Frame, StreamFraming } from '../../src/platform/frames.ts';
+import type { ReplyHeaders } from '../../src/platform/http/reply-head.ts';
+import { applyJsonEdits } from '../../src/platform/json/json-edits.ts';
+import type { JsonObject } from '../../src/platform/json/json-value.ts';
+import { changeHeaders } from '../../src/upstreams/reshape.ts';
+import type { UpstreamRoute } from '../../src/upstreams/upstream-route.ts';
 import { createUpstreamClient, type UpstreamClient, type UpstreamHandler } from '../../src/platform/http/upstream-client.ts';
 import { createJsonArrayFrameReader } from '../../src/platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';
@@ -24,37 +30,53 @@ const timeoutMs = 60_000;
  * A compatible server is one that speaks the same interface: OpenAI's for two of them, Anthropic's, whose paths begin
  * with `/v1`, for the third.
  */
-function baseUrlOf(vendor: UpstreamVendor, dialect: DialectId, { addresses }: RunningSimulator): string {
+function baseUrlOf(vendor: UpstreamVendor, dialect: DialectId, { addresses, aws }: RunningSimulator): string {
+  if (vendor.id === 'bedrock') return aws.runtimeUrl;
   if (vendor.id !== 'openai-compatible') return addresses[vendor.id];
   return dialect === 'anthropic-messages' ? `${addresses.anthropic}/v1` : addresses.openai;
 }
 
-type Answer = { readonly status: number; readonly type: string; readonly body: Buffer };
+type Answer = { readonly status: number; readonly type: string; readonly headers: ReplyHeaders; readonly body: Buffer };
 
-function ask(client: UpstreamClient, path: string, headers: Readonly<Record<string, string>>, body: object): Promise<Answer> {
+/** A model of a vendor, by its name there. */
+function modelOf(vendor: UpstreamVendor, dialect: DialectId, usual: string): string {
+  if (vendor.id === 'bedrock' && dialect === 'anthropic-messages') return 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
+  return vendor.id === 'xai' ? 'grok-4' : usual;
+}
+
+type Written = { readonly headers: Readonly<Record<string, string>>; readonly body: Buffer };
+
+/** A request with the changes that its vendor makes. */
+function shape(vendor: UpstreamVendor, route: UpstreamRoute, body: object, headers: Readonly<Record<string, string>>): Written {
+  const bytes = Buffer.from(JSON.stringify(body));
+  const changes = vendor.reshape?.({ route, body: body as JsonObject, bytes, headers }, {});
+  return { headers: changeHeaders(headers, changes?.headers), body: applyJsonEdits(bytes, changes?.edits ?? []) };
+}
+
+function ask(client: UpstreamClient, path: string, { headers, body }: Written): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const chunks: Buffer[] = [];
   let status = 0;
   let type = '';
+  let replied: ReplyHeaders = {};
   const handler: UpstreamHandler = {
     onRequestStart: () => {},
     onResponseStart: (_controller, code, replyHeaders) => {
       status = code;
       type = String(replyHeaders['content-type'] ?? '');
+      replied = replyHeaders;
     },
     onResponseData: (_controller, chunk) => void chunks.push(Buffer.from(chunk)),
-    onResponseEnd: () => resolve({ status, type, body: Buffer.concat(chunks) }),
+    onResponseEnd: () => resolve({ status, type, headers: replied, body: Buffer.concat(chunks) }),
     onResponseError: (_controller, error) => reject(error),
   };
-  client.send(
-    { path, method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: Buffer.from(JSON.stringify(body)) },
-    handler,
-  );
+  client.send({ path, method: 'POST', headers, body }, handler);
   return promise;
 }
 
 function readFrames(framing: StreamFraming, body: Buffer): readonly Frame[] {
   const options = { frameBytesMax: 1_000_000 };
+  if (framing === 'aws-event-stream') return createEventStreamReader(options).push(body);
   return (framing === 'sse' ? createSseFrameReader(options) : createJsonArrayFrameReader(options)).push(body);
 }
 
@@ -82,21 +104,20 @@ describe('upstreams', () => {
   function reach(vendor: UpstreamVendor, dialect: DialectId, operation: Operation, framing?: StreamFraming) {
     const api = chatInterfaces.find((each) => each.dialect === dialect);
     assert.ok(api, `${dialect} has an example request`);
-    const model = vendor.id === 'xai' ? 'grok-4' : api.model;
+    const model = modelOf(vendor, dialect, api.model);
     const base = new URL(baseUrlOf(vendor, dialect, simulator));
-    const path = vendor.locate({ dialect, operation, upstreamModel: model, ...(framing === undefined ? {} : { framing }) }, {});
+    const route = { dialect, operation, upstreamModel: model, ...(framing === undefined ? {} : { framing }) };
+    const path = vendor.locate(route, {});
     assert.ok(path, 'the vendor has the route');
     const client =
       clients.get(base.origin) ?? createUpstreamClient({ origin: base.origin, connectTimeoutMs: timeoutMs, headerBytesMax: 65_536 });
     clients.set(base.origin, client);
     const body = api.body(model, 'Hello', framing !== undefined);
-    return (credential: Readonly<Record<string, string>>) =>
-      ask(
-        client,
-        base.pathname.replace(/\/$/, '') + path,
-        { ...api.headers, ...credential },
-        operation === 'count-tokens' ? countBody(body) : body,
-      );
+    const asked = operation === 'count-tokens' ? countBody(body) : body;
+    return (credential: Readonly<Record<string, string>>) => {
+      const written = shape(vendor, route, asked, { 'content-type': 'application/json', ...api.headers, ...credential });
+      return ask(client, base.pathname.replace(/\/$/, '') + path, written);
+    };
   }
 
   for (const vendor of Object.values(upstreamVendors)) {
@@ -123,9 +144,12 @@ describe('upstreams', () => {
           test(`${dialect}: a stream as ${framing} comes from the located path and completes`, async () => {
             const { status, type, body } = await reach(vendor, dialect, 'generate', framing)(vendor.credentialHeaders(apiKey, dialect));
             assert.equal(status, 200, body.toString());
-            assert.match(type, framing === 'sse' ? /^text\/event-stream/ : /^application\/json/);
+            const isBinary = type === 'application/vnd.amazon.eventstream';
+            if (!isBinary) assert.match(type, framing === 'sse' ? /^text\/event-stream/ : /^application\/json/);
             const tap = chatDialects[dialect].createStreamTap({ framing, request: {} });
-            for (const frame of readFrames(framing, body)) tap.read(frame);
+            const { reframe = (frame: Frame) => frame } = vendor;
+            for (const frame of readFrames(isBinary ? 'aws-event-stream' : framing, body))
+              tap.read(isBinary ? reframe(frame, dialect) : frame);
             assert.equal(tap.state(), 'complete');
           });
         }
@@ -133,18 +157,19 @@ describe('upstreams', () => {
         test(`${dialect}: without a credential, or with an unknown one, it is refused in a format that the dialect reads`, async () => {
           const call = reach(vendor, dialect, 'generate');
           for (const credential of [{}, vendor.credentialHeaders('sk-unknown', dialect)]) {
-            const { status, body } = await call(credential);
+            const { status, headers, body } = await call(credential);
             assert.ok([400, 401, 403].includes(status), `${status} ${body.toString()}`);
-            assert.ok(chatDialects[dialect].readReply(JSON.parse(body.toString())).error !== undefined, body.toString());
+            const refusal = vendor.readRefusal?.({ status, headers, body, model: 'm' }, dialect);
+            assert.ok((refusal ?? chatDialects[dialect].readReply(JSON.parse(body.toString())).error) !== undefined, body.toString());
           }
         });
 
         test(`${dialect}: token counting is offered if it is located, and generates no reply`, async (context) => {
-          if (vendor.locate({ dialect, operation: 'count-tokens', upstreamModel: 'm' }, {}) === undefined)
+          if (vendor.locate({ dialect, operation: 'count-tokens', upstreamModel: modelOf(vendor, dialect, 'm') }, {}) === undefined)
             return context.skip('the vendor does not have this route');
           const { status, body } = await reach(vendor, dialect, 'count-tokens')(vendor.credentialHeaders(apiKey, dialect));
           assert.equal(status, 200, body.toString());
-          assert.match(body.toString(), /"(?:input_tokens|totalTokens)":\s*\d+/);
+          assert.match(body.toString(), /"(?:input_tokens|totalTokens|inputTokens)":\s*\d+/);
         });
       }
 

@@ -3,6 +3,9 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createCallRecords, type CallRecord } from './call-records.ts';
 import { createControlServer } from './control-server.ts';
+import { AwsState } from './clouds/aws/aws-state.ts';
+import { createBedrockServer } from './clouds/aws/bedrock-server.ts';
+import { containerToken, createTokenServer, webIdentityToken } from './clouds/aws/token-server.ts';
 import { createSearchServer } from './search-engine/search-server.ts';
 import type { JsonRecord, SimulatedVendor } from './simulated-vendor.ts';
 import { simulatedVendors } from './simulated-vendors.ts';
@@ -34,9 +37,24 @@ export type SimulatorOptions = {
   readonly clock?: SimulatorClock;
 };
 
+/** A simulated AWS account in one region. */
+export type SimulatedAws = {
+  /** bedrock-runtime and bedrock-mantle. */
+  readonly runtimeUrl: string;
+  readonly mantleUrl: string;
+  /** STS, the metadata of an instance, and the credential service of a container at `/credentials`. */
+  readonly tokensUrl: string;
+  readonly webIdentityToken: string;
+  readonly containerToken: string;
+  /** Its keys, its faults and the requests that came. */
+  readonly state: AwsState;
+};
+
 export type RunningSimulator = {
   /** Base addresses as each vendor's SDK accepts them. */
   readonly addresses: Readonly<Record<VendorName, string>>;
+  /** Clouds that sell the simulated vendors' models. */
+  readonly aws: SimulatedAws;
   readonly controlUrl: string;
   /**
    * The simulated web. `url` is a SearXNG; the other services are beside it under their prefixes. Its pages are at
@@ -95,7 +113,19 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
     const { anthropic = '', openai = '', gemini = '', xai = '' } = origins;
     const videos = (): readonly JsonRecord[] => state.videoJobs.list().map((job) => describeJob(job, state.clock.nowMs()));
     const addresses = { anthropic, openai, gemini, xai };
-    return { addresses, controlUrl, search, records: records.list, videos, reset: () => state.reset(), close };
+    const aws = new AwsState({
+      region: 'us-east-1',
+      vendors: { anthropic, openai },
+      apiKeys: options.apiKeys,
+      nowMs: () => state.clock.nowMs(),
+    });
+    const [runtimeUrl, mantleUrl, tokensUrl] = await Promise.all([
+      open(createBedrockServer(aws, 'bedrock'), 0),
+      open(createBedrockServer(aws, 'bedrock-mantle'), 0),
+      open(createTokenServer(aws), 0),
+    ]);
+    const clouds = { aws: { runtimeUrl, mantleUrl, tokensUrl, webIdentityToken, containerToken, state: aws } };
+    return { addresses, ...clouds, controlUrl, search, records: records.list, videos, reset: () => state.reset(), close };
   } catch (error) {
     await close();
     throw error;

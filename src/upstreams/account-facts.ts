@@ -11,6 +11,12 @@ export const accountFactFields = {
         'Which of the two services of AWS Bedrock is called: bedrock-runtime or bedrock-mantle. They have different names of models and separate quotas. Default: runtime.',
     }),
   ),
+  betas: Type.Optional(
+    Type.Array(Type.String({ pattern: '^[a-z0-9-]{1,100}$' }), {
+      maxItems: 100,
+      description: 'Beta flags of Messages that AWS Bedrock accepts besides the known ones. Others are left out, because it refuses them.',
+    }),
+  ),
 };
 
 const factsSchema = Type.Object(accountFactFields);

@@ -1,4 +1,5 @@
 import { anthropic } from './anthropic/anthropic.ts';
+import { bedrock } from './bedrock/bedrock.ts';
 import { gemini } from './gemini/gemini.ts';
 import { openaiCompatible } from './openai-compatible/openai-compatible.ts';
 import { openai } from './openai/openai.ts';
@@ -11,5 +12,6 @@ export const upstreamVendors: Readonly<Record<VendorId, UpstreamVendor>> = {
   openai,
   gemini,
   xai,
+  bedrock,
   'openai-compatible': openaiCompatible,
 };

@@ -16,7 +16,7 @@ export type ShapedRequest = {
 };
 
 /** The changes of a request. All other bytes stay as they are. */
-type RequestChanges = {
+export type RequestChanges = {
   /** They take precedence over edits of the dialect in the same place. */
   readonly edits: readonly JsonEdit[];
   /** Headers that are set, or left out where the value is undefined. */

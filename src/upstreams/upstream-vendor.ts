@@ -6,6 +6,7 @@ import type { UsageReport } from '../inference/usage.ts';
 import type { Frame } from '../platform/frames.ts';
 import type { ReplyHeaders } from '../platform/http/reply-head.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
+import type { JsonObject } from '../platform/json/json-value.ts';
 import type { AccountFact, AccountFacts } from './account-facts.ts';
 import type { Quirks } from './apply-quirks.ts';
 import type { CredentialSource } from './credentials/credential-source.ts';
@@ -16,10 +17,10 @@ import type { Reshape } from './reshape.ts';
 import type { UpstreamRoute } from './upstream-route.ts';
 import type { UpstreamServices } from './upstream-services.ts';
 
-export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'openai-compatible';
+export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'bedrock' | 'openai-compatible';
 
 /** The account with which a request is sent. */
-type UpstreamAccount = {
+export type UpstreamAccount = {
   readonly apiKey: string | undefined;
   /** The source of short-lived credentials. Absent: the account has a key, or nothing. */
   readonly credential?: CredentialSource | undefined;
@@ -31,7 +32,7 @@ type UpstreamAccount = {
 };
 
 /** An error answer of an upstream. */
-type ErrorAnswer = {
+export type ErrorAnswer = {
   readonly status: number;
   readonly headers: ReplyHeaders;
   readonly body: Buffer;
@@ -83,6 +84,8 @@ export type UpstreamVendor = {
   readonly reshape?: Reshape;
   /** Writes a frame of a binary stream as its dialect streams it. Absent: it has no binary streams. */
   readonly reframe?: (frame: Frame, dialect: DialectId) => Frame;
+  /** Writes a whole reply in the form of its dialect. Undefined if it has that form. Absent: all replies have it. */
+  readonly reshapeReply?: (reply: unknown) => JsonObject | undefined;
   /**
    * Words an error answer that is not in the form of its dialect, for operators and clients. Undefined if the dialect
    * reads it. Absent: all errors have the form of the dialect.

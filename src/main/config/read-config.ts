@@ -8,6 +8,7 @@ import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { nodeAt } from '../../platform/yaml/yaml-position.ts';
 import { fitToPreset } from '../../upstreams/fit-to-preset.ts';
+import { factsOf } from '../../upstreams/account-facts.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
 import { findContentProblems } from './content-schema.ts';
@@ -113,11 +114,16 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
   const vendor = upstreamVendors[upstream.vendor];
   const preset = upstream.preset === undefined ? undefined : vendor.presets?.[upstream.preset];
   const { defaultBaseUrl, dialects, optionalDialects, modelListPath } = fitToPreset(vendor, preset);
+  const facts = factsOf(upstream);
+  const address = upstream.baseUrl ?? preset?.baseUrl ?? vendor.addressOf?.(facts) ?? defaultBaseUrl;
+  const factsProblem = vendor.checkFacts?.(facts, upstream.baseUrl);
   if (upstream.preset !== undefined && preset === undefined) {
     const owner = Object.values(upstreamVendors).find(({ presets }) => presets?.[upstream.preset ?? ''] !== undefined);
     const message = `is only for the vendor ${owner?.id ?? 'openai-compatible'}; this upstream is of ${upstream.vendor}`;
     found.push({ path: ['upstreams', name, 'preset'], message });
-  } else if ((upstream.baseUrl ?? preset?.baseUrl ?? defaultBaseUrl) === undefined) {
+  } else if (factsProblem !== undefined) {
+    found.push({ path: ['upstreams', name], message: factsProblem });
+  } else if (address === undefined) {
     const which = preset === undefined ? upstream.vendor : `the preset ${upstream.preset}`;
     const example = preset?.exampleUrl ?? 'http://127.0.0.1:8000/v1';
     found.push({ path: ['upstreams', name], message: `baseUrl is required for ${which}, for example ${example}` });
@@ -135,7 +141,7 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
     // The message does not repeat the value, which may contain a password.
     found.push({ path: ['upstreams', name, 'proxy'], message: `must be "${noProxy}" or an address such as http://proxy.example:3128` });
   }
-  if (upstream.http2 === true && (upstream.baseUrl ?? preset?.baseUrl ?? defaultBaseUrl)?.startsWith('http://') === true) {
+  if (upstream.http2 === true && address?.startsWith('http://') === true) {
     found.push({ path: ['upstreams', name, 'http2'], message: 'HTTP/2 requires https, and the address of this upstream is http' });
   }
   if (upstream.discoverModels === true && modelListPath === undefined) {

@@ -1,6 +1,6 @@
 import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
-import { traitsOfClaude } from './model-traits.ts';
+import { traitsOfClaude } from '../claude-traits.ts';
 
 /** Anthropic's own service. The base address of its SDK is the origin, and the SDK adds `/v1`. */
 export const anthropic: UpstreamVendor = {

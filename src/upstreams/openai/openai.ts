@@ -1,10 +1,10 @@
+import { traitsOfGpt } from '../gpt-traits.ts';
 import { openaiAudio } from '../audio-service.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiImagesOf } from '../image-interfaces.ts';
 import type { ModelKindRule } from '../model-kind-rules.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
-import { traitsOfGpt } from './model-traits.ts';
 
 const responsesPaths = { generate: '/responses', compact: '/responses/compact', 'count-tokens': '/responses/input_tokens' } as const;
 

@@ -2,14 +2,15 @@ import type { AccountFacts } from '../../account-facts.ts';
 import type { CloudCredential } from '../cloud-credential.ts';
 import type { CredentialKindOf } from '../credential-kind.ts';
 import { CredentialError } from '../credential-source.ts';
-import { refreshCredentials } from '../refresh-credentials.ts';
+import { type FetchedCredential, refreshCredentials } from '../refresh-credentials.ts';
 import type { AwsSettings } from './aws-schema.ts';
-import { fromContainer, fromEnvironment, fromInstance, fromProfile, fromWebIdentity, type Search } from './places.ts';
-import { type FoundKeys, keysOf } from './read-keys.ts';
+import { fromBearerVariable, fromContainer, fromEnvironment, fromInstance, fromProfile, fromWebIdentity, type Search } from './places.ts';
+import { keysOf } from './read-keys.ts';
 import { assumeRole } from './sts.ts';
 
 /** The places with credentials, in the order of AWS's own SDKs. */
 const places = {
+  'api-key': fromBearerVariable,
   environment: fromEnvironment,
   'web-identity': fromWebIdentity,
   profile: fromProfile,
@@ -24,15 +25,19 @@ export const awsCredential: CredentialKindOf<AwsSettings> = {
     refreshCredentials<CloudCredential>({ clock: means.clock, fetch: (signal) => fetchKeys({ settings, facts, means, signal }) }),
 };
 
-async function fetchKeys(search: Search): Promise<FoundKeys> {
+type Found = FetchedCredential<CloudCredential>;
+
+async function fetchKeys(search: Search): Promise<Found> {
   const found = await findKeys(search);
   const { roleArn } = search.settings;
   if (roleArn === undefined) return found;
+  if (found.credential.kind !== 'aws-keys')
+    throw new CredentialError('roleArn needs access keys, and AWS_BEARER_TOKEN_BEDROCK is set: unset it, or choose a place with `from`');
   const assumed = await assumeRole(search, roleArn, found.credential);
   return { ...assumed, origin: `role, assumed with ${found.origin ?? 'found'} credentials` };
 }
 
-async function findKeys(search: Search): Promise<FoundKeys> {
+async function findKeys(search: Search): Promise<Found> {
   const { accessKeyId, secretAccessKey, sessionToken, from, profile } = search.settings;
   if (accessKeyId !== undefined && secretAccessKey !== undefined)
     return { origin: 'configuration', credential: keysOf(accessKeyId, secretAccessKey, sessionToken) };

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 
 /** The places where AWS credentials may be, in the order in which they are searched. */
-const awsPlaces = ['environment', 'web-identity', 'profile', 'container', 'instance'] as const;
+const awsPlaces = ['api-key', 'environment', 'web-identity', 'profile', 'container', 'instance'] as const;
 
 export const awsSchema = Type.Object(
   {
@@ -12,7 +12,7 @@ export const awsSchema = Type.Object(
     from: Type.Optional(
       Type.Enum([...awsPlaces], {
         description:
-          'The only place where credentials are taken from. Default: the first that has some: environment variables, web identity (EKS), a profile of ~/.aws, the container service (ECS, EKS pod identity), the metadata of the instance (EC2).',
+          'The only place where credentials are taken from. Default: the first that has some: the API key in AWS_BEARER_TOKEN_BEDROCK, environment variables, web identity (EKS), a profile of ~/.aws, the container service (ECS, EKS pod identity), the metadata of the instance (EC2).',
       }),
     ),
     profile: Type.Optional(

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 
 import type { AccountFacts } from '../../account-facts.ts';
+import type { CloudCredential } from '../cloud-credential.ts';
 import type { CredentialMeans } from '../credential-means.ts';
 import { CredentialError } from '../credential-source.ts';
+import type { FetchedCredential } from '../refresh-credentials.ts';
 import type { AwsSettings } from './aws-schema.ts';
 import { type IniSections, readIni } from './read-ini.ts';
-import { type FoundKeys, keysOf, readKeysJson, readStsReply } from './read-keys.ts';
+import { keysOf, readKeysJson, readStsReply } from './read-keys.ts';
 import { stsUrlOf } from './sts.ts';
 
 /** What the places are searched with. */
@@ -17,7 +19,7 @@ export type Search = {
 };
 
 /** A place that may have credentials. Undefined: there are none, and the next place is searched. */
-type Place = (search: Search) => Promise<FoundKeys | undefined>;
+type Place = (search: Search) => Promise<FetchedCredential<CloudCredential> | undefined>;
 
 /** Keys of the environment. */
 export const fromEnvironment: Place = async ({ means: { variable }, signal }) => {
@@ -30,6 +32,13 @@ export const fromEnvironment: Place = async ({ means: { variable }, signal }) =>
       `${id === undefined ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY'} is not set, and the other of the two is`,
     );
   return { origin: 'environment', credential: keysOf(id, secret, variable('AWS_SESSION_TOKEN')) };
+};
+
+/** An API key of Bedrock. A stale one hides good keys in later places, as in AWS's own SDKs. */
+export const fromBearerVariable: Place = async ({ means: { variable }, signal }) => {
+  signal.throwIfAborted();
+  const token = variable('AWS_BEARER_TOKEN_BEDROCK');
+  return token === undefined ? undefined : { origin: 'AWS_BEARER_TOKEN_BEDROCK', credential: { kind: 'bearer', token } };
 };
 
 /** A signed token of Kubernetes (EKS), which STS exchanges. The file is read each time, because it is renewed. */

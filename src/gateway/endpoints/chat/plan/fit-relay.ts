@@ -1,5 +1,7 @@
 import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import type { TranslationNote } from '../../../../inference/translation-notes.ts';
+import { parseJson } from '../../../../platform/json/parse-json.ts';
+import type { UpstreamVendor } from '../../../../upstreams/upstream-vendor.ts';
 import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { addWarnings } from '../../../replies/write-reply.ts';
@@ -14,13 +16,14 @@ export function fitRelay<Piece>(
   dialect: DialectId,
   notes: readonly TranslationNote[],
 ): ReplyRelay<Piece> {
-  const { readRefusal, reframe } = vendor;
-  if (readRefusal === undefined && reframe === undefined && notes.length === 0) return relay;
+  const { readRefusal, reframe, reshapeReply } = vendor;
+  if (readRefusal === undefined && reframe === undefined && reshapeReply === undefined && notes.length === 0) return relay;
   return {
     ...relay,
     ...(readRefusal === undefined
       ? {}
       : { readRefusal: (answer) => relay.readRefusal?.(answer) ?? readRefusal({ ...answer, model: upstreamModel }, dialect) }),
+    ...(reshapeReply === undefined ? {} : reshapeReplies(relay, reshapeReply)),
     ...(reframe === undefined ? {} : { reframe: (frame) => reframe(frame, dialect) }),
     replyHeaders: (headers) => ({ ...addWarnings(plainType(relay.replyHeaders(headers)), notes) }),
   };
@@ -34,4 +37,21 @@ function plainType(headers: Record<string, string>): Record<string, string> {
 
 function isEventStream(type: string | undefined): boolean {
   return type?.startsWith('application/vnd.amazon.eventstream') === true;
+}
+
+/** Reads and writes whole replies in the form of their dialect. */
+function reshapeReplies<Piece>(
+  relay: ReplyRelay<Piece>,
+  reshapeReply: NonNullable<UpstreamVendor['reshapeReply']>,
+): Pick<ReplyRelay<Piece>, 'parse' | 'writeReply'> {
+  let written: Buffer | undefined;
+  return {
+    parse: (body) => {
+      const parsed: unknown = relay.parse === undefined ? parseJson(body) : relay.parse(body);
+      const reply = reshapeReply(parsed);
+      if (reply !== undefined) written = Buffer.from(JSON.stringify(reply));
+      return reply ?? parsed;
+    },
+    writeReply: (reply, bytes, charged) => relay.writeReply(reply, written ?? bytes, charged),
+  };
 }

@@ -1,6 +1,6 @@
-import type { ModelTraits } from '../../inference/model-traits.ts';
-import { createModelTable, type ModelRule } from '../model-table.ts';
-import { usualChatTraits } from '../usual-chat-traits.ts';
+import type { ModelTraits } from '../inference/model-traits.ts';
+import { createModelTable, type ModelRule } from './model-table.ts';
+import { usualChatTraits } from './usual-chat-traits.ts';
 
 /**
  * A reasoning model of OpenAI, with the efforts of all models since GPT-5.1. Reasoning models refuse sampling fields

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { traitsOfGpt } from './model-traits.ts';
+import { traitsOfGpt } from './gpt-traits.ts';
 
 /** Model; its efforts, lowest first; whether it always thinks. */
 const thinking: readonly (readonly [string, string, boolean])[] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { ModelTraits } from '../../inference/model-traits.ts';
-import { traitsOfClaude } from './model-traits.ts';
+import type { ModelTraits } from '../inference/model-traits.ts';
+import { traitsOfClaude } from './claude-traits.ts';
 
 /**
  * Model; its thinking, and whether it always thinks; highest effort; whether sampling is fixed, answers may have

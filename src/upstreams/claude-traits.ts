@@ -1,6 +1,6 @@
-import type { ModelTraits } from '../../inference/model-traits.ts';
-import { createModelTable, type ModelRule } from '../model-table.ts';
-import { usualChatTraits } from '../usual-chat-traits.ts';
+import type { ModelTraits } from '../inference/model-traits.ts';
+import { createModelTable, type ModelRule } from './model-table.ts';
+import { usualChatTraits } from './usual-chat-traits.ts';
 
 /**
  * Sonnet 5, Opus 5 and Haiku 5.5. All models after Opus 4.6 refuse sampling fields (Anthropic's OpenAPI document,

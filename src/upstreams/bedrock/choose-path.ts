@@ -1,0 +1,42 @@
+import type { DialectId } from '../../dialects/dialect-id.ts';
+import type { AccountFacts } from '../account-facts.ts';
+import type { UpstreamRoute } from '../upstream-route.ts';
+import { hasMessages, readModelName } from './model-names.ts';
+
+/** Whether a Claude model is called through InvokeModel, and not through the Messages interface. */
+export function isInvoked({ dialect, upstreamModel, is }: UpstreamRoute, { endpoint }: AccountFacts): boolean {
+  if (dialect !== 'anthropic-messages' || endpoint === 'mantle') return false;
+  // Profiles of applications are for the native interface.
+  if (upstreamModel.startsWith('arn:')) return true;
+  const { ownName } = readModelName(is ?? upstreamModel);
+  return ownName === undefined || !hasMessages(ownName);
+}
+
+/** The dialects of a model. Empty if its name says nothing. */
+export function dialectsOf(model: string, { endpoint }: AccountFacts): readonly DialectId[] {
+  const { maker } = readModelName(model);
+  if (maker === 'anthropic') return ['anthropic-messages'];
+  if (maker === 'openai') return ['openai-responses', 'openai-chat'];
+  return endpoint === 'mantle' && maker !== undefined ? ['openai-chat'] : [];
+}
+
+/**
+ * The path of a route. Source: "endpoints" of the Bedrock user guide. Counting is native, and takes the name of the
+ * model itself; the address of a profile is refused there.
+ */
+export function locate(route: UpstreamRoute, facts: AccountFacts): string | undefined {
+  const { dialect, operation, upstreamModel, framing } = route;
+  if (dialect === 'openai-chat' || dialect === 'openai-responses') {
+    if (operation !== 'generate') return undefined;
+    return dialect === 'openai-chat' ? '/openai/v1/chat/completions' : '/openai/v1/responses';
+  }
+  if (dialect !== 'anthropic-messages') return undefined;
+  if (operation === 'count-tokens') {
+    const { base, maker } = readModelName(upstreamModel);
+    if (facts.endpoint === 'mantle' || base === undefined || maker !== 'anthropic') return undefined;
+    return `/model/${encodeURIComponent(base)}/count-tokens`;
+  }
+  if (operation !== 'generate') return undefined;
+  if (!isInvoked(route, facts)) return '/anthropic/v1/messages';
+  return `/model/${encodeURIComponent(upstreamModel)}/${framing === undefined ? 'invoke' : 'invoke-with-response-stream'}`;
+}

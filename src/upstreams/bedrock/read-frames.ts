@@ -1,0 +1,43 @@
+import type { DialectId } from '../../dialects/dialect-id.ts';
+import { Frame } from '../../platform/frames.ts';
+import { filledText, membersOf } from '../../platform/json/json-readers.ts';
+
+/**
+ * Exceptions within a stream, and the types of Anthropic's errors that clients know. Source: "ResponseStream" of the
+ * Bedrock API reference.
+ */
+const errorTypes: Readonly<Record<string, string>> = {
+  internalserverexception: 'api_error',
+  modelstreamerrorexception: 'api_error',
+  modeltimeoutexception: 'timeout_error',
+  serviceunavailableexception: 'overloaded_error',
+  throttlingexception: 'rate_limit_error',
+  validationexception: 'invalid_request_error',
+};
+
+/**
+ * Writes a frame of InvokeModel as Anthropic streams it: the event that a `chunk` has in base64, and an exception as an
+ * error event. Frames of other kinds and of other dialects say nothing.
+ */
+export function reframe(frame: Frame, dialect: DialectId): Frame {
+  const { event = '' } = frame;
+  if (dialect !== 'anthropic-messages') return frame;
+  const failed = /^(?:exception|error):(.*)$/.exec(event)?.[1];
+  if (failed !== undefined) return asEvent('error', JSON.stringify(errorOf(failed, frame)));
+  const bytes = filledText(frame.object()?.bytes);
+  if (event !== 'chunk' || bytes === undefined) return new Frame(Buffer.from(': \n\n'), undefined, '');
+  const data = Buffer.from(bytes, 'base64').toString();
+  const type = /^\{\s*"type"\s*:\s*"([a-z_]+)"/.exec(data)?.[1] ?? filledText(new Frame(Buffer.alloc(0), undefined, data).object()?.type);
+  return asEvent(type, data);
+}
+
+function asEvent(type: string | undefined, data: string): Frame {
+  // A line end would begin a second field; JSON has none that is not white space.
+  const line = data.replace(/[\r\n]+/g, ' ');
+  return new Frame(Buffer.from(`${type === undefined ? '' : `event: ${type}\n`}data: ${line}\n\n`), type, line);
+}
+
+function errorOf(kind: string, frame: Frame): object {
+  const message = filledText(membersOf(frame.object()).message) ?? kind;
+  return { type: 'error', error: { type: errorTypes[kind.toLowerCase()] ?? 'api_error', message } };
+}

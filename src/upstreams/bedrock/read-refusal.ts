@@ -1,0 +1,92 @@
+import { createOverflowError, createUpstreamError, messageCharactersMax } from '../../dialects/upstream-error.ts';
+import type { ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
+import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
+import { filledText, membersOf } from '../../platform/json/json-readers.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import type { ErrorAnswer } from '../upstream-vendor.ts';
+
+/** Refusals of the signature or of the keys, and not of a right. Source: "common errors" of the API reference. */
+const credentialErrors = new Set([
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'IncompleteSignature',
+  'IncompleteSignatureException',
+  'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'MissingAuthenticationToken',
+  'MissingAuthenticationTokenException',
+  'SignatureDoesNotMatch',
+  'UnrecognizedClientException',
+]);
+
+const codes: Readonly<Record<string, ErrorCode>> = {
+  AccessDeniedException: 'upstream_permission_denied',
+  ResourceNotFoundException: 'upstream_model_not_found',
+  ModelTimeoutException: 'upstream_timeout',
+  ModelErrorException: 'upstream_error',
+  ModelStreamErrorException: 'upstream_error',
+  ModelNotReadyException: 'upstream_overloaded',
+  ThrottlingException: 'upstream_rate_limited',
+  ServiceQuotaExceededException: 'upstream_rate_limited',
+  ServiceUnavailableException: 'upstream_overloaded',
+  InternalServerException: 'upstream_error',
+};
+
+/** `ThrottlingException:http://internal.amazon.com/…` → `ThrottlingException`. */
+function kindOf(headers: ReplyHeaders): string | undefined {
+  const value = headers['x-amzn-errortype'];
+  return typeof value === 'string' ? value.split(':', 1)[0] : undefined;
+}
+
+/**
+ * Whether an answer refuses the keys or the signature. A missing right is also answered with 403, and new keys do not
+ * help.
+ */
+export function refusesCredential(status: number, headers: ReplyHeaders): boolean {
+  if (status === 401) return true;
+  const kind = kindOf(headers);
+  return status === 403 && kind !== undefined && credentialErrors.has(kind);
+}
+
+/**
+ * Words an error in AWS's form, `{"message": …}` with its kind in a header. Undefined for errors in the form of a
+ * dialect, as the interfaces of OpenAI and Anthropic write them.
+ */
+export function readRefusal({ status, headers, body, model }: ErrorAnswer): GatewayError | undefined {
+  const members = membersOf(parseIfJson(body));
+  const kind = kindOf(headers);
+  if (members.error !== undefined || (kind === undefined && filledText(members.message) === undefined)) return undefined;
+  const message = (filledText(members.message) ?? filledText(members.Message) ?? '').slice(0, messageCharactersMax);
+  const words = kind === undefined ? [] : [kind];
+  const said = { status, message, words };
+  const overflow = createOverflowError(said);
+  if (overflow !== undefined) return overflow;
+  if (kind !== undefined && credentialErrors.has(kind))
+    return createUpstreamError('upstream_credentials_rejected', { ...said, message: explain(message) });
+  if (/model identifier is invalid/i.test(message))
+    return createUpstreamError('upstream_model_not_found', { ...said, message: `${message} ("${model}")` });
+  const code = kind === undefined ? undefined : codes[kind];
+  return createUpstreamError(code ?? byStatus(status), said);
+}
+
+function byStatus(status: number): ErrorCode {
+  if (status === 403) return 'upstream_permission_denied';
+  if (status === 429) return 'upstream_rate_limited';
+  return status >= 500 ? 'upstream_error' : 'upstream_refused_request';
+}
+
+/** Adds the next step to refusals of signatures, whose words do not name it. */
+function explain(message: string): string {
+  if (/signature expired|not yet current|too skewed/i.test(message))
+    return `the clock of this machine is wrong, synchronize it: ${message}`;
+  if (/scoped to|credential should be/i.test(message)) return `the region of the upstream and its address differ: ${message}`;
+  return message;
+}
+
+function parseIfJson(body: Buffer): unknown {
+  try {
+    return parseJson(body);
+  } catch {
+    return undefined;
+  }
+}
