@@ -14,6 +14,7 @@ import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice, Skeleton } from '../../ui/notice.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
+import styles from './device-page.module.css';
 
 /** A command line on another machine asks to be signed in: who asks, from where, for what, and the decision. */
 export function DevicePage() {
@@ -24,6 +25,7 @@ export function DevicePage() {
       <PageHead title="Sign in a command line" />
       {code === '' ? (
         <form
+          className={styles['form']}
           onSubmit={(event) => {
             event.preventDefault();
             setCode(typed.trim());
