@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { type Contestant, startBareProxy, startUpstream, startWeirGateway } from './contestants.ts';
-import { type Measured, measure, ratioOf } from './measure-load.ts';
-import { type Work, works } from './works.ts';
+import { type Measured, measure, ratioOf, warmUp } from './measure-load.ts';
+import { smallCall, type Work, works } from './works.ts';
 
 const path = join(import.meta.dirname, 'guard.json');
 /** The processor time of a call or event as a ratio to that of the bare proxy, by the title of the work. */
@@ -41,6 +41,7 @@ const weir = await startWeirGateway(upstream.port);
 try {
   const isUpdate = process.argv.includes('--update');
   const figures: Record<string, number> = {};
+  for (const contestant of [bare, weir]) warmUp(contestant, { ...smallCall, connections: 32 }, { seconds: secondsPerRound });
   for (const work of guarded) {
     for (const contestant of [bare, weir]) measure(contestant, work, 2 * secondsPerRound);
     const most = (committed[work.title] ?? Number.NaN) * tolerance;
