@@ -1,4 +1,8 @@
 import type { SchemaProblem } from '../platform/schema/schema-problem.ts';
+import { instantPattern } from './contract/values.ts';
+
+/** A person who wrote a date alone cannot read the pattern. */
+const instantWords = 'be an instant with its zone, such as 2026-11-26T00:00:00Z';
 
 /** The sentence of each rule that a value breaks, after the name of its field. */
 const sentences: Readonly<Record<SchemaProblem['rule'], (problem: SchemaProblem) => string>> = {
@@ -15,7 +19,8 @@ const sentences: Readonly<Record<SchemaProblem['rule'], (problem: SchemaProblem)
   'min-items': ({ expected, actual }) => `must have at least ${String(expected)} entries; it has ${String(actual)}.`,
   'max-items': ({ expected, actual }) => `must have at most ${String(expected)} entries; it has ${String(actual)}.`,
   'unique-items': () => 'must not have the same entry twice.',
-  pattern: ({ expected, actual }) => `must match ${String(expected)}; got ${quote(actual)}.`,
+  pattern: ({ expected, actual }) =>
+    `must ${expected === instantPattern ? instantWords : `match ${String(expected)}`}; got ${quote(actual)}.`,
   'min-properties': ({ expected, actual }) => `must have at least ${String(expected)} members; it has ${String(actual)}.`,
   'max-properties': ({ expected, actual }) => `must have at most ${String(expected)} members; it has ${String(actual)}.`,
   'unknown-field': ({ expected }) => `is unknown; known are: ${list(expected, 'and') || 'none'}.`,

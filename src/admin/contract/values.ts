@@ -20,11 +20,14 @@ export const moneySchema = record(
   'An exact amount of money.',
 );
 
-/** An instant in a query: RFC 3339, in any zone. */
+/** RFC 3339, in any zone. */
+export const instantPattern =
+  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,3})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$';
+
+/** A query parameter that is a time. @param description what the time is for */
 export const instantQuery = (description: string) =>
   Type.String({
-    pattern:
-      '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,3})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$',
+    pattern: instantPattern,
     description: `An instant such as 2026-11-26T00:00:00Z. ${description}`,
   });
 
