@@ -10,19 +10,24 @@ export type Screenshot = {
   readonly prepare: (page: Page) => Promise<unknown>;
 };
 
+async function showOverview(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: 'Spend by model' }).waitFor();
+  await page.getByRole('heading', { name: /^First steps/ }).waitFor();
+}
+
 /** All screenshots of README and guides. */
 export const screenshots: readonly Screenshot[] = [
   {
     name: 'console-overview',
     path: '/',
     theme: 'light',
-    prepare: (page) => page.getByRole('heading', { name: 'Spend by model' }).waitFor(),
+    prepare: showOverview,
   },
   {
     name: 'console-overview-dark',
     path: '/',
     theme: 'dark',
-    prepare: (page) => page.getByRole('heading', { name: 'Spend by model' }).waitFor(),
+    prepare: showOverview,
   },
   {
     name: 'console-usage',
