@@ -8,7 +8,14 @@ import type { GatewaySettings } from '../../gateway/attempts/services.ts';
 import { isPublicAddress } from '../../platform/http/public-address.ts';
 import { filledText, itemsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
-import { buildSettings, type ClientPools, findBrokenTargets, findUpstreams, type UpstreamSource } from '../config/build-settings.ts';
+import {
+  buildSettings,
+  type ClientPools,
+  type CredentialSources,
+  findBrokenTargets,
+  findUpstreams,
+  type UpstreamSource,
+} from '../config/build-settings.ts';
 import type { Config, ConfiguredUpstream } from '../config/config-schema.ts';
 import { credentialsOf } from '../config/credentials.ts';
 import { loadConfig } from '../config/load-config.ts';
@@ -25,6 +32,7 @@ export type ConfigurationCheck = { readonly findings: readonly Finding[]; readon
 export type ConfigurationOptions = {
   readonly environment: Environment;
   readonly pools: ClientPools;
+  readonly credentials: CredentialSources;
   /** Starts the simulated vendors; called only if nothing is configured. */
   readonly simulate: () => Promise<Readonly<Record<string, ConfiguredUpstream>>>;
   readonly nowMs: number;
@@ -54,7 +62,14 @@ export async function checkConfiguration(options: ConfigurationOptions): Promise
     const source = findUpstreams(config, environment.variable, undefined) ?? { type: 'simulated', upstreams: await options.simulate() };
     const broken = findBrokenTargets(config, source);
     if (broken.length > 0) return { findings: [file, ...broken.map((says): Finding => ({ verdict: 'bad', subject, says }))] };
-    const settings = buildSettings({ config, source, priceBookData, configuredAtMs: nowMs, pools: options.pools });
+    const settings = buildSettings({
+      config,
+      source,
+      priceBookData,
+      configuredAtMs: nowMs,
+      pools: options.pools,
+      credentials: options.credentials,
+    });
     const usable = { config, source, settings };
     const told: Finding = {
       verdict: 'good',

@@ -1,6 +1,7 @@
 import { createUpstreamHeaders } from '../../gateway/attempts/exchange/prepare-request.ts';
 import { filledText, objectsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { type Answer, AskError, askUpstream, type AskLimits } from '../../platform/http/ask-upstream.ts';
+import { waitFor } from '../../platform/wait-for.ts';
 import { baseUrlHint, explainAnswer, explainSilence, mediaTypeOf, parseBody } from './explain-failure.ts';
 import { type Finding, tidyWords } from './finding.ts';
 import type { CheckedUpstream } from './checked-upstream.ts';
@@ -37,8 +38,26 @@ function skewOf({ headers }: Answer, nowMs: number): { readonly clockSkewMs?: nu
   return Number.isNaN(date) ? {} : { clockSkewMs: date - nowMs };
 }
 
-/** Requests the models of an upstream: the cheapest request that vendors answer only with a valid credential. */
+/** Finds the credential of an upstream, says where it comes from, and checks that the upstream accepts it. */
 export async function checkCredential(checked: CheckedUpstream, limits: AskLimits, nowMs: () => number): Promise<CredentialCheck> {
+  const { credential } = checked.upstream;
+  if (credential === undefined) return requestModels(checked, limits, nowMs);
+  try {
+    await waitFor(Promise.resolve(credential.current(limits.signal)), limits.timeoutMs, limits.signal);
+  } catch (error) {
+    const says = `no credential: ${error instanceof Error ? error.message : 'it cannot be fetched'}`;
+    return { findings: [{ verdict: 'bad', subject, says: tidyWords(says) }], models: [], mayCall: false };
+  }
+  const { origin = 'its source', identity, expiresAtMs } = credential.describe();
+  const end = expiresAtMs === undefined ? '' : `, until ${new Date(expiresAtMs).toISOString()}`;
+  const says = `from ${origin}${identity === undefined ? '' : `, as ${identity}`}${end}`;
+  const found: Finding = { verdict: 'good', subject, says: tidyWords(says) };
+  const { findings, ...others } = await requestModels(checked, limits, nowMs);
+  return { findings: [found, ...findings], ...others };
+}
+
+/** Requests the models of an upstream: the cheapest request that vendors answer only with a valid credential. */
+async function requestModels(checked: CheckedUpstream, limits: AskLimits, nowMs: () => number): Promise<CredentialCheck> {
   const { upstream, keySource } = checked;
   const { vendor, apiKey } = upstream;
   const dialect = upstream.dialects[0] ?? 'openai-chat';
@@ -62,7 +81,8 @@ export async function checkCredential(checked: CheckedUpstream, limits: AskLimit
   if (answer.status === 200 && parsed !== undefined) {
     const models = readModels(parsed);
     if (models === undefined) return { findings: [answered, strangeList(checked, answer)], models: [], mayCall: true, ...skew };
-    const told = apiKey === undefined ? 'none is configured, and none is asked for here' : `${keySource} is accepted`;
+    const none = checked.upstream.credential === undefined ? 'none is configured, and none is asked for here' : 'it is accepted';
+    const told = apiKey === undefined ? none : `${keySource} is accepted`;
     const open =
       apiKey !== undefined && vendor.keysUrl === undefined ? ' (for the list of models, which some servers give to anybody)' : '';
     const found: Finding = { verdict: 'good', subject, says: `${told}${open}; ${models.length} models are listed` };

@@ -4,6 +4,7 @@ import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Upstream } from '../../gateway/attempts/routing/target.ts';
 import { baseUrlOf, type ClientPools } from '../config/build-settings.ts';
 import { chooseProxy } from '../egress/choose-proxy.ts';
+import { createCredentialSources } from '../egress/credential-sources.ts';
 import { openClient } from '../egress/open-client.ts';
 import type { ConfiguredUpstream } from '../config/config-schema.ts';
 import { type Environment, StartError } from '../environment.ts';
@@ -47,10 +48,16 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
     clients.getOrInsertComputed(JSON.stringify([origin, proxy, http2]), () =>
       openClient({ origin, connectTimeoutMs, headerBytesMax: 64 * 1024 }, { proxy, http2 }, environment.proxies),
     );
+  const sources = createCredentialSources({
+    clock,
+    variable: environment.variable,
+    clientOf: (origin, egress) => pools(origin, options.timeoutMs, egress),
+  });
+  opened.defer(() => sources.retain(new Set()));
   opened.defer(async () => void (await Promise.all([...clients.values()].map((client) => client.close()))));
   const simulate = async (): Promise<Readonly<Record<string, ConfiguredUpstream>>> => (await startSimulatedUpstreams(opened)).upstreams;
   options.onStep('configuration');
-  const { findings, usable } = await checkConfiguration({ environment, pools, simulate, nowMs: clock.nowMs() });
+  const { findings, usable } = await checkConfiguration({ environment, pools, credentials: sources.open, simulate, nowMs: clock.nowMs() });
   const here: readonly Section[] = [
     { title: 'Configuration', findings },
     { title: 'Data directory', findings: checkDataDirectory(environment.dataDirectory) },

@@ -1,8 +1,7 @@
 import type { EncodedRequest, ReplyReading, RequestFit } from '../../dialects/chat-codec.ts';
 import type { ChatDialect } from '../../dialects/chat-dialect.ts';
-import type { Operation } from '../../dialects/dialect-id.ts';
-import { createUpstreamHeaders } from '../../gateway/attempts/exchange/prepare-request.ts';
-import { locateAt } from '../../gateway/attempts/routing/target.ts';
+import type { DialectId, Operation } from '../../dialects/dialect-id.ts';
+import { createUpstreamHeaders, shapeRequest } from '../../gateway/attempts/exchange/prepare-request.ts';
 import { assertEventGrammar } from '../../inference/assert-event-grammar.ts';
 import { foldEvents } from '../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../inference/inference-event.ts';
@@ -10,10 +9,12 @@ import type { InferenceReply } from '../../inference/inference-reply.ts';
 import type { InferenceRequest } from '../../inference/inference-request.ts';
 import { restoreTools } from '../../inference/restore-tools.ts';
 import { createTranslationNotes } from '../../inference/translation-notes.ts';
+import { createEventStreamReader } from '../../platform/event-stream/event-stream-reader.ts';
 import type { Frame } from '../../platform/frames.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import { type Answer, askUpstream, type AskLimits } from '../../platform/http/ask-upstream.ts';
+import type { UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
 import { parseBody } from './explain-failure.ts';
 import type { CheckedUpstream } from './checked-upstream.ts';
 
@@ -76,16 +77,28 @@ export async function sendBody(
   const { upstream } = checked;
   const framing = streams ? 'sse' : undefined;
   const route = { dialect: dialect.id, operation, upstreamModel: model };
-  const path = locateAt(upstream, framing === undefined ? route : { ...route, framing });
-  if (path === undefined) return undefined;
   const headers = createUpstreamHeaders(
     { operation, body, headers: {} },
     { upstream, upstreamModel: model },
     { client: dialect.id, upstream: dialect.id },
     framing,
   );
-  const request = { path, method: 'POST', headers, body: Buffer.from(JSON.stringify(body)) } as const;
-  return await askUpstream(upstream.client, request, limits);
+  const written = { body, bytes: Buffer.from(JSON.stringify(body)), headers };
+  const shaped = shapeRequest({ upstream }, framing === undefined ? route : { ...route, framing }, written, []);
+  if (shaped === undefined) return undefined;
+  return inDialect(await askUpstream(upstream.client, shaped.upstreamRequest, limits), upstream.vendor, dialect.id);
+}
+
+/** An answer in the form of its dialect: binary frames and other forms of a vendor are rewritten, as in the gateway. */
+function inDialect(answer: Answer, { reframe, reshapeReply }: UpstreamVendor, dialect: DialectId): Answer {
+  if (answer.status !== 200) return answer;
+  if (reframe !== undefined && String(answer.headers['content-type']).startsWith('application/vnd.amazon.eventstream')) {
+    const frames = createEventStreamReader({ frameBytesMax }).push(answer.body);
+    const headers = { ...answer.headers, 'content-type': 'text/event-stream' };
+    return { ...answer, headers, body: Buffer.concat(frames.map((frame) => reframe(frame, dialect).bytes)) };
+  }
+  const reply = reshapeReply?.(parseBody(answer.body));
+  return reply === undefined ? answer : { ...answer, body: Buffer.from(JSON.stringify(reply)) };
 }
 
 /** Reads a whole reply as the gateway does; undefined if it is not a reply of this dialect. */
