@@ -11,7 +11,7 @@ type SchemaNode = {
 };
 
 /** Names of members whose values are secrets wherever they occur. */
-const secretNames = /^(?:apiKeys?|clientSecret|secret|secretAccessKey|accessKeyId|password|proxy|headers)$/;
+const secretNames = /^(?:apiKeys?|clientSecret|secret|sessionToken|secretAccessKey|accessKeyId|password|proxy|headers)$/;
 /** Addresses that may contain a password, or are known to one receiver only. */
 const secretPaths = /^(?:database\.\w*[uU]rl|alerts\.channels\..+\.url|audit\.sinks\..+\.headers\..+)$/;
 /** Shorter secrets would be recognisable by four characters. */

@@ -195,6 +195,23 @@ describe('problems are named with line, column and path', () => {
       'upstreams.one.discoverModels',
       /only for the vendor openai-compatible; the price book lists/,
     ],
+    [
+      'a credential beside a key',
+      'upstreams:\n  one: { vendor: bedrock, region: us-east-1, apiKey: k, credential: { kind: aws } }\n',
+      2,
+      69,
+      'upstreams.one.credential',
+      /goes without apiKey/,
+    ],
+    [
+      'a credential of another cloud',
+      'upstreams:\n  one: { vendor: openai, credential: { kind: aws } }\n',
+      2,
+      38,
+      'upstreams.one.credential',
+      /is not for the vendor openai/,
+    ],
+    ['bedrock without a region', 'upstreams:\n  one: { vendor: bedrock }\n', 2, 8, 'upstreams.one', /region is required/],
     ['an unknown dialect', 'upstreams:\n  one: { vendor: openai, dialects: [chat] }\n', 2, 37, 'upstreams.one.dialects.0', /./],
     ['an empty list of dialects', 'upstreams:\n  one: { vendor: openai, dialects: [] }\n', 2, 36, 'upstreams.one.dialects', /./],
     [

@@ -108,6 +108,17 @@ export function wordConfigProblem(problem: SchemaProblem): string {
   return names === undefined ? words : `${words}; there are: ${names.join(', ')}`;
 }
 
+/** Why the credential of an upstream cannot be used. Undefined if it can, or if there is none. */
+function findCredentialProblem({ vendor, apiKey, apiKeys, credential }: ConfiguredUpstream): string | undefined {
+  if (credential === undefined) return undefined;
+  if (apiKey !== undefined || apiKeys !== undefined) return 'goes without apiKey and apiKeys: leave one of them out';
+  const { credentialKinds = [] } = upstreamVendors[vendor];
+  if (!credentialKinds.includes(credential.kind)) return `of the kind ${credential.kind} is not for the vendor ${vendor}`;
+  if (credential.kind === 'aws' && (credential.accessKeyId === undefined) !== (credential.secretAccessKey === undefined))
+    return 'needs accessKeyId and secretAccessKey together';
+  return undefined;
+}
+
 /** Checks one upstream beyond the schema: the settings that its vendor allows, and its addresses. */
 function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): readonly Problem[] {
   const found: Problem[] = [];
@@ -134,6 +145,8 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
     const message = `${which} does not speak ${dialect}; it speaks ${[...dialects, ...optionalDialects].join(', ')}`;
     found.push({ path: ['upstreams', name, 'dialects', index], message });
   }
+  const credentialProblem = findCredentialProblem(upstream);
+  if (credentialProblem !== undefined) found.push({ path: ['upstreams', name, 'credential'], message: credentialProblem });
   if (upstream.baseUrl !== undefined && !URL.canParse(upstream.baseUrl)) {
     found.push({ path: ['upstreams', name, 'baseUrl'], message: `must be a valid URL, but got "${upstream.baseUrl}"` });
   }
