@@ -46,6 +46,43 @@ export function imageSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual([await of(userName), await of(userName, 'key_2'), await of('nobody')], [20, 10, 0]);
   });
 
+  test('what requests of a user left behind is erased: images, callbacks, kept replies; those of others and open ones stay', async () => {
+    const store = engine().store();
+    const at = { actor: 'cli:test', via: 'cli', atMs: 1000 } as const;
+    const bytes = (text: string) => new Uint8Array(Buffer.from(text));
+    for (const userName of ['left', 'other']) {
+      const { id: userId } = await store.ensureUser({ id: `user-${userName}`, name: userName, createdAtMs: 1 }, at);
+      const keyId = `key_of_${userName}`;
+      const key = { id: keyId, userId, userName, name: 'a', hash: `hash ${userName}`, hint: 'h', createdAtMs: 2, strictTranslation: false };
+      await store.insertApiKey(key, at);
+      await store.addPictures([createPicture(`picture_of_${userName}`, { userName })]);
+      const message = { subject: 's', eventType: 'video.completed', sealedUrl: bytes('u'), payload: '{}', createdAtMs: 1000 };
+      await store.insertDeliveries([{ id: `delivery_of_${userName}`, userName, ...message }]);
+      for (const key of ['kept', 'open']) {
+        const requestId = `req_${key}_${userName}`;
+        const claim = { keyId, key, bodyHash: 'b', requestId, owner: 'p', createdAtMs: 1000, expiresAtMs: 9000, leaseUntilMs: 2000 };
+        await store.claimIdempotencyKey(claim);
+        if (key === 'kept')
+          await store.closeIdempotencyKey({
+            ...claim,
+            kept: { head: bytes('h'), chunks: 1 },
+            last: [{ sequence: 0, sealed: bytes('reply') }],
+          });
+      }
+    }
+    assert.deepEqual(await store.eraseRemains('left'), { callbacks: 1, keptReplies: 1, images: 1 });
+    assert.deepEqual(await store.eraseRemains('left'), { callbacks: 0, keptReplies: 0, images: 0 });
+    assert.equal((await store.findPicture('picture_of_left'))?.expiresAtMs, 0);
+    assert.equal((await store.findPicture('picture_of_other'))?.expiresAtMs, 5000);
+    assert.deepEqual(await store.listDeliveries({ userName: 'left', limit: 10 }), []);
+    assert.equal((await store.listDeliveries({ userName: 'other', limit: 10 })).length, 1);
+    assert.deepEqual(
+      (await store.measureReplies()).map(({ keyId }) => keyId),
+      ['key_of_other'],
+    );
+    assert.deepEqual(await store.eraseRemains('other'), { callbacks: 1, keptReplies: 1, images: 1 });
+  });
+
   test('expired images are forgotten, the oldest first, and their files have no owner then', async () => {
     const store = engine().store();
     await store.expireMedia({ nowMs: 1_000_000, limit: 100 });

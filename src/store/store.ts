@@ -1,4 +1,5 @@
 import type { AccountsStore } from '../accounts/accounts-store.ts';
+import type { UserRemainsStore } from '../accounts/user-remains.ts';
 import type { PeopleStores } from '../accounts/people/people-stores.ts';
 import type { SavedViewStore } from '../accounts/saved-views/saved-view.ts';
 import type { AlertStore } from '../alerts/alert-store.ts';
@@ -39,6 +40,7 @@ import type { FileSearchStore } from '../tools/file-search/file-store.ts';
  */
 export type Store = AccountsStore &
   PeopleStores &
+  UserRemainsStore &
   AuditStore &
   RefusalStore &
   LedgerStore &

@@ -44,6 +44,7 @@ import { teamOperations, type TeamServices } from './teams/team-operations.ts';
 import { upstreamOperations, type UpstreamServices } from './upstreams/upstream-operations.ts';
 import { usageOperations, type UsageServices } from './usage/usage-operations.ts';
 import { userObjectOperations } from './users/erase-user.ts';
+import type { UserRemainsServices } from './users/user-objects.ts';
 import { userOperations, type UserServices } from './users/user-operations.ts';
 import { refusalOperations, type RefusalServices } from './refusals/refusal-operations.ts';
 import { searchOperations } from './search/search-operations.ts';
@@ -84,7 +85,8 @@ export type AdminServices = AttentionServices &
   StoredServices &
   SavedViewServices &
   CreateReconciliationServices &
-  PlaygroundServices;
+  PlaygroundServices &
+  UserRemainsServices;
 
 /** All operations: one line for each resource. */
 export const operations: readonly Operation<AdminServices>[] = [

@@ -125,6 +125,7 @@ export function openAdminServices(
     limitUse: (owners, wait) => askLimitUse(store, owners, { ...wait, clock }),
     callbacks: store,
     callbackVault: createCallbackVault({ store, key: loadStoreKey(environment), randomBytes, clock }),
+    remains: store,
     tasks: store,
     stored: store,
     savedViews: store,

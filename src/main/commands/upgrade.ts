@@ -13,8 +13,8 @@ import { findUrl, type UrlOption, urlText } from './database.ts';
 /** The exit codes of `weir upgrade check`. */
 const exitCodes = { ready: 0, migrates: 1, trouble: 2, refused: 3 } as const;
 
-/** Rows that a migration goes through in a second: a cautious figure for a small server. */
-const rowsPerSecond = 100_000;
+/** Rows that a migration goes through in a second, for a database that is too small for a measurement. */
+const rowsPerSecondAssumed = 100_000;
 
 /** Adds `weir upgrade …`. */
 export function addUpgradeCommands(program: Command, environment: Environment): void {
@@ -41,7 +41,8 @@ async function check(environment: Environment, options: UrlOption, asJson: boole
   const view = await readSchema(environment, options);
   const plan = planUpgrade(view.applied);
   const seconds = estimateSeconds(plan, view);
-  if (asJson) console.log(JSON.stringify({ ...plan, seconds }, undefined, 2));
+  const rows_per_second = view.rowsPerSecond ?? null;
+  if (asJson) console.log(JSON.stringify({ ...plan, seconds, rows_per_second }, undefined, 2));
   else for (const line of describe(plan, view, seconds)) console.log(line);
   process.exitCode = plan.state === 'refused' ? exitCodes.refused : plan.state === 'older' ? exitCodes.migrates : exitCodes.ready;
 }
@@ -50,13 +51,13 @@ async function readSchema(environment: Environment, options: UrlOption): Promise
   const url = findUrl(environment, options);
   if (url !== undefined) return await readPostgresSchema(url);
   const path = databasePath(environment.dataDirectory);
-  return existsSync(path) ? await readSqliteSchema(path) : { applied: [], rows: new Map() };
+  return existsSync(path) ? await readSqliteSchema(path) : { applied: [], rows: new Map(), rowsPerSecond: undefined };
 }
 
 const rowsOf = ({ rows }: SchemaView, tables: readonly string[]): number => tables.reduce((sum, table) => sum + (rows.get(table) ?? 0), 0);
 
 function estimateSeconds({ pending }: UpgradePlan, view: SchemaView): number {
-  return Math.ceil(pending.reduce((sum, { tables }) => sum + rowsOf(view, tables), 0) / rowsPerSecond);
+  return Math.ceil(pending.reduce((sum, { tables }) => sum + rowsOf(view, tables), 0) / (view.rowsPerSecond ?? rowsPerSecondAssumed));
 }
 
 function describe(plan: UpgradePlan, view: SchemaView, seconds: number): readonly string[] {
@@ -82,7 +83,7 @@ function describe(plan: UpgradePlan, view: SchemaView, seconds: number): readonl
           const read = tables.length === 0 ? 'no rows are read' : `${rowsOf(view, tables)} rows of ${tables.join(', ')}`;
           return `  ${list([each])}${each.contract ? ' (contract)' : ''}: ${read}`;
         }),
-        `that takes about ${Math.max(1, seconds)} s, from the number of rows`,
+        `that takes about ${Math.max(1, seconds)} s${view.rowsPerSecond === undefined ? '' : `, at the ${view.rowsPerSecond} rows a second that were read just now`}`,
         canGoBack
           ? 'one can go back: the version in use works on the migrated database'
           : 'one cannot go back without a backup: the version in use refuses the migrated database, or a migration is a contract',

@@ -36,6 +36,7 @@ import { createReconciliationOperations } from './reconciliation-operations.ts';
 import { createSavedViewOperations } from './saved-view-operations.ts';
 import { createStoredListOperations } from './stored-list-operations.ts';
 import { createTaskListOperations } from './task-list-operations.ts';
+import { createUserRemainsOperations } from './user-remains-operations.ts';
 import { createVideoTaskOperations } from './video-task-operations.ts';
 import { createVerificationOperations } from './verification-operations.ts';
 
@@ -44,6 +45,7 @@ export function createStoreOperations(database: Database): StoreOperations {
   return {
     ...createAccountsOperations(database),
     ...createPeopleOperations(database),
+    ...createUserRemainsOperations(database),
     ...createSessionOperations(database),
     ...createAdminTokenOperations(database),
     ...createDeviceSignInOperations(database),

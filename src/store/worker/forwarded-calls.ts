@@ -292,6 +292,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   listPlaygroundKeys: 2,
   endPlaygroundKey: 2,
   sweepPlaygroundKeys: 2,
+  eraseRemains: 1,
 };
 
 export const forwardedNames = Object.keys(forwardedCalls) as readonly ForwardedName[];

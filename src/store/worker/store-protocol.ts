@@ -1,4 +1,5 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import type { UserRemainsStore } from '../../accounts/user-remains.ts';
 import type { PeopleStores } from '../../accounts/people/people-stores.ts';
 import type { SavedViewStore } from '../../accounts/saved-views/saved-view.ts';
 import type { ArchiveStore } from '../../billing/archive/call-archive.ts';
@@ -61,6 +62,7 @@ export type TaskStoreOperations = Omit<TaskStore, 'recordProgress'> & {
 export type CallbackStoreOperations = CallbackStore;
 export type StoreOperations = AccountsStoreOperations &
   PeopleStores &
+  UserRemainsStore &
   AuditStore &
   RefusalStore &
   LedgerStoreOperations &

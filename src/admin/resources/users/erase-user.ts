@@ -26,6 +26,9 @@ const counts = {
   vector_stores: Type.Integer(),
   videos: Type.Integer(),
   captures: Type.Integer(),
+  callbacks: Type.Integer(),
+  kept_replies: Type.Integer({ description: 'Of requests with an idempotency key.' }),
+  images: Type.Integer({ description: 'With links. A gateway deletes their files soon.' }),
 };
 
 /** What stays, and why. */
@@ -38,7 +41,6 @@ const remaining = [
   { what: 'the user and the names of its deleted keys', why: 'the books refer to them' },
   { what: 'rows of the audit log about the user', why: 'its chain of hashes proves that none was removed' },
   { what: 'refused requests', why: 'they are deleted after 7 days' },
-  { what: 'kept replies of requests with an idempotency key, callbacks, and images with links', why: 'they expire by their own settings' },
   { what: 'content that a collector has received, and what vendors keep', why: 'they are in the hands of others' },
   { what: 'backups', why: 'delete those from before' },
 ];
@@ -99,8 +101,14 @@ export const eraseUser = operation({
     const stores = await deleteEach(listAll(listVectorStores, userName, context), deleteVectorStore, context);
     const files = await deleteEach(listAll(listFiles, userName, context), deleteFile, context);
     const videos = await deleteEach(listAll(listVideos, userName, context), deleteVideo, context);
+    const remains = await services.remains.eraseRemains(userName);
     const all = { keys, responses, conversations, files, vector_stores: stores, videos, captures };
-    const deleted = Object.fromEntries(Object.entries(all).map(([name, { count }]) => [name, count])) as Record<keyof typeof all, number>;
+    const deleted = {
+      ...(Object.fromEntries(Object.entries(all).map(([name, { count }]) => [name, count])) as Record<keyof typeof all, number>),
+      callbacks: remains.callbacks,
+      kept_replies: remains.keptReplies,
+      images: remains.images,
+    };
     await services.audit.recordAction({ action: 'users.erase', subject: `user:${userName}`, after: JSON.stringify(deleted) }, change());
     const left = Object.values(all).reduce((sum, each) => sum + each.left, 0);
     return { body: { deleted, left, remaining } };

@@ -1,3 +1,4 @@
+import type { UserRemainsStore } from '../../../accounts/user-remains.ts';
 import type { AdminContext, Answer, Operation, StreamAnswer } from '../../operation.ts';
 import { isStream } from '../../operation.ts';
 import type { CallServices } from '../calls/call-operations.ts';
@@ -10,6 +11,9 @@ import type { VideoServices } from '../videos/video-operations.ts';
 import type { UserServices } from './user-operations.ts';
 
 /** The services of everything that is held about a user. */
+/** The callbacks, kept replies and images of users. */
+export type UserRemainsServices = { readonly remains: UserRemainsStore };
+
 export type UserObjectServices = UserServices &
   KeyServices &
   CallServices &
@@ -17,7 +21,8 @@ export type UserObjectServices = UserServices &
   StoredServices &
   VideoServices &
   CaptureServices &
-  ContentServices;
+  ContentServices &
+  UserRemainsServices;
 
 export type UserObjectContext = AdminContext<UserObjectServices>;
 
