@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type GoogleOptions, type RunningGoogle, startGoogle } from './clouds/google/google-cloud.ts';
 import { createCallRecords, type CallRecord } from './call-records.ts';
 import { createControlServer } from './control-server.ts';
 import { AwsState } from './clouds/aws/aws-state.ts';
@@ -35,6 +36,8 @@ export type SimulatorOptions = {
   readonly video?: string;
   /** The time of day; the machine's clock if absent. */
   readonly clock?: SimulatorClock;
+  /** Also starts Vertex AI with the token services of Google Cloud. */
+  readonly google?: GoogleOptions;
 };
 
 /** A simulated AWS account in one region. */
@@ -61,6 +64,8 @@ export type RunningSimulator = {
    * `<site>.localhost` on the same port, which `pageOrigin` shows with a `*`.
    */
   readonly search: { readonly url: string; readonly origin: string; readonly pageOrigin: string };
+  /** The simulated Google Cloud, if it was asked for. */
+  readonly google?: RunningGoogle;
   /** The retained calls, oldest first. */
   readonly records: () => readonly CallRecord[];
   /** The accepted video jobs, oldest first, as in the control server's GET /videos. */
@@ -110,6 +115,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
       pageOrigin: `http://*.localhost:${new URL(searchOrigin).port}`,
     };
     const controlUrl = await open(createControlServer(state), options.ports?.control);
+    const google = options.google === undefined ? undefined : await startGoogle(state, (server) => open(server, 0), options.google);
     const { anthropic = '', openai = '', gemini = '', xai = '' } = origins;
     const videos = (): readonly JsonRecord[] => state.videoJobs.list().map((job) => describeJob(job, state.clock.nowMs()));
     const addresses = { anthropic, openai, gemini, xai };
@@ -125,7 +131,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
       open(createTokenServer(aws), 0),
     ]);
     const clouds = { aws: { runtimeUrl, mantleUrl, tokensUrl, webIdentityToken, containerToken, state: aws } };
-    return { addresses, ...clouds, controlUrl, search, records: records.list, videos, reset: () => state.reset(), close };
+    const controls = { controlUrl, search, records: records.list, videos, reset: () => state.reset(), close };
+    return { addresses, ...clouds, ...controls, ...(google && { google }) };
   } catch (error) {
     await close();
     throw error;

@@ -5,6 +5,8 @@ const name = (pattern: string, description: string) => Type.Optional(Type.String
 /** The facts about an account of a cloud that decide its addresses: members of an upstream in the configuration. */
 export const accountFactFields = {
   region: name('^[a-z0-9-]{1,64}$', 'Region of the cloud, such as eu-central-1. Only for clouds that have regional addresses.'),
+  project: name('^[a-z0-9.:-]{1,64}$', 'Project of Google Cloud. Not needed with an API key of express mode.'),
+  location: name('^[a-z0-9-]{1,64}$', 'Location of Vertex AI: a region, us, eu or global. Default: global.'),
   endpoint: Type.Optional(
     Type.Enum(['runtime', 'mantle'], {
       description:

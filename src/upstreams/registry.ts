@@ -4,6 +4,7 @@ import { gemini } from './gemini/gemini.ts';
 import { openaiCompatible } from './openai-compatible/openai-compatible.ts';
 import { openai } from './openai/openai.ts';
 import type { UpstreamVendor, VendorId } from './upstream-vendor.ts';
+import { vertex } from './vertex/vertex.ts';
 import { xai } from './xai/xai.ts';
 
 /** Every kind of upstream, by its name in the configuration. */
@@ -13,5 +14,6 @@ export const upstreamVendors: Readonly<Record<VendorId, UpstreamVendor>> = {
   gemini,
   xai,
   bedrock,
+  vertex,
   'openai-compatible': openaiCompatible,
 };

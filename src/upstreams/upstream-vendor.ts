@@ -17,7 +17,7 @@ import type { Reshape } from './reshape.ts';
 import type { UpstreamRoute } from './upstream-route.ts';
 import type { UpstreamServices } from './upstream-services.ts';
 
-export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'bedrock' | 'openai-compatible';
+export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'bedrock' | 'vertex' | 'openai-compatible';
 
 /** The account with which a request is sent. */
 export type UpstreamAccount = {
@@ -162,6 +162,8 @@ export type UpstreamVendor = {
    * name stands for (`is`). Absent: none.
    */
   readonly makers?: readonly VendorId[];
+  /** The model that a name stands for, if the name says so by itself. Absent: only the operator knows (`is`). */
+  readonly modelBehind?: (upstreamModel: string) => string;
   /** Known servers of this kind, by the value of `preset` in the configuration. Absent if the vendor is one service. */
   readonly presets?: Readonly<Record<string, ServerPreset>>;
 };

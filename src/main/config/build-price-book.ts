@@ -44,8 +44,9 @@ function priceOverrides(config: Config): readonly PriceOverride[] {
 function withStandIns({ models = {}, upstreams = {} }: Config, book: PriceBookData): PriceBookData {
   const added = new Map<string, readonly PriceBookEntry[]>();
   for (const [name, { targets }] of Object.entries(models)) {
-    for (const { upstream, model = name, is } of targets) {
+    for (const { upstream, model = name, is: named } of targets) {
       const vendor = upstreams[upstream]?.vendor;
+      const is = named ?? (vendor === undefined ? undefined : upstreamVendors[vendor].modelBehind?.(model));
       if (vendor === undefined || is === undefined || entriesOf(book, [vendor], model).length > 0) continue;
       const entries = entriesOf(book, [vendor, ...(upstreamVendors[vendor].makers ?? [])], is);
       added.set(

@@ -3,7 +3,7 @@ import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import type { UpstreamClient, UpstreamRequest } from '../../platform/http/upstream-client.ts';
 
 /** A request to a service that issues credentials. */
-type TokenRequest = {
+export type TokenRequest = {
   /** The whole address. */
   readonly url: string;
   readonly method: 'GET' | 'POST' | 'PUT';
@@ -15,7 +15,7 @@ type TokenRequest = {
   readonly timeoutMs?: number;
 };
 
-type TokenReply = { readonly status: number; readonly headers: ReplyHeaders; readonly body: string };
+export type TokenReply = { readonly status: number; readonly headers: ReplyHeaders; readonly body: string };
 
 /**
  * Asks a service that issues credentials. It follows no redirects: a credential would go with the request. Rejects with

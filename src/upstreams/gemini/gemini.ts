@@ -3,7 +3,7 @@ import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
 import type { ImageInterface } from '../image-interfaces.ts';
 import type { ModelKindRule } from '../model-kind-rules.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
-import { traitsOfGemini } from './model-traits.ts';
+import { traitsOfGemini } from '../gemini-traits.ts';
 
 /** Imagen has its own method and is billed per image. The other models write images as parts of a reply. */
 function imagesOf(upstreamModel: string): ImageInterface {

@@ -1,6 +1,6 @@
-import type { ModelTraits } from '../../inference/model-traits.ts';
-import { createModelTable, type ModelRule } from '../model-table.ts';
-import { usualChatTraits } from '../usual-chat-traits.ts';
+import type { ModelTraits } from '../inference/model-traits.ts';
+import { createModelTable, type ModelRule } from './model-table.ts';
+import { usualChatTraits } from './usual-chat-traits.ts';
 
 /**
  * Gemini 3 Flash and its successors. Thinking levels begin at `minimal`, which is not none. Function results contain

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { ModelTraits } from '../../inference/model-traits.ts';
-import { traitsOfGemini } from './model-traits.ts';
+import type { ModelTraits } from '../inference/model-traits.ts';
+import { traitsOfGemini } from './gemini-traits.ts';
 
 /**
  * Model; how its thinking is controlled; its levels; whether it always thinks, requires signatures, accepts full JSON

@@ -1,0 +1,54 @@
+import { chatDialects } from '../../dialects/registry.ts';
+import type { DialectId } from '../../dialects/dialect-id.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { membersOf, objectsOf, textOf } from '../../platform/json/json-readers.ts';
+import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
+import { parseIfJson } from '../../platform/json/parse-if-json.ts';
+import type { ErrorAnswer } from '../upstream-vendor.ts';
+
+/**
+ * Words an error of the platform, which has Google's form on every path, in an array if a stream was requested. Errors
+ * of a model have the form of its dialect, and so have those of Gemini.
+ */
+export function readVertexRefusal({ status, body, model }: ErrorAnswer, dialect: DialectId): GatewayError | undefined {
+  const parsed = parseIfJson(body);
+  const error = errorOf(parsed);
+  if (error === undefined) return undefined;
+  const message = textOf(error['message']) ?? '';
+  const advice = advise(status, error, { message, model });
+  if (advice !== undefined) return advice;
+  return dialect === 'gemini-generate-content'
+    ? undefined
+    : chatDialects['gemini-generate-content'].codec.decodeError({ status, body: parsed });
+}
+
+/** The error of Google's form; undefined for another form. */
+function errorOf(body: JsonValue | undefined): JsonObject | undefined {
+  const error = membersOf(membersOf(Array.isArray(body) ? body[0] : body)['error']);
+  return typeof error['code'] === 'number' && typeof error['status'] === 'string' ? error : undefined;
+}
+
+/** The usual faults of a new set-up, with what the operator can do. */
+function advise(
+  status: number,
+  error: JsonObject,
+  { message, model }: { readonly message: string; readonly model: string },
+): GatewayError | undefined {
+  const reasons = objectsOf(error['details']).map(({ reason }) => reason);
+  const refuse = (says: string): GatewayError =>
+    new GatewayError('upstream_credentials_rejected', 'The upstream refused the operator’s credential.', {
+      internal: `${says} (${message.slice(0, 300)})`,
+    });
+  if (reasons.includes('ACCESS_TOKEN_TYPE_UNSUPPORTED'))
+    return refuse('this path does not accept API keys: set credential: { kind: google } and project');
+  if (reasons.includes('SERVICE_DISABLED'))
+    return refuse('the Vertex AI API is not enabled in the project: gcloud services enable aiplatform.googleapis.com');
+  if (status === 403 && /aiplatform\.endpoints\.predict/.test(message))
+    return refuse('the identity lacks the role roles/aiplatform.user in the project');
+  if (status !== 404) return undefined;
+  const says = `${model} is not available in this location and project: enable it in the Model Garden, or use location: global`;
+  return new GatewayError('upstream_model_not_found', `model: the upstream has no ${model.slice(0, 200)}`, {
+    param: 'model',
+    internal: says,
+  });
+}
