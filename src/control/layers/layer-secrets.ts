@@ -52,10 +52,10 @@ export function upstreamAt(document: LayerDocument, name: string): LayerUpstream
   return document.upstreams !== undefined && Object.hasOwn(document.upstreams, name) ? document.upstreams[name] : undefined;
 }
 
-/** The problem of a text that names a variable of the environment; undefined if it names none. */
+/** The problem of a text with a reference, such as `${NAME}`; undefined if it has none. */
 export function findReference(text: string): string | undefined {
-  const name = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}/.exec(text)?.[1];
-  return name === undefined ? undefined : `must not name a variable of the environment, which ${name} is; give the value`;
+  const reference = /\$\{[^}]*\}/.exec(text)?.[0];
+  return reference === undefined ? undefined : `must not refer to what a machine has, as ${reference} does; give the value`;
 }
 
 /** Shorter secrets would be recognisable by four characters. */

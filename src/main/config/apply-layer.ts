@@ -5,7 +5,9 @@ import { findReference } from '../../control/layers/layer-secrets.ts';
 import { parseProxyAddress } from '../../platform/http/proxy-address.ts';
 import { compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
+import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
+import { credentialsOf } from './credentials.ts';
 import { findUpstreamsAndModelsProblems, wordConfigProblem } from './read-config.ts';
 
 const { upstreams, models, limits } = configSchema.properties;
@@ -43,12 +45,29 @@ export function findLayerProblems(value: unknown, others: OtherUpstreams): reado
   const all = { ...layer.upstreams, ...others.settings };
   const names = [...new Set([...Object.keys(layer.upstreams ?? {}), ...others.names])];
   return [
-    ...Object.entries(layer.upstreams ?? {}).flatMap(([name, upstream]) => findAddressProblems(name, upstream)),
+    ...Object.entries(layer.upstreams ?? {}).flatMap(([name, upstream]) => [
+      ...findAddressProblems(name, upstream),
+      ...findCredentials(name, upstream),
+    ]),
     ...Object.entries(layer.models ?? {}).flatMap(([name, model]) => findPrices(name, model)),
     ...findReferences(value, []),
     ...findUpstreamsAndModelsProblems(layer, all, names),
     ...(names.length === 0 ? findTargets(layer) : []),
   ];
+}
+
+/**
+ * The identity of a machine in a cloud belongs to that machine. An upstream of a layer could send its tokens to an
+ * address of its choice. Secrets of a `credential` would not be sealed either: only keys are.
+ */
+function findCredentials(name: string, upstream: ConfiguredUpstream): readonly LayerProblem[] {
+  if (upstream.credential !== undefined) {
+    const message = 'is not possible in a layer; such an upstream belongs into the file of each gateway';
+    return [{ path: ['upstreams', name, 'credential'], message }];
+  }
+  const takesMachine = credentialsOf(upstream).length === 0 && upstreamVendors[upstream.vendor].usualCredential !== undefined;
+  const message = 'needs an apiKey in a layer: the credential of a machine is used by upstreams of its own file only';
+  return takesMachine ? [{ path: ['upstreams', name], message }] : [];
 }
 
 /** A layer shows addresses to everybody who may read it, so they must not contain a secret. */
