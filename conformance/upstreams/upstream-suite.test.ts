@@ -30,11 +30,15 @@ const timeoutMs = 60_000;
  * A compatible server is one that speaks the same interface: OpenAI's for two of them, Anthropic's, whose paths begin
  * with `/v1`, for the third.
  */
-function baseUrlOf(vendor: UpstreamVendor, dialect: DialectId, { addresses, aws }: RunningSimulator): string {
+function baseUrlOf(vendor: UpstreamVendor, dialect: DialectId, { addresses, aws, azure }: RunningSimulator): string {
   if (vendor.id === 'bedrock') return aws.runtimeUrl;
+  if (vendor.id === 'azure') return `${azure?.endpoint}/openai/v1`;
   if (vendor.id !== 'openai-compatible' && vendor.id !== 'vertex') return addresses[vendor.id];
   return dialect === 'anthropic-messages' ? `${addresses.anthropic}/v1` : addresses.openai;
 }
+
+/** Deployments that have the names of their models. */
+const deploymentsOf = (...models: readonly string[]) => Object.fromEntries(models.map((model) => [model, { model }]));
 
 type Answer = { readonly status: number; readonly type: string; readonly headers: ReplyHeaders; readonly body: Buffer };
 
@@ -94,7 +98,7 @@ describe('upstreams', () => {
   let simulator: RunningSimulator;
   const clients = new Map<string, UpstreamClient>();
   before(async () => {
-    simulator = await startSimulator({ apiKeys: [apiKey] });
+    simulator = await startSimulator({ apiKeys: [apiKey], azure: { keys: [apiKey], deployments: deploymentsOf('gpt-5-mini', 'gpt-4.1') } });
   });
   after(async () => {
     await Promise.all([...clients.values()].map((client) => client.close()));

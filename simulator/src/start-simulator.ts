@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type AzureOptions, type RunningAzure, startAzure } from './clouds/azure/azure-cloud.ts';
 import { type GoogleOptions, type RunningGoogle, startGoogle } from './clouds/google/google-cloud.ts';
 import { createCallRecords, type CallRecord } from './call-records.ts';
 import { createControlServer } from './control-server.ts';
@@ -36,6 +37,8 @@ export type SimulatorOptions = {
   readonly video?: string;
   /** The time of day; the machine's clock if absent. */
   readonly clock?: SimulatorClock;
+  /** Also starts a resource of Azure OpenAI with its identity services. */
+  readonly azure?: AzureOptions;
   /** Also starts Vertex AI with the token services of Google Cloud. */
   readonly google?: GoogleOptions;
 };
@@ -64,6 +67,8 @@ export type RunningSimulator = {
    * `<site>.localhost` on the same port, which `pageOrigin` shows with a `*`.
    */
   readonly search: { readonly url: string; readonly origin: string; readonly pageOrigin: string };
+  /** The simulated Azure, if it was asked for. */
+  readonly azure?: RunningAzure;
   /** The simulated Google Cloud, if it was asked for. */
   readonly google?: RunningGoogle;
   /** The retained calls, oldest first. */
@@ -115,6 +120,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
       pageOrigin: `http://*.localhost:${new URL(searchOrigin).port}`,
     };
     const controlUrl = await open(createControlServer(state), options.ports?.control);
+    const azure = options.azure === undefined ? undefined : await startAzure(state, (server) => open(server, 0), options.azure);
     const google = options.google === undefined ? undefined : await startGoogle(state, (server) => open(server, 0), options.google);
     const { anthropic = '', openai = '', gemini = '', xai = '' } = origins;
     const videos = (): readonly JsonRecord[] => state.videoJobs.list().map((job) => describeJob(job, state.clock.nowMs()));
@@ -132,7 +138,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
     ]);
     const clouds = { aws: { runtimeUrl, mantleUrl, tokensUrl, webIdentityToken, containerToken, state: aws } };
     const controls = { controlUrl, search, records: records.list, videos, reset: () => state.reset(), close };
-    return { addresses, ...clouds, ...controls, ...(google && { google }) };
+    return { addresses, ...clouds, ...controls, ...(azure && { azure }), ...(google && { google }) };
   } catch (error) {
     await close();
     throw error;

@@ -7,6 +7,11 @@ export const accountFactFields = {
   region: name('^[a-z0-9-]{1,64}$', 'Region of the cloud, such as eu-central-1. Only for clouds that have regional addresses.'),
   project: name('^[a-z0-9.:-]{1,64}$', 'Project of Google Cloud. Not needed with an API key of express mode.'),
   location: name('^[a-z0-9-]{1,64}$', 'Location of Vertex AI: a region, us, eu or global. Default: global.'),
+  resource: name('^[A-Za-z0-9-]{1,64}$', 'Name of the Azure resource, from which the address follows. Not needed with baseUrl.'),
+  apiVersion: name(
+    '^(v1|preview|latest|[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?)$',
+    "Version of Azure's interface: a date such as 2025-04-01-preview for the older paths with deployments, or preview for features of v1 that are not released. Default: v1.",
+  ),
   endpoint: Type.Optional(
     Type.Enum(['runtime', 'mantle'], {
       description:

@@ -1,4 +1,5 @@
 import { anthropic } from './anthropic/anthropic.ts';
+import { azure } from './azure/azure.ts';
 import { bedrock } from './bedrock/bedrock.ts';
 import { gemini } from './gemini/gemini.ts';
 import { openaiCompatible } from './openai-compatible/openai-compatible.ts';
@@ -15,5 +16,6 @@ export const upstreamVendors: Readonly<Record<VendorId, UpstreamVendor>> = {
   xai,
   bedrock,
   vertex,
+  azure,
   'openai-compatible': openaiCompatible,
 };

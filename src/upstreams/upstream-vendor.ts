@@ -17,7 +17,7 @@ import type { Reshape } from './reshape.ts';
 import type { UpstreamRoute } from './upstream-route.ts';
 import type { UpstreamServices } from './upstream-services.ts';
 
-export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'bedrock' | 'vertex' | 'openai-compatible';
+export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'azure' | 'bedrock' | 'vertex' | 'openai-compatible';
 
 /** The account with which a request is sent. */
 export type UpstreamAccount = {
@@ -51,6 +51,13 @@ export type UpstreamVendor = {
   readonly defaultBaseUrl?: string;
   /** The address of an account, if it depends on facts. Undefined if these say too little. */
   readonly addressOf?: (facts: AccountFacts) => string | undefined;
+  /** The path of the base address, from that of the configured address. Absent: it is the configured one. */
+  readonly basePathOf?: (pathname: string, facts: AccountFacts) => string;
+  /**
+   * The path and query of a service below the base address, if they depend on the model or on facts.
+   * @param path the path of `services`, or `probePath`
+   */
+  readonly placeService?: (path: string, upstreamModel: string, facts: AccountFacts) => string;
   /** The facts about an account that it uses. Absent: none. */
   readonly facts?: readonly AccountFact[];
   /** Why these facts cannot be used, for the operator. Absent: all that the schema permits can. */
@@ -155,6 +162,8 @@ export type UpstreamVendor = {
    * with a valid credential.
    */
   readonly probePath: string;
+  /** What an operator should do about a refusal, for `weir doctor`. Undefined: the usual advice fits. */
+  readonly adviseOperator?: (refusal: OperatorRefusal, facts: AccountFacts) => string | undefined;
   /** The vendor's page for creating and renewing keys. Absent for self-hosted servers. */
   readonly keysUrl?: string;
   /**
@@ -166,6 +175,17 @@ export type UpstreamVendor = {
   readonly modelBehind?: (upstreamModel: string) => string;
   /** Known servers of this kind, by the value of `preset` in the configuration. Absent if the vendor is one service. */
   readonly presets?: Readonly<Record<string, ServerPreset>>;
+};
+
+/** A refusal that an operator meets while setting up an upstream. */
+export type OperatorRefusal = {
+  readonly status: number;
+  /** The code of the error body. */
+  readonly code: string | undefined;
+  readonly message: string;
+  /** The name of the model that was asked for; empty in a request without one. */
+  readonly model: string;
+  readonly hasKey: boolean;
 };
 
 /** Where a service serves one dialect, if its dialects have addresses of their own. */

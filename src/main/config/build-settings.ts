@@ -13,7 +13,7 @@ import { compileAddressList } from '../../platform/http/address-list.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import { applyQuirks, type Quirks } from '../../upstreams/apply-quirks.ts';
-import { findBasePaths, fitToPreset } from '../../upstreams/fit-to-preset.ts';
+import { type BasePaths, findBasePaths, fitToPreset } from '../../upstreams/fit-to-preset.ts';
 import { commonRequestHeaders, passClientHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { applyServiceQuirks } from '../../upstreams/upstream-services.ts';
@@ -114,9 +114,16 @@ export function findModelLists(config: Config, source: UpstreamSource): readonly
     const [apiKey] = credentialsOf(configured);
     const headers = apiKey === undefined ? {} : credentialHeaders(apiKey, dialect);
     const base = new URL(baseUrlOf(configured) ?? '');
-    const { basePath } = findBasePaths(base.pathname, presetOf(configured)?.addresses);
+    const { basePath } = basePathsOf(configured, base.pathname);
     return [{ upstreamId, url: `${base.origin}${basePath}${modelListPath}`, headers }];
   });
+}
+
+/** The paths below which the interfaces of an upstream are. */
+function basePathsOf(configured: ConfiguredUpstream, pathname: string): BasePaths {
+  const { basePathOf } = upstreamVendors[configured.vendor];
+  const { addresses } = presetOf(configured) ?? {};
+  return findBasePaths(basePathOf?.(pathname, factsOf(configured)) ?? pathname, addresses);
 }
 
 /** Returns the upstream once for each of its credentials. */
@@ -137,7 +144,7 @@ function buildUpstream(
     id,
     vendor,
     origin: base.origin,
-    ...findBasePaths(base.pathname, presetOf(configured)?.addresses),
+    ...basePathsOf(configured, base.pathname),
     facts,
     ...(settings === undefined ? {} : { credential: credentials?.(settings, facts, configured) ?? unopenedSource }),
     dialects: configured.dialects ?? vendor.dialects,

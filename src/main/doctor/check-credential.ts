@@ -1,3 +1,4 @@
+import { serviceAt } from '../../gateway/attempts/routing/target.ts';
 import { createUpstreamHeaders } from '../../gateway/attempts/exchange/prepare-request.ts';
 import { filledText, objectsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { type Answer, AskError, askUpstream, type AskLimits } from '../../platform/http/ask-upstream.ts';
@@ -69,7 +70,7 @@ async function requestModels(checked: CheckedUpstream, limits: AskLimits, nowMs:
   );
   let answer: Answer;
   try {
-    const request = { path: upstream.basePath + vendor.probePath, method: 'GET', headers, body: undefined } as const;
+    const request = { path: serviceAt(upstream, vendor.probePath, ''), method: 'GET', headers, body: undefined } as const;
     answer = await askUpstream(upstream.client, request, limits);
   } catch (error) {
     if (!(error instanceof AskError)) throw error;

@@ -1,7 +1,7 @@
 import { rerankPath } from '../../dialects/rerank/write-rerank-request.ts';
 import { createUpstreamHeaders } from '../../gateway/attempts/exchange/prepare-request.ts';
 import type { RoutingTable } from '../../gateway/attempts/routing/routing-table.ts';
-import type { Upstream } from '../../gateway/attempts/routing/target.ts';
+import { serviceAt, type Upstream } from '../../gateway/attempts/routing/target.ts';
 import { type ModelKind, modelKindNames, modelKinds } from '../../inference/interfaces.ts';
 import { type Answer, AskError, askUpstream, type AskLimits } from '../../platform/http/ask-upstream.ts';
 import { servesKind } from '../../upstreams/upstream-services.ts';
@@ -19,11 +19,12 @@ const subject = 'services';
 const probes: Readonly<Record<ModelKind, (upstream: Upstream) => string | undefined>> = {
   chat: () => undefined,
   embeddings: () => undefined,
-  image: ({ basePath, services, vendor }) => {
+  image: (upstream) => {
+    const { services, vendor } = upstream;
     // Every self-hosted server has this service until a call fails; rankings and moderations are configured.
     if (vendor.id === 'openai-compatible') return undefined;
     const { form, path } = services.images?.('') ?? {};
-    return form === 'openai' || form === 'xai' ? `${basePath}${path?.('generations') ?? ''}` : undefined;
+    return form === 'openai' || form === 'xai' ? serviceAt(upstream, path?.('generations') ?? '', '') : undefined;
   },
   speech: () => undefined,
   transcription: () => undefined,

@@ -154,8 +154,13 @@ export function explainAnswer(answer: Answer, dialect: DialectId, model: string,
     const location = showWords(String(answer.headers['location'] ?? 'nowhere'), checked);
     return { says: `it redirects (${status}) to ${location}`, advice: 'Weir follows no redirects: write the final address into baseUrl' };
   }
-  const error = chatDialects[dialect].codec.decodeError({ status, body: parseBody(answer.body) });
+  const parsed = parseBody(answer.body);
+  const error = chatDialects[dialect].codec.decodeError({ status, body: parsed });
   const quoted = said === '' ? '' : `: ${said}`;
+  const { vendor, facts, apiKey } = checked.upstream;
+  const code = filledText(membersOf(membersOf(parsed).error).code);
+  const own = vendor.adviseOperator?.({ status, code, message: said, model, hasKey: apiKey !== undefined }, facts);
+  if (own !== undefined) return { says: `${status}${quoted}`, advice: own };
   if (status === 401 || error.code === 'upstream_credentials_rejected' || keyWords.test(said))
     return { says: `${status}, the credential is refused${quoted}`, advice: renewKey(status, checked) };
   if (type === 'text/html')

@@ -73,6 +73,15 @@ export function locateAt(
   return path === undefined ? undefined : (upstream.basePaths?.[route.dialect] ?? upstream.basePath) + path;
 }
 
+/** The path and query of a service at an upstream. @param path that of its `services` */
+export function serviceAt(
+  { vendor, facts, basePath }: Pick<Upstream, 'vendor' | 'facts' | 'basePath'>,
+  path: string,
+  upstreamModel: string,
+): string {
+  return basePath + (vendor.placeService?.(path, upstreamModel, facts) ?? path);
+}
+
 /** An upstream and the model's name there. */
 export type Target = {
   readonly upstream: Upstream;

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { digestRequest } from '../../attempts/health/attempt.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
-import type { Target } from '../../attempts/routing/target.ts';
+import { serviceAt, type Target } from '../../attempts/routing/target.ts';
 import type { AudioRequest, PreparedAudio } from './audio-job.ts';
 import { checkSound, createAudioRelay, type RelayedAudio } from './audio-relay.ts';
 
@@ -42,7 +42,7 @@ export function createSpeechJob(call: SpeechCall): AudioRequest {
 function prepareSpeech(call: SpeechCall, target: Target): PreparedAudio {
   const { facts, body, bytes } = call;
   const { upstream, upstreamModel } = target;
-  const model = speechModelOf(upstreamModel);
+  const model = speechModelOf(target.is ?? upstreamModel);
   if (facts.streamsEvents && model.streamsEvents === false)
     throw invalidField(
       'stream_format',
@@ -57,7 +57,7 @@ function prepareSpeech(call: SpeechCall, target: Target): PreparedAudio {
   const usageAtHead = model.billedBy === 'characters' ? { inputCharacters: facts.inputCharacters } : estimateSpeechTokens(facts);
   const sent = upstreamModel === facts.requestedModel ? bytes : Buffer.from(JSON.stringify({ ...body, model: upstreamModel }));
   return {
-    request: { path: `${upstream.basePath}${upstream.services.audio?.speech ?? ''}`, method: 'POST', headers, body: sent },
+    request: { path: serviceAt(upstream, upstream.services.audio?.speech ?? '', upstreamModel), method: 'POST', headers, body: sent },
     bounds: () => ({ expected: usageAtHead, most: model.billedBy === 'characters' ? usageAtHead : boundSpeechTokens(facts) }),
     possible: () => possibleSpeech(facts),
     atHead: () => usageAtHead,

@@ -12,7 +12,7 @@ import { encodeMultipart } from '../../../platform/http/multipart-body.ts';
 import { noAudio } from '../../../upstreams/audio-service.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
-import type { Target } from '../../attempts/routing/target.ts';
+import { serviceAt, type Target } from '../../attempts/routing/target.ts';
 import type { AudioRequest, PreparedAudio } from './audio-job.ts';
 import { createAudioRelay, type RelayedAudio } from './audio-relay.ts';
 import { AudioDurationReader, type MeasureDuration } from './audio-duration-reader.ts';
@@ -95,14 +95,14 @@ class PreparedTranscription implements PreparedAudio {
     const audio = upstream.services.audio ?? noAudio;
     this.#call = call;
     this.#length = length;
-    this.#model = transcriptionModelOf(upstreamModel, audio.transcriptFormats);
+    this.#model = transcriptionModelOf(target.is ?? upstreamModel, audio.transcriptFormats);
     this.#plan = planTranscript(facts, this.#model);
     const { contentType, body } = encodeMultipart(rebuildForm(form, { facts, plan: this.#plan, upstreamModel, traits: audio }));
     const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
     const headers = createUpstreamHeaders({ operation: 'generate', body: {}, headers: call.headers }, target, dialects, undefined);
     Object.assign(headers, { 'content-type': contentType, accept: facts.stream ? 'text/event-stream, */*' : '*/*' });
     const path = facts.task === 'translate' ? audio.translations : audio.transcriptions;
-    this.request = { path: `${upstream.basePath}${path ?? ''}`, method: 'POST', headers, body: undefined, streamedBody: body };
+    this.request = { path: serviceAt(upstream, path ?? '', upstreamModel), method: 'POST', headers, body: undefined, streamedBody: body };
   }
 
   bounds(): UsageBounds {

@@ -9,7 +9,7 @@ import { passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import { digestRequest } from '../../attempts/health/attempt.ts';
-import type { Target } from '../../attempts/routing/target.ts';
+import { serviceAt, type Target } from '../../attempts/routing/target.ts';
 import { readErrorAnswer } from '../shared/read-error-answer.ts';
 import { boundEmbeddings } from './bound-embeddings.ts';
 import { encodeEmbeddings, readEmbeddingsReport, withChargedUsage } from './read-reply.ts';
@@ -44,7 +44,7 @@ function createRequest({ body, headers: own }: PreparedEmbedding, target: Target
   const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
   // Clients send null for absent fields; vendors refuse it.
   const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
-  const path = `${upstream.basePath}${upstream.services.embeddings ?? ''}`;
+  const path = serviceAt(upstream, upstream.services.embeddings ?? '', upstreamModel);
   return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify({ ...present, model: upstreamModel })) };
 }
 

@@ -16,8 +16,8 @@ const nativeTextTokensMax = 2048;
 const nativeTokensExpected = 1290;
 
 /** The image interface of a target. Only for targets that make images. */
-export function imageInterfaceOf({ upstream, upstreamModel }: Target): ImageInterface {
-  const found = upstream.services.images?.(upstreamModel);
+export function imageInterfaceOf({ upstream, upstreamModel, is }: Target): ImageInterface {
+  const found = upstream.services.images?.(is ?? upstreamModel);
   if (found === undefined) throw new Error(`${upstream.id} has no image interface`);
   return found;
 }

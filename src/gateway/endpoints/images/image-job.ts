@@ -13,7 +13,7 @@ import type { UsageBound } from '../../attempts/books/settle.ts';
 import type { AttemptPlan, CallJob, PlannedAttempt } from '../../attempts/call-job.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import { digestRequest } from '../../attempts/health/attempt.ts';
-import type { Target } from '../../attempts/routing/target.ts';
+import { serviceAt, type Target } from '../../attempts/routing/target.ts';
 import type { ImageClient } from '../shared/image-maker.ts';
 import { boundImages, imageInterfaceOf } from './bound-images.ts';
 import { findChargedBy } from './count-images.ts';
@@ -115,11 +115,11 @@ function createRequest(
   { headers: own, client }: Pick<PreparedImageRequest, 'headers' | 'client'>,
   target: Target,
 ): UpstreamRequest {
-  const { upstream } = target;
+  const { upstream, upstreamModel } = target;
   const { form, path } = imageInterfaceOf(target);
   const dialects = { client: client.dialect, upstream: isGoogles(form) ? 'gemini-generate-content' : 'openai-chat' } as const;
   const headers = createUpstreamHeaders({ operation: 'generate', body: {}, headers: own }, target, dialects, undefined);
-  const address = `${upstream.basePath}${path(call.operation === 'edits' ? 'edits' : 'generations')}`;
+  const address = serviceAt(upstream, path(call.operation === 'edits' ? 'edits' : 'generations'), upstreamModel);
   if ('json' in call) {
     if (call.json['stream'] === true) headers['accept'] = 'text/event-stream';
     return { path: address, method: 'POST', headers, body: Buffer.from(JSON.stringify(call.json)) };

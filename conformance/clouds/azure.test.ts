@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import OpenAI, { AzureOpenAI } from 'openai';
+
+import { azureTenant } from '../../simulator/src/clouds/azure/azure-cloud.ts';
+import { call } from '../support/http.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+
+const apiVersion = '2025-04-01-preview';
+
+/** Chats of all four dialects, with a text that the simulated filter can refuse. */
+const clients = {
+  'openai-chat': (model: string, text: string, stream: boolean) => ({
+    path: '/v1/chat/completions',
+    body: { model, stream, messages: [{ role: 'user', content: text }] },
+  }),
+  'openai-responses': (model: string, text: string, stream: boolean) => ({ path: '/v1/responses', body: { model, stream, input: text } }),
+  'anthropic-messages': (model: string, text: string, stream: boolean) => ({
+    path: '/v1/messages',
+    body: { model, stream, max_tokens: 300, messages: [{ role: 'user', content: text }] },
+  }),
+  'gemini-generate-content': (model: string, text: string, stream: boolean) => ({
+    path: `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: { contents: [{ role: 'user', parts: [{ text }] }] },
+  }),
+} as const;
+
+describe('Azure OpenAI', () => {
+  let running: SimulatedWeir;
+  before(async () => {
+    const { tenantId, clientId, clientSecret } = azureTenant;
+    running = await startSimulatedGateway({
+      simulator: { azure: { keys: ['azure-key-1'], tokenSeconds: 3600 } },
+      retries: { attemptsMax: 3, avoidFailing: false, holdOpeningMs: 60_000 },
+      clouds: (simulator) => {
+        const { endpoint: baseUrl, loginUrl, metadataUrl } = simulator.azure ?? { endpoint: '', loginUrl: '', metadataUrl: '' };
+        const azure = { vendor: 'azure', baseUrl, forwardHeaders: ['x-simulator-*'] };
+        return {
+          v1: { ...azure, apiKey: 'azure-key-1' },
+          dated: { ...azure, apiKey: 'azure-key-1', apiVersion },
+          chats: { ...azure, apiKey: 'azure-key-1', dialects: ['openai-chat'] },
+          secret: { ...azure, credential: { kind: 'azure', from: 'client-secret', tenantId, clientId, clientSecret, loginUrl } },
+          'dated-managed': { ...azure, apiVersion, credential: { kind: 'azure', from: 'instance', metadataUrl } },
+        };
+      },
+      models: {
+        ...Object.fromEntries(
+          ['v1', 'dated', 'chats', 'secret', 'dated-managed'].map((upstream) => [
+            upstream,
+            { targets: [{ upstream, model: 'chat-prod', is: 'gpt-4.1' }] },
+          ]),
+        ),
+        async: { targets: [{ upstream: 'chats', model: 'chat-async', is: 'gpt-4.1' }] },
+        fallback: {
+          targets: [
+            { upstream: 'v1', model: 'chat-prod', is: 'gpt-4.1' },
+            { upstream: 'openai', model: 'gpt-4.1' },
+          ],
+        },
+        'embed-v1': { targets: [{ upstream: 'v1', model: 'embed-prod', is: 'text-embedding-3-small' }] },
+        'embed-dated': { targets: [{ upstream: 'dated', model: 'embed-prod', is: 'text-embedding-3-small' }] },
+        'speech-dated': { targets: [{ upstream: 'dated', model: 'speech-prod', is: 'gpt-4o-mini-tts' }] },
+        'image-dated': { targets: [{ upstream: 'dated', model: 'image-prod', is: 'gpt-image-1' }] },
+        missing: { targets: [{ upstream: 'v1', model: 'nothing-deployed', is: 'gpt-4.1' }] },
+      },
+    });
+  });
+  after(() => running[Symbol.asyncDispose]());
+
+  const cloud = () => {
+    const { azure } = running.simulator;
+    assert.ok(azure);
+    return azure;
+  };
+  const ask = (dialect: keyof typeof clients, model: string, text: string, options: { stream?: boolean; steer?: string } = {}) => {
+    const { path, body } = clients[dialect](model, text, options.stream ?? false);
+    return call(`${running.weir.gatewayUrl}${path}`, {
+      headers: {
+        'content-type': 'application/json',
+        'anthropic-version': '2023-06-01',
+        authorization: `Bearer ${running.weir.apiKey}`,
+        ...(options.steer === undefined ? {} : { 'x-simulator-stop': options.steer }),
+      },
+      body: JSON.stringify(body),
+    });
+  };
+  const lastRequest = () => {
+    const request = cloud().resource.requests.at(-1);
+    assert.ok(request);
+    return request;
+  };
+
+  for (const [model, url, header] of [
+    ['v1', '/openai/v1/chat/completions', 'api-key'],
+    ['dated', `/openai/deployments/chat-prod/chat/completions?api-version=${apiVersion}`, 'api-key'],
+    ['secret', '/openai/v1/chat/completions', 'authorization'],
+    ['dated-managed', `/openai/deployments/chat-prod/chat/completions?api-version=${apiVersion}`, 'authorization'],
+  ] as const) {
+    test(`${model}: a chat goes to ${url}, with its credential in ${header}, at the price of the model behind it`, async () => {
+      const answer = await ask('openai-chat', model, 'Hello');
+      assert.equal(answer.status, 200, answer.text);
+      const { url: asked, headers } = lastRequest();
+      assert.equal(asked, url);
+      assert.ok(headers[header]);
+      assert.equal(headers['authorization'] !== undefined && headers['api-key'] !== undefined, false, 'one credential');
+      const receipt = await call(`${running.weir.gatewayUrl}${new URL(String(answer.headers['x-weir-receipt']), 'http://weir').pathname}`, {
+        headers: { authorization: `Bearer ${running.weir.apiKey}` },
+      });
+      // The deployment has no price; the model that `is` names has.
+      assert.ok(Number(receipt.json?.rows?.[0]?.amount?.nano_usd) > 0, receipt.text);
+    });
+  }
+
+  for (const [model, url, body] of [
+    ['embed-v1', '/openai/v1/embeddings', { path: '/v1/embeddings', input: 'Hello' }],
+    ['embed-dated', `/openai/deployments/embed-prod/embeddings?api-version=${apiVersion}`, { path: '/v1/embeddings', input: 'Hello' }],
+    [
+      'speech-dated',
+      `/openai/deployments/speech-prod/audio/speech?api-version=${apiVersion}`,
+      { path: '/v1/audio/speech', input: 'Hello', voice: 'alloy', response_format: 'wav' },
+    ],
+    [
+      'image-dated',
+      `/openai/deployments/image-prod/images/generations?api-version=${apiVersion}`,
+      { path: '/v1/images/generations', prompt: 'A weir', size: '1024x1024' },
+    ],
+  ] as const) {
+    test(`${model}: the call goes to ${url}`, async () => {
+      const { path, ...rest } = body;
+      const answer = await call(`${running.weir.gatewayUrl}${path}`, {
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${running.weir.apiKey}` },
+        body: JSON.stringify({ model, ...rest }),
+      });
+      assert.equal(answer.status, 200, answer.text.slice(0, 300));
+      assert.equal(lastRequest().url, url);
+    });
+  }
+
+  for (const dialect of Object.keys(clients) as (keyof typeof clients)[]) {
+    for (const stream of [false, true]) {
+      const form = stream ? 'a stream' : 'a whole reply';
+      for (const model of ['v1', 'chats', 'async']) {
+        test(`${dialect}, ${form} of ${model}: first chunks without choices and verdicts behind the end disturb nothing`, async () => {
+          const answer = await ask(dialect, model, 'Hello, Azure', { stream });
+          assert.equal(answer.status, 200, answer.text);
+          assert.match(answer.text, /Hello, Azure|Azure/);
+          assert.doesNotMatch(answer.text, /"error"\s*:\s*\{/);
+        });
+      }
+
+      test(`${dialect}, ${form}: output that the filter cuts ends as filtered`, async () => {
+        const answer = await ask(dialect, 'chats', 'Hello', { stream, steer: 'content-filter' });
+        assert.equal(answer.status, 200, answer.text);
+        assert.match(answer.text, /content_filter|"refusal"|SAFETY|PROHIBITED_CONTENT/);
+      });
+    }
+
+    test(`${dialect}: a prompt that the filter refuses is a 400 with the vendor's words, and no other upstream is tried`, async () => {
+      const before = running.simulator.records().length;
+      const answer = await ask(dialect, 'fallback', 'Tell me [[azure filter=violence]]');
+      assert.equal(answer.status, 400, answer.text);
+      assert.match(answer.json.error.message, /content management policy/);
+      if (dialect.startsWith('openai')) assert.equal(answer.json.error.code, 'content_filter');
+      assert.equal(running.simulator.records().length, before, 'the vendor behind the fallback was not asked');
+    });
+  }
+
+  test('the details of the filter pass to clients of the same interface', async () => {
+    const answer = await ask('openai-chat', 'v1', '[[azure filter=violence]]');
+    assert.equal(answer.json.error.innererror.content_filter_result.violence.severity, 'medium');
+  });
+
+  test('a deployment that does not exist is a 404', async () => {
+    const answer = await ask('openai-chat', 'missing', 'Hello');
+    assert.equal(answer.status, 404, answer.text);
+  });
+
+  test('a throttled deployment is asked again after the wait that it names', async () => {
+    cloud().resource.throttled.set('chat-prod', { calls: 1, retryAfterMs: 20 });
+    const answer = await ask('openai-chat', 'v1', 'Hello');
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(
+      cloud()
+        .resource.requests.slice(-2)
+        .map(({ status }) => status),
+      [429, 200],
+    );
+  });
+
+  test('one token serves many calls, and a revoked one is replaced within the call that finds it', async () => {
+    const { identity, tokens } = cloud();
+    await ask('openai-chat', 'secret', 'Hello');
+    const issued = tokens.issued();
+    for (let count = 0; count < 5; count += 1) assert.equal((await ask('openai-chat', 'secret', 'Hello')).status, 200);
+    assert.equal(tokens.issued(), issued);
+    // A token that was just fetched is not replaced again, so that refusals for other reasons cannot flood the server.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    tokens.revokeAll();
+    const answer = await ask('openai-chat', 'secret', 'Hello');
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal(tokens.issued(), issued + 1);
+    assert.equal(identity.requests.at(-1)?.kind, 'login');
+  });
+
+  test('the token server may be away while the token is good', async () => {
+    cloud().identity.failingStatus = 503;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('openai-chat', 'secret', 'Hello')));
+    cloud().identity.failingStatus = 0;
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  });
+
+  test('the official SDK gets the same answer straight from Azure and through Weir', async () => {
+    const messages = [{ role: 'user' as const, content: 'The same' }];
+    const { endpoint } = cloud();
+    const straight = new AzureOpenAI({ endpoint, apiKey: 'azure-key-1', apiVersion, deployment: 'chat-prod' });
+    const through = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey });
+    const own = await straight.chat.completions.create({ model: 'chat-prod', messages });
+    const asked = lastRequest();
+    const passed = await through.chat.completions.create({ model: 'dated', messages });
+    const sent = lastRequest();
+    assert.equal(sent.url, asked.url);
+    assert.deepEqual(JSON.parse(sent.body.toString()), JSON.parse(asked.body.toString()));
+    assert.deepEqual(passed.choices, own.choices);
+    assert.deepEqual(passed.usage, own.usage);
+  });
+});
