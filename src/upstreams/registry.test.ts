@@ -32,6 +32,21 @@ const rows: readonly Row[] = [
   ['openai-compatible', 'anthropic-messages', 'generate', '/messages'],
   ['openai-compatible', 'anthropic-messages', 'count-tokens', '/messages/count_tokens'],
   ['gemini', 'gemini-generate-content', 'count-tokens', '/v1beta/models/m:countTokens'],
+  ['vertex', 'gemini-generate-content', 'count-tokens', '/v1beta1/projects/p/locations/l/publishers/google/models/m:countTokens'],
+  ['vertex', 'anthropic-messages', 'count-tokens', '/v1/projects/p/locations/l/publishers/anthropic/models/count-tokens:rawPredict'],
+  ['vertex', 'openai-chat', 'generate', '/v1beta1/projects/p/locations/l/endpoints/openapi/chat/completions'],
+];
+
+/** Facts about an account, for vendors that have them in their paths. */
+const facts = { project: 'p', location: 'l' };
+
+/** Routes whose paths depend on the model or the framing, which have tests of their own. */
+const dependentRoutes = [
+  ['gemini', 'gemini-generate-content', 'generate'],
+  ['bedrock', 'anthropic-messages', 'generate'],
+  ['bedrock', 'anthropic-messages', 'count-tokens'],
+  ['vertex', 'gemini-generate-content', 'generate'],
+  ['vertex', 'anthropic-messages', 'generate'],
 ];
 
 describe('routes of vendors', () => {
@@ -39,15 +54,13 @@ describe('routes of vendors', () => {
     test(`${vendor.id} has the dialects and operations of the table, and no others`, () => {
       for (const dialect of dialectIds) {
         for (const operation of ['generate', 'count-tokens'] as const) {
-          if (dialect === 'gemini-generate-content' && vendor.id === 'gemini' && operation === 'generate') continue;
-          // Its path depends on the model: bedrock.test.ts.
-          if (dialect === 'anthropic-messages' && vendor.id === 'bedrock') continue;
+          if (dependentRoutes.some((route) => route.join() === [vendor.id, dialect, operation].join())) continue;
           const row = rows.find(
             ([id, rowDialect, rowOperation]) => id === vendor.id && rowDialect === dialect && rowOperation === operation,
           );
           for (const framing of framings) {
             const route = { dialect, operation, upstreamModel: 'm', ...(framing === undefined ? {} : { framing }) };
-            assert.equal(vendor.locate(route, {}), row?.[3], `${dialect} ${operation} ${framing ?? 'whole'}`);
+            assert.equal(vendor.locate(route, facts), row?.[3], `${dialect} ${operation} ${framing ?? 'whole'}`);
           }
         }
       }
@@ -55,7 +68,7 @@ describe('routes of vendors', () => {
 
     test(`${vendor.id} has a route for every dialect that it can be configured to speak, and for no other`, () => {
       for (const dialect of dialectIds) {
-        const located = vendor.locate({ dialect, operation: 'generate', upstreamModel: 'm' }, {});
+        const located = vendor.locate({ dialect, operation: 'generate', upstreamModel: 'm' }, facts);
         const speaks = [...vendor.dialects, ...vendor.optionalDialects].includes(dialect);
         assert.equal(located !== undefined, speaks, dialect);
       }
@@ -83,6 +96,24 @@ describe('routes of vendors', () => {
     assert.equal(locate('gemini-x', 'json-array'), '/v1beta/models/gemini-x:streamGenerateContent');
     assert.equal(locate('models/gemini-x'), '/v1beta/models/gemini-x:generateContent');
     assert.equal(locate('tunedModels/mine'), '/v1beta/tunedModels/mine:generateContent');
+  });
+
+  test('vertex: the address contains place, publisher, model, method and framing', () => {
+    const { locate: locateAt } = upstreamVendors.vertex;
+    const generate = { operation: 'generate', framing: 'sse' } as const;
+    assert.equal(
+      locateAt({ ...generate, dialect: 'anthropic-messages', upstreamModel: 'claude-x@1' }, facts),
+      '/v1/projects/p/locations/l/publishers/anthropic/models/claude-x@1:streamRawPredict',
+    );
+    assert.equal(
+      locateAt({ ...generate, dialect: 'gemini-generate-content', upstreamModel: 'gemini-x' }, facts),
+      '/v1beta1/projects/p/locations/l/publishers/google/models/gemini-x:streamGenerateContent?alt=sse',
+    );
+    assert.equal(
+      locateAt({ dialect: 'gemini-generate-content', operation: 'generate', upstreamModel: 'x/../y?z' }, {}),
+      '/v1beta1/publishers/google/models/x%2F..%2Fy%3Fz:generateContent',
+    );
+    assert.equal(locateAt({ ...generate, dialect: 'anthropic-messages', upstreamModel: 'claude-x' }, {}), undefined);
   });
 
   test('gemini: a model name cannot change the rest of the address', () => {
