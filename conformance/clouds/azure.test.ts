@@ -40,6 +40,13 @@ describe('Azure OpenAI', () => {
           v1: { ...azure, apiKey: 'azure-key-1' },
           dated: { ...azure, apiKey: 'azure-key-1', apiVersion },
           chats: { ...azure, apiKey: 'azure-key-1', dialects: ['openai-chat'] },
+          claude: { ...azure, vendor: 'foundry', apiKey: 'azure-key-1' },
+          'claude-entra': {
+            ...azure,
+            vendor: 'foundry',
+            credential: { kind: 'azure', from: 'client-secret', tenantId, clientId, clientSecret, loginUrl },
+          },
+          'claude-stranger': { ...azure, vendor: 'foundry', apiKey: 'not-a-key' },
           secret: { ...azure, credential: { kind: 'azure', from: 'client-secret', tenantId, clientId, clientSecret, loginUrl } },
           'dated-managed': { ...azure, apiVersion, credential: { kind: 'azure', from: 'instance', metadataUrl } },
         };
@@ -49,6 +56,12 @@ describe('Azure OpenAI', () => {
           ['v1', 'dated', 'chats', 'secret', 'dated-managed'].map((upstream) => [
             upstream,
             { targets: [{ upstream, model: 'chat-prod', is: 'gpt-4.1' }] },
+          ]),
+        ),
+        ...Object.fromEntries(
+          ['claude', 'claude-entra', 'claude-stranger'].map((upstream) => [
+            upstream,
+            { targets: [{ upstream, model: 'claude-prod', is: 'claude-sonnet-4-5' }] },
           ]),
         ),
         async: { targets: [{ upstream: 'chats', model: 'chat-async', is: 'gpt-4.1' }] },
@@ -208,6 +221,44 @@ describe('Azure OpenAI', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask('openai-chat', 'secret', 'Hello')));
     cloud().identity.failingStatus = 0;
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  });
+
+  for (const [model, header] of [
+    ['claude', 'x-api-key'],
+    ['claude-entra', 'authorization'],
+  ] as const) {
+    for (const dialect of Object.keys(clients) as (keyof typeof clients)[]) {
+      for (const stream of [false, true]) {
+        test(`${model}: ${stream ? 'a stream' : 'a whole reply'} for ${dialect} comes from Foundry, with its credential in ${header}`, async () => {
+          const answer = await ask(dialect, model, 'Hello, Foundry', { stream });
+          assert.equal(answer.status, 200, answer.text);
+          assert.match(answer.text, /Foundry/);
+          const { url, headers, body } = lastRequest();
+          assert.equal(url, '/anthropic/v1/messages');
+          assert.equal(JSON.parse(body.toString()).model, 'claude-prod');
+          assert.equal(headers['anthropic-version'], '2023-06-01');
+          const credentials = ['api-key', 'x-api-key', 'authorization'].filter((name) => headers[name] !== undefined);
+          assert.deepEqual(credentials, [header]);
+        });
+      }
+    }
+  }
+
+  test('Foundry counts the tokens of a request', async () => {
+    const answer = await call(`${running.weir.gatewayUrl}/v1/messages/count_tokens`, {
+      headers: { 'content-type': 'application/json', 'x-api-key': running.weir.apiKey, 'anthropic-version': '2023-06-01' },
+      body: JSON.stringify({ model: 'claude', messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    assert.equal(answer.status, 200, answer.text);
+    assert.ok(answer.json.input_tokens > 0);
+    assert.equal(lastRequest().url, '/anthropic/v1/messages/count_tokens');
+  });
+
+  test("a key that Foundry refuses is the operator's problem, which the client is not told", async () => {
+    const answer = await ask('anthropic-messages', 'claude-stranger', 'Hello');
+    assert.equal(answer.status, 503, answer.text);
+    assert.equal(answer.json.type, 'error');
+    assert.doesNotMatch(answer.text, /not-a-key/);
   });
 
   test('the official SDK gets the same answer straight from Azure and through Weir', async () => {

@@ -33,6 +33,7 @@ const timeoutMs = 60_000;
 function baseUrlOf(vendor: UpstreamVendor, dialect: DialectId, { addresses, aws, azure }: RunningSimulator): string {
   if (vendor.id === 'bedrock') return aws.runtimeUrl;
   if (vendor.id === 'azure') return `${azure?.endpoint}/openai/v1`;
+  if (vendor.id === 'foundry') return `${azure?.endpoint}/anthropic`;
   if (vendor.id !== 'openai-compatible' && vendor.id !== 'vertex') return addresses[vendor.id];
   return dialect === 'anthropic-messages' ? `${addresses.anthropic}/v1` : addresses.openai;
 }
@@ -98,7 +99,10 @@ describe('upstreams', () => {
   let simulator: RunningSimulator;
   const clients = new Map<string, UpstreamClient>();
   before(async () => {
-    simulator = await startSimulator({ apiKeys: [apiKey], azure: { keys: [apiKey], deployments: deploymentsOf('gpt-5-mini', 'gpt-4.1') } });
+    simulator = await startSimulator({
+      apiKeys: [apiKey],
+      azure: { keys: [apiKey], deployments: deploymentsOf('gpt-5-mini', 'gpt-4.1', 'claude-sonnet-4-5') },
+    });
   });
   after(async () => {
     await Promise.all([...clients.values()].map((client) => client.close()));

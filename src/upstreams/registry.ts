@@ -1,6 +1,7 @@
 import { anthropic } from './anthropic/anthropic.ts';
 import { azure } from './azure/azure.ts';
 import { bedrock } from './bedrock/bedrock.ts';
+import { foundry } from './foundry/foundry.ts';
 import { gemini } from './gemini/gemini.ts';
 import { openaiCompatible } from './openai-compatible/openai-compatible.ts';
 import { openai } from './openai/openai.ts';
@@ -17,5 +18,6 @@ export const upstreamVendors: Readonly<Record<VendorId, UpstreamVendor>> = {
   bedrock,
   vertex,
   azure,
+  foundry,
   'openai-compatible': openaiCompatible,
 };
