@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import type { Command } from 'commander';
 
-import { listArchives } from '../../admin/resources/archives/archive-operations.ts';
+import type { AdminService } from '../../admin/service/admin-service.ts';
+import { listArchives, runArchiving, verifyArchiveFile } from '../../admin/resources/archives/archive-operations.ts';
 import { archiveCalls, verifyArchive } from '../../billing/archive/archive-calls.ts';
 import { ArchiveError } from '../../billing/archive/call-archive.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -12,9 +13,11 @@ import { archiveFilesOf, readRetention } from '../assembly/run-archiving.ts';
 import { withConfigPath } from '../config/find-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { findUrl, type UrlOption, urlText } from './database.ts';
+import { awaitOperation, interruption } from './remote/await-operation.ts';
 import { addRemoteOption, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { printTable, readStore } from './with-accounts.ts';
 
+type RunOptions = UrlOption & RemoteOption;
 type ListOptions = RemoteOption & { readonly json?: boolean };
 
 /** Adds `weir archive …`: calls that left the database for Parquet files. */
@@ -24,16 +27,14 @@ export function addArchiveCommands(program: Command, environment: Environment): 
     .description('lists the files, oldest first')
     .option('--json', 'as JSON')
     .action((options: ListOptions) => list(withConfigPath(environment), options));
-  archive
-    .command('run')
+  addRemoteOption(archive.command('run'))
     .description('writes older calls to files, reads the files back, and drops the calls from the database')
     .option('--url <url>', urlText)
-    .action((options: UrlOption) => run(withConfigPath(environment), options));
-  archive
-    .command('verify')
+    .action((options: RunOptions) => (options.remote === undefined ? run : runThere)(withConfigPath(environment), options));
+  addRemoteOption(archive.command('verify'))
     .description('reads whole files again and compares them with what was verified; the exit code is 1 if one differs')
     .argument('[id...]', 'as weir archive list names them; default: all')
-    .action((ids: readonly string[]) => verify(withConfigPath(environment), ids));
+    .action((ids: readonly string[], place: RemoteOption) => verify(withConfigPath(environment), ids, place));
 }
 
 async function list(environment: Environment, { json, ...place }: ListOptions): Promise<void> {
@@ -73,27 +74,69 @@ async function run(environment: Environment, options: UrlOption): Promise<void> 
   }
 }
 
-async function verify(environment: Environment, ids: readonly string[]): Promise<void> {
-  const bad = await readStore(environment, async (store) => {
-    const archives = await store.listArchives();
-    const unknown = ids.find((id) => !archives.some((each) => each.id === id));
-    if (unknown !== undefined) throw new StartError(`there is no archive "${unknown}"; weir archive list shows them`);
-    return await verifyAll(environment, store, ids.length === 0 ? archives.map(({ id }) => id) : ids);
+/** Runs on a console, which prints what its operation found. */
+async function runThere(environment: Environment, { url, ...place }: RunOptions): Promise<void> {
+  if (url !== undefined) throw new StartError('--url goes without --remote: the console has its own database');
+  await withService(environment, place, async (service) => {
+    const started = (await service.call(runArchiving)).body;
+    const { result } = await awaitOperation(service, started, { signal: interruption() });
+    // Written by the console's operation; null if it was cancelled.
+    const { archives = [] } = (result as { readonly archives?: readonly { readonly id: string; readonly rows: number }[] } | null) ?? {};
+    for (const { id, rows } of archives) console.log(`${id}: ${rows} rows, verified and dropped`);
+    if (archives.length === 0) console.log('nothing was archived');
   });
+}
+
+/** The problems of one archive; undefined if it was not read to its end. */
+type Verify = (archive: { readonly id: string }) => Promise<readonly string[] | undefined>;
+
+async function verify(environment: Environment, ids: readonly string[], place: RemoteOption): Promise<void> {
+  const bad = await (place.remote === undefined
+    ? readStore(environment, async (store) => await verifyAll(ids, await listHere(store), verifyHere(environment, store)))
+    : withService(environment, place, async (service) => {
+        const { items } = (await service.call(listArchives)).body;
+        return await verifyAll(ids, items, verifyThere(service));
+      }));
   if (bad > 0) throw new StartError(`${bad} archives are not as they were verified: restore their files from a copy`);
 }
 
-/** Resolves with the number of archives with problems. */
-async function verifyAll(environment: Environment, store: Store, ids: readonly string[]): Promise<number> {
-  const files = await archiveFilesOf({ environment, store })();
+const listHere = async (store: Store): Promise<readonly { readonly id: string; readonly rows: number }[]> =>
+  (await store.listArchives()).map(({ id, sums }) => ({ id, rows: sums.rows }));
+
+function verifyHere(environment: Environment, store: Store): Verify {
+  return async ({ id }) => {
+    const files = await archiveFilesOf({ environment, store })();
+    const archive = (await store.listArchives()).find((each) => each.id === id);
+    return archive === undefined ? undefined : await verifyArchive(files, archive, new AbortController().signal);
+  };
+}
+
+function verifyThere(service: AdminService): Verify {
+  return async ({ id }) => {
+    const started = (await service.call(verifyArchiveFile, { params: { id } })).body;
+    const { result } = await awaitOperation(service, started, { signal: interruption() });
+    // Written by the console's operation; null if it was cancelled.
+    return (result as { readonly problems: readonly string[] } | null)?.problems;
+  };
+}
+
+/** Reads the named archives, or all. Resolves with the number of those that are not as they were. */
+async function verifyAll(
+  ids: readonly string[],
+  archives: readonly { readonly id: string; readonly rows: number }[],
+  verifyOne: Verify,
+): Promise<number> {
+  const unknown = ids.find((id) => !archives.some((each) => each.id === id));
+  if (unknown !== undefined) throw new StartError(`there is no archive "${unknown}"; weir archive list shows them`);
   let bad = 0;
-  for (const archive of await store.listArchives()) {
-    if (!ids.includes(archive.id)) continue;
-    const problems = await verifyArchive(files, archive, new AbortController().signal);
+  for (const archive of archives) {
+    if (ids.length > 0 && !ids.includes(archive.id)) continue;
+    const problems = await verifyOne(archive);
+    if (problems === undefined) throw new StartError(`the archive ${archive.id} was not read to its end`);
     if (problems.length > 0) bad += 1;
-    console.log(`${archive.id}: ${problems.length === 0 ? `${archive.sums.rows} rows, intact` : problems.join(', ')}`);
+    console.log(`${archive.id}: ${problems.length === 0 ? `${archive.rows} rows, intact` : problems.join(', ')}`);
   }
-  if (ids.length === 0) console.log('there are no archives');
+  if (archives.length === 0) console.log('there are no archives');
   return bad;
 }
 

@@ -7,6 +7,7 @@ export type NewUpstream = {
   readonly apiKey: string;
 };
 
+/** The vendors of a layer. Upstreams of clouds have facts and an identity that belong into the file of a machine. */
 export const vendors = [
   { value: 'anthropic', text: 'Anthropic' },
   { value: 'openai', text: 'OpenAI' },
@@ -14,7 +15,7 @@ export const vendors = [
   { value: 'xai', text: 'xAI' },
 ] as const;
 
-/** The presets of `upstreams.<name>.preset` (src/upstreams/openai-compatible/server-presets.ts). */
+/** The presets of `upstreams.<name>.preset` (src/upstreams/openai-compatible/). */
 export const presets = [
   'vllm',
   'sglang',
@@ -34,6 +35,25 @@ export const presets = [
   'whisper-cpp',
   'speaches',
   'kokoro',
+  'moonshot',
+  'zai',
+  'zai-coding',
+  'zhipu',
+  'minimax',
+  'dashscope',
+  'tencent',
+  'snowflake',
+  'databricks',
+  'cerebras',
+  'nvidia',
+  'sambanova',
+  'huggingface',
+  'deepinfra',
+  'nebius',
+  'siliconflow',
+  'github-models',
+  'litellm',
+  'weir',
 ] as const;
 
 /** Presets of services with one address; those of programs need the address of a machine. */
@@ -48,6 +68,21 @@ const services: ReadonlySet<string> = new Set([
   'cohere',
   'jina',
   'voyage',
+  'moonshot',
+  'zai',
+  'zai-coding',
+  'zhipu',
+  'minimax',
+  'dashscope',
+  'tencent',
+  'cerebras',
+  'nvidia',
+  'sambanova',
+  'huggingface',
+  'deepinfra',
+  'nebius',
+  'siliconflow',
+  'github-models',
 ]);
 
 const isVendor = (kind: string): boolean => vendors.some(({ value }) => value === kind);

@@ -68,7 +68,7 @@ export const listArchives = operation({
   }),
 });
 
-const runArchiving = operation({
+export const runArchiving = operation({
   id: 'archives.run',
   method: 'POST',
   path: '/archives',
@@ -84,7 +84,7 @@ const runArchiving = operation({
   },
 });
 
-const verifyArchiveFile = operation({
+export const verifyArchiveFile = operation({
   id: 'archives.verify',
   method: 'POST',
   path: '/archives/{id}/verify',
