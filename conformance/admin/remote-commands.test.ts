@@ -29,6 +29,7 @@ const config = `
 console: { readContent: true }
 callbacks: { privateAddresses: true }
 content: { ceiling: masked }
+books: { retention: { months: 13 } }
 alerts: { channels: { nobody: { type: teams, url: 'http://127.0.0.1:1/', privateAddresses: true } } }
 `;
 
@@ -185,6 +186,14 @@ describe('commands on another machine', () => {
     assert.equal(JSON.parse(lines.at(-1) ?? '').sequence, lines.length);
     assert.match(await reads('audit verify'), /rows, unbroken; head/);
     assert.match((await both('audit list --limit 0', 1)).stderr, /--limit must be/);
+  });
+
+  test('old calls are archived, and archives are read again', async () => {
+    assert.equal((await change('archive run')).stdout, 'nothing was archived\n');
+    assert.equal((await both('archive verify')).stdout, 'there are no archives\n');
+    assert.match((await both('archive verify calls-2020-01', 1)).stderr, /there is no archive "calls-2020-01"/);
+    assert.match((await change('archive run --url -', 1)).stderr, /--url goes without --remote/);
+    assert.equal(await reads('archive list --json'), '[]\n');
   });
 
   test('a call has the same receipt', async () => {
