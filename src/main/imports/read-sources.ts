@@ -63,13 +63,31 @@ function plan(read: (plans: Plans) => Pick<ImportPlan['config'], 'timeouts'>): I
   };
 }
 
+/** Values for variables in members that take no other text than of their own form. */
+const standIns: Readonly<Record<string, string>> = {
+  baseUrl: 'https://example.invalid',
+  apiVersion: 'preview',
+  roleArn: 'arn:aws:iam::000000000000:role/example',
+};
+
+/** What variables could be so that the configuration is checked without them, by the member that refers to each. */
+function standInsOf(value: unknown, member: string, found: Map<string, string>): Map<string, string> {
+  if (typeof value === 'string') {
+    const standIn = standIns[member];
+    for (const [, name = ''] of value.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)) if (standIn !== undefined) found.set(name, standIn);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) standInsOf(inner, name, found);
+  }
+  return found;
+}
+
 /** Whether Weir accepts the configuration, and the variables that it refers to. @throws ImportError if it does not */
 function checkConfig(config: ImportPlan['config']): readonly string[] {
   const variables = new Set<string>();
+  const known = standInsOf(config, '', new Map());
   const variable = (name: string): string => {
     variables.add(name);
-    // An address must look like one, and everything else may be any text.
-    return `https://${name.toLowerCase().replaceAll('_', '-')}.invalid`;
+    return known.get(name) ?? 'example-of-a-value';
   };
   try {
     readConfig({ text: writeConfig(config), file: 'weir.yaml', variable });

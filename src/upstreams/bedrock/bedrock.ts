@@ -9,6 +9,7 @@ import { dialectsOf, locate } from './choose-path.ts';
 import { readRefusal, refusesCredential } from './read-refusal.ts';
 import { reframe } from './read-frames.ts';
 import { shapeMessages } from './shape-messages.ts';
+import { readModelName } from './model-names.ts';
 import { traitsOfBedrock } from './model-traits.ts';
 
 /** The address of an account's region. Source: "Amazon Bedrock endpoints" of the AWS general reference. */
@@ -66,6 +67,7 @@ export const bedrock: UpstreamVendor = {
   traitsOf: traitsOfBedrock,
   proofsBelongTo: 'vendor',
   makers: ['anthropic', 'openai'],
+  modelBehind: (model) => readModelName(model).ownName ?? model,
   probePath: '/openai/v1/models',
   keysUrl: 'https://console.aws.amazon.com/bedrock/home#/api-keys',
 };

@@ -49,15 +49,15 @@ export type ModelParts = { readonly provider: string; readonly service: string |
 export function splitModel(written: string, named: string | undefined): ModelParts {
   const slash = written.indexOf('/');
   const prefix = slash < 0 ? '' : written.slice(0, slash);
-  const isProvider = Object.hasOwn(providers, prefix) || unsupported.has(prefix);
+  const isProvider = Object.hasOwn(providers, prefix) || others.has(prefix);
   const provider = named ?? (isProvider ? prefix : families.find(([pattern]) => pattern.test(written))?.[1]);
   if (provider === undefined) return { provider: prefix === '' ? written : prefix, service: undefined, model: written };
   const model = prefix === provider ? written.slice(slash + 1) : written;
   return { provider, service: Object.hasOwn(providers, provider) ? providers[provider] : undefined, model };
 }
 
-/** Providers that LiteLLM has and Weir does not: a prefix that is one of them is not part of a model's name. */
-const unsupported: ReadonlySet<string> = new Set([
+/** Clouds, and providers that LiteLLM has and Weir does not: such a prefix is not part of a model's name. */
+const others: ReadonlySet<string> = new Set([
   'azure',
   'azure_ai',
   'azure_text',

@@ -84,7 +84,7 @@ model_list:
 test('what Weir does not have is named with a reason', () => {
   const { totalMs, notes } = read(`
 model_list:
-  - { model_name: cloud, litellm_params: { model: azure/gpt-5, api_base: "https://x.openai.azure.com" } }
+  - { model_name: cloud, litellm_params: { model: sagemaker/gpt-5, api_base: "https://x.example" } }
   - { model_name: ok, litellm_params: { model: openai/gpt-5, api_key: k, rpm: 60, drop_params: true } }
   - { model_name: nameless }
 router_settings: { routing_strategy: least-busy, redis_host: cache }
@@ -95,7 +95,7 @@ guardrails: []
   assert.equal(totalMs, 600_000);
   const text = notes.join('\n');
   for (const expected of [
-    /model_list\[0\] cloud: Weir has no upstream of the kind azure/,
+    /model_list\[0\] cloud: Weir has no upstream of the kind sagemaker/,
     /model_list\[1\] ok: litellm_params drop_params/,
     /ok: rpm or tpm of a deployment/,
     /model_list\[2\]: it has no model_name or no litellm_params/,
@@ -105,6 +105,51 @@ guardrails: []
   ])
     assert.match(text, expected);
   assert.doesNotMatch(text, /sk-1234/, 'no value of a setting is repeated');
+});
+
+test('deployments of clouds keep their names, their credentials and the model behind them', () => {
+  const { upstreams, models, notes } = read(`
+model_list:
+  - model_name: chat
+    litellm_params: { model: azure/chat-prod, api_base: os.environ/AZ_BASE, api_key: os.environ/AZ_KEY, api_version: 2025-04-01-preview }
+    model_info: { base_model: azure/gpt-4.1 }
+  - model_name: chat
+    litellm_params: { model: azure/chat-eu, api_base: "https://eu.openai.azure.com", tenant_id: t, client_id: c, client_secret: os.environ/AZ_SECRET }
+  - { model_name: opus, litellm_params: { model: azure_ai/claude-opus-4-5, api_base: "https://r.services.ai.azure.com/anthropic", api_key: k } }
+  - { model_name: phi, litellm_params: { model: azure_ai/phi-4, api_base: "https://r.services.ai.azure.com/models", api_key: k } }
+  - { model_name: sonnet, litellm_params: { model: bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0, aws_region_name: eu-central-1 } }
+  - { model_name: sonnet, litellm_params: { model: bedrock/us-east-1/anthropic.claude-sonnet-4-5-20250929-v1:0, aws_role_name: "arn:aws:iam::1:role/w" } }
+  - { model_name: nova, litellm_params: { model: bedrock/converse/us.amazon.nova-pro-v1:0, aws_region_name: us-east-1 } }
+  - { model_name: flash, litellm_params: { model: vertex_ai/gemini-2.5-flash, vertex_project: acme, vertex_location: europe-west4, vertex_credentials: /run/key.json } }
+`);
+  const { vendor: _vendor, ...first } = upstreams?.['azure'] ?? {};
+  assert.deepEqual(first, { baseUrl: '${AZ_BASE}', apiVersion: '2025-04-01-preview', apiKey: '${AZ_KEY}' });
+  assert.deepEqual(upstreams?.['azure-2']?.credential, {
+    kind: 'azure',
+    from: 'client-secret',
+    tenantId: 't',
+    clientId: 'c',
+    clientSecret: '${AZ_SECRET}',
+  });
+  assert.deepEqual(models?.['chat']?.targets[0], { upstream: 'azure', model: 'chat-prod', is: 'gpt-4.1', priority: 1 });
+  assert.equal(upstreams?.['azure-ai']?.vendor, 'foundry');
+  assert.equal(models?.['opus']?.targets[0]?.is, 'claude-opus-4-5');
+  assert.deepEqual(upstreams?.['bedrock'], { vendor: 'bedrock', region: 'eu-central-1' });
+  assert.deepEqual(upstreams?.['bedrock-2'], {
+    vendor: 'bedrock',
+    region: 'us-east-1',
+    credential: { kind: 'aws', roleArn: 'arn:aws:iam::1:role/w' },
+  });
+  assert.equal(models?.['sonnet']?.targets[1]?.model, 'anthropic.claude-sonnet-4-5-20250929-v1:0');
+  assert.deepEqual(upstreams?.['vertex-ai'], {
+    vendor: 'vertex',
+    project: 'acme',
+    location: 'europe-west4',
+    credential: { kind: 'google', file: '/run/key.json' },
+  });
+  assert.deepEqual(Object.keys(models ?? {}).toSorted(), ['chat', 'flash', 'opus', 'sonnet']);
+  assert.match(notes.join('\n'), /phi: of azure_ai, only Claude/);
+  assert.match(notes.join('\n'), /nova: of AWS Bedrock, Weir serves the models of Anthropic and OpenAI/);
 });
 
 test('another file is refused', () => {

@@ -7,6 +7,7 @@ import { ImportError, type PlannedModel, type PlannedUpstream } from '../import-
 import type { ConfigPlan } from '../plan-config.ts';
 import { type Fields, fieldsOf, limitOf, listOf, numberOf, requireFields, textOf, textsOf } from '../read-fields.ts';
 import { planService } from '../services.ts';
+import { type CloudDeployment, isCloud, paramsOfCloud, planCloud } from './plan-cloud.ts';
 import { splitModel } from './providers.ts';
 import { readFallbacks } from './read-fallbacks.ts';
 
@@ -81,25 +82,36 @@ function readDeployment(deployment: Fields, at: string, credentials: ReadonlyMap
     plan.leftOut(what, 'a name with * before its end; Weir takes * at the end only');
     return;
   }
-  const { provider, service, model } = splitModel(written, textOf(params['custom_llm_provider']));
-  const upstream = service === undefined ? `Weir has no upstream of the kind ${provider}` : planUpstream(service, params);
-  if (typeof upstream === 'string') {
-    plan.leftOut(what, upstream);
+  const { provider, service, model: asked } = splitModel(written, textOf(params['custom_llm_provider']));
+  const info = fieldsOf(deployment['model_info']);
+  const planned = isCloud(provider)
+    ? planCloud(provider, asked, { params, info, refer })
+    : planDeployment(provider, service, asked, params);
+  if (typeof planned === 'string') {
+    plan.leftOut(what, planned);
     return;
   }
+  const { upstream, model, is } = planned;
   const order = limitOf(params['order'], 1000);
   const weight = limitOf(params['weight'], 1000);
   plan.addTarget(name, {
     upstream: plan.addUpstream(provider, upstream),
     ...(model !== '*' && model !== name && { model: model.replace(/\*$/, '') }),
+    ...(is !== undefined && { is }),
     priority: order ?? 1,
     ...(weight !== undefined && { weight }),
     ...readTimeouts(params),
   });
   if (model.endsWith('*') && model !== '*') plan.changed(what, `${written} sends the part of the name for *; check the target`);
-  readModelInfo(name, params, fieldsOf(deployment['model_info']), plan);
-  const unread = Object.keys(params).filter((member) => !knownParams.has(member));
+  readModelInfo(name, params, info, plan);
+  const ofCloud = paramsOfCloud(provider);
+  const unread = Object.keys(params).filter((member) => !knownParams.has(member) && !ofCloud.includes(member));
   if (unread.length > 0) plan.leftOut(what, `litellm_params ${unread.join(', ')}`);
+}
+
+function planDeployment(provider: string, service: string | undefined, model: string, params: Fields): CloudDeployment | string {
+  const upstream = service === undefined ? `Weir has no upstream of the kind ${provider}` : planUpstream(service, params);
+  return typeof upstream === 'string' ? upstream : { upstream, model };
 }
 
 function planUpstream(service: string, params: Fields): PlannedUpstream | string {
