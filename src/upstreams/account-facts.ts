@@ -40,3 +40,6 @@ export function factsOf(settings: AccountFacts): AccountFacts {
   );
   return Object.fromEntries(entries);
 }
+
+/** Whether Azure's older interface is used, whose version is a date. Otherwise it is OpenAI's own, under `v1`. */
+export const isDated = ({ apiVersion }: AccountFacts): boolean => apiVersion !== undefined && /^\d{4}-/.test(apiVersion);

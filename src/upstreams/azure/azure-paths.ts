@@ -1,9 +1,6 @@
-import type { AccountFacts } from '../account-facts.ts';
+import { type AccountFacts, isDated } from '../account-facts.ts';
 import { locateOpenaiInterface } from '../openai-interfaces.ts';
 import type { UpstreamRoute } from '../upstream-route.ts';
-
-/** Whether the older interface is used, whose version is a date. Otherwise it is OpenAI's own, under `v1`. */
-export const isDated = ({ apiVersion }: AccountFacts): boolean => apiVersion !== undefined && /^\d{4}-/.test(apiVersion);
 
 /**
  * The path of the base address. Operators write the endpoint as the portal shows it, or with the path that an SDK

@@ -1,10 +1,10 @@
+import { adviseAboutAzure } from '../advise-about-azure.ts';
 import { openaiAudio } from '../audio-service.ts';
 import { authorizeWithBearer } from '../authorize-with-bearer.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiImagesOf } from '../image-interfaces.ts';
 import { openaiRequestHeaders } from '../openai-interfaces.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
-import { adviseAboutAzure } from './advise-about-azure.ts';
 import { basePathAtAzure, locateAtAzure, placeAtAzure } from './azure-paths.ts';
 import { traitsOfDeployment } from './traits-of-deployment.ts';
 

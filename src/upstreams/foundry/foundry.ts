@@ -1,6 +1,6 @@
-import { anthropic } from '../anthropic/anthropic.ts';
+import { adviseAboutAzure } from '../advise-about-azure.ts';
+import { anthropicInterface } from '../anthropic-interface.ts';
 import { authorizeWithBearer } from '../authorize-with-bearer.ts';
-import { adviseAboutAzure } from '../azure/advise-about-azure.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
 
 /**
@@ -9,6 +9,7 @@ import type { UpstreamVendor } from '../upstream-vendor.ts';
  * platform.claude.com, "Claude in Microsoft Foundry".
  */
 export const foundry: UpstreamVendor = {
+  ...anthropicInterface,
   id: 'foundry',
   title: 'Claude in Microsoft Foundry',
   addressOf: ({ resource }) => (resource === undefined ? undefined : `https://${resource}.services.ai.azure.com`),
@@ -17,22 +18,12 @@ export const foundry: UpstreamVendor = {
   basePathOf: (pathname) => `${pathname.replace(/\/+$/, '').replace(/\/anthropic(?:\/v1)?$/, '')}/anthropic`,
   credentialKinds: ['azure'],
   keyVariables: [],
-  dialects: anthropic.dialects,
-  optionalDialects: [],
   offers: [],
-  locate: anthropic.locate,
-  services: {},
   authorize: authorizeWithBearer,
-  credentialHeaders: anthropic.credentialHeaders,
   adviseOperator: adviseAboutAzure,
-  requestHeaders: anthropic.requestHeaders,
-  headerAliases: { ...anthropic.headerAliases },
-  requiredHeaders: { ...anthropic.requiredHeaders },
-  replyHeaders: [...anthropic.replyHeaders, 'apim-request-id', 'x-ms-region'],
-  traitsOf: anthropic.traitsOf,
-  // Nobody has recorded that the signatures of one resource are valid at another vendor.
+  replyHeaders: [...anthropicInterface.replyHeaders, 'apim-request-id', 'x-ms-region'],
+  // Nobody has recorded that the signatures of a resource are valid at another vendor.
   proofsBelongTo: 'vendor',
   makers: ['anthropic'],
-  probePath: '/v1/models',
   keysUrl: 'https://ai.azure.com',
 };

@@ -1,6 +1,5 @@
-import type { AccountFacts } from '../account-facts.ts';
-import type { OperatorRefusal } from '../upstream-vendor.ts';
-import { isDated } from './azure-paths.ts';
+import { type AccountFacts, isDated } from './account-facts.ts';
+import type { OperatorRefusal } from './upstream-vendor.ts';
 
 /** What to do about the refusals that operators of Azure meet. Undefined for all others. */
 export function adviseAboutAzure({ status, code = '', message, model, hasKey }: OperatorRefusal, facts: AccountFacts): string | undefined {
