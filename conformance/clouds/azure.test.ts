@@ -254,7 +254,7 @@ describe('Azure OpenAI', () => {
     assert.equal(lastRequest().url, '/anthropic/v1/messages/count_tokens');
   });
 
-  test("a key that Foundry refuses is the operator's problem, which the client is not told", async () => {
+  test("a key that Foundry refuses is the operator's problem, and the client receives no part of it", async () => {
     const answer = await ask('anthropic-messages', 'claude-stranger', 'Hello');
     assert.equal(answer.status, 503, answer.text);
     assert.equal(answer.json.type, 'error');
