@@ -135,7 +135,7 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
     for (const [layer, pointer, words] of [
       [{ timeZone: 'UTC' }, '/layer/timeZone', /not a known field/],
       [{ models: { x: { targets: [{ upstream: 'nobody' }] } } }, '/layer/models/x/targets/0/upstream', /there is no upstream "nobody"/],
-      [{ upstreams: { a: { ...upstream, apiKey: '${HOME}' } } }, '/layer/upstreams/a/apiKey', /environment/],
+      [{ upstreams: { a: { ...upstream, apiKey: '${HOME}' } } }, '/layer/upstreams/a/apiKey', /must not refer to what a machine has/],
       [{ upstreams: { a: { ...upstream, baseUrl: 'http://u:p@x.example' } } }, '/layer/upstreams/a/baseUrl', /no user, password/],
       [{ upstreams: { a: { ...upstream, proxy: 'http://u:p@x.example:1' } } }, '/layer/upstreams/a/proxy', /no user and password/],
       [{ upstreams: { a: { ...upstream, apiKey: { layer: 1 } } } }, '/layer/upstreams/a/apiKey', /layer 1 has no credential/],

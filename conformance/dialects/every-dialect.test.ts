@@ -38,7 +38,9 @@ describe('a dialect of the registry is in every list', () => {
     test(`${id}: an upstream that generates calls speaks it`, () => {
       const speaking = Object.values(upstreamVendors).filter(({ dialects }) => dialects.includes(id));
       assert.ok(speaking.length > 0);
-      for (const vendor of speaking) assert.ok(vendor.locate({ dialect: id, operation: 'generate', upstreamModel: 'm' }, {}) !== undefined);
+      const facts = { project: 'p' };
+      for (const vendor of speaking)
+        assert.ok(vendor.locate({ dialect: id, operation: 'generate', upstreamModel: 'm' }, facts) !== undefined, vendor.id);
     });
 
     test(`${id}: telemetry and the description of the interface know it`, () => {

@@ -11,13 +11,12 @@ import { post } from '../support/http.ts';
 import { runWeir } from '../programs/run-weir.ts';
 import { readLoop, watchedNodeArguments } from '../support/loop-watch.ts';
 import { measureBest } from '../support/measure-best.ts';
-import { usualOrLong } from '../support/scale.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import type { HealthReport } from './watch-health.ts';
 
 const healthMsMax = 50;
-const callsAtOnce = usualOrLong(8, 20);
+const callsAtOnce = 20;
 
 const almost = `${'a'.repeat(60)}!`;
 

@@ -1,4 +1,5 @@
 import type { ErrorInReply } from './chat-dialect.ts';
+import { readFilterRefusal } from './content-filter.ts';
 import { isOutOfCredit, statusOfError, wordsOfError } from './error-status.ts';
 
 /**
@@ -9,5 +10,11 @@ import { isOutOfCredit, statusOfError, wordsOfError } from './error-status.ts';
 export function describeErrorInReply(message: string, ...errors: readonly Readonly<Record<string, unknown>>[]): ErrorInReply {
   const status = statusOfError(...errors);
   const hasNoCredit = isOutOfCredit(status, wordsOfError(...errors));
-  return { message, ...(status !== undefined && { status }), ...(hasNoCredit && { isOutOfCredit: true }) };
+  const filtered = errors.map((error) => readFilterRefusal({ error })).find((found) => found !== undefined);
+  return {
+    message,
+    ...(status !== undefined && { status }),
+    ...(hasNoCredit && { isOutOfCredit: true }),
+    ...(filtered !== undefined && { filtered }),
+  };
 }

@@ -5,6 +5,7 @@ import type { UpstreamErrorReply } from '../../chat-codec.ts';
 import { isOutOfCredit } from '../../error-status.ts';
 import {
   classifyStatus,
+  createFilterError,
   createOverflowError,
   createUpstreamError,
   isKeyRefusal,
@@ -40,5 +41,9 @@ export function decodeError({ status, body, retryAfterSeconds }: UpstreamErrorRe
     words: [type, code].flatMap((word) => filledText(word) ?? []),
     retryAfterSeconds,
   };
-  return createOverflowError(upstreamError) ?? createUpstreamError(classify(upstreamError), upstreamError);
+  return (
+    createOverflowError(upstreamError) ??
+    createFilterError(body, upstreamError) ??
+    createUpstreamError(classify(upstreamError), upstreamError)
+  );
 }

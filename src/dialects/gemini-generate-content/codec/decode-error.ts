@@ -5,6 +5,7 @@ import type { UpstreamErrorReply } from '../../chat-codec.ts';
 import { errorStatusOf, isOutOfCredit, wordsOfError } from '../../error-status.ts';
 import {
   classifyStatus,
+  createFilterError,
   createOverflowError,
   createUpstreamError,
   isKeyRefusal,
@@ -61,6 +62,7 @@ export function decodeError({ status, body, retryAfterSeconds }: UpstreamErrorRe
   const kind = classify(upstreamError, error);
   return (
     createOverflowError(upstreamError) ??
+    createFilterError({ error }, upstreamError) ??
     createUpstreamError(kind, aboutRequest.has(kind) ? upstreamError : { ...upstreamError, message: '' })
   );
 }

@@ -102,8 +102,9 @@ const telling: ReadonlySet<ErrorCode> = new Set(['upstream_credentials_rejected'
 /** Statuses below 500 that describe the upstream and not the request. */
 const notOfRequest: ReadonlySet<number> = new Set([402, 403, 407, 408]);
 
-function codeOfErrorInReply({ status = 500, isOutOfCredit }: ErrorInReply): ErrorCode {
+function codeOfErrorInReply({ status = 500, isOutOfCredit, filtered }: ErrorInReply): ErrorCode {
   if (isOutOfCredit === true) return 'upstream_quota_exhausted';
+  if (filtered !== undefined) return 'upstream_content_filtered';
   const code = classifyStatus(status);
   if (telling.has(code)) return code;
   return status >= 500 || notOfRequest.has(status) ? 'upstream_error' : 'upstream_refused_request';
@@ -124,8 +125,10 @@ export function describeErrorInReply(error: ErrorInReply | undefined, target: Ta
     const message = "the gateway's account at the model service has no credit left";
     return new GatewayError(code, message, { internal: `${upstream.id}: ${internal}` });
   }
+  const found = error?.filtered ?? '';
+  const details = found === '' ? {} : { internal: `${upstream.id}: its content filter refused the request (${found})` };
   const withStatus = status === undefined || telling.has(code) ? {} : { status };
-  return new GatewayError(code, `the model service answered with an error: ${reason}`, withStatus);
+  return new GatewayError(code, `the model service answered with an error: ${reason}`, { ...withStatus, ...details });
 }
 
 /** The error of an expired time limit. */
