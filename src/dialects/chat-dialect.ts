@@ -58,7 +58,7 @@ export type ErrorInReply = {
   readonly status?: number;
   /** Whether the operator's account at the upstream has no credit left. */
   readonly isOutOfCredit?: true;
-  /** Set if a content filter refused the request: what it found, or an empty text if the service does not say. */
+  /** Set if a content filter refused the request: its findings, or an empty text if the service names none. */
   readonly filtered?: string;
 };
 
