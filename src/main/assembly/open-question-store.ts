@@ -14,7 +14,7 @@ export type QuestionStore = UsageStore & StatisticsStore & Pick<CallFactsStore, 
  * for it. Closed by `opened`.
  */
 export function openQuestionStore(environment: Environment, opened: AsyncDisposableStack): QuestionStore {
-  const own = createStoreOnDemand(() => openDatabase(environment, { readOnly: true }));
+  const own = createStoreOnDemand(() => openDatabase(environment, { readOnly: true, mayBeAway: true }));
   opened.defer(async () => {
     await own.close();
   });
