@@ -14,7 +14,8 @@ export type SourceFile = {
 
 const importPattern = /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s+'([^']+)'|(?:^|\n)\s*import\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/g;
 
-function readImports(path: string, text: string): readonly string[] {
+/** Relative imports of a file as paths from the root, and package imports as they stand. */
+export function readImports(path: string, text: string): readonly string[] {
   return [...text.matchAll(importPattern)].map((match) => {
     const specifier = match[1] ?? match[2] ?? match[3] ?? '';
     return specifier.startsWith('.') ? relative(root, resolve(root, dirname(path), specifier)) : specifier;

@@ -61,7 +61,16 @@ export function writeCard(rows: readonly RowResult[], origin: CardOrigin): strin
 function listFigures(rows: readonly RowResult[]): readonly string[] {
   const owners = new Map<string, Set<string>>();
   for (const { id, figures } of rows) for (const figure of figures) owners.set(figure, (owners.get(figure) ?? new Set()).add(id));
-  return ['```text', ...[...owners].map(([figure, ids]) => `${[...ids].join(', ')}: ${figure}`), '```'];
+  return ['```text', ...[...owners].flatMap(([figure, ids]) => wrap(`${[...ids].join(', ')}: ${figure}`)), '```'];
+}
+
+const columnsMax = 120;
+
+/** A line cut at spaces; the lines that follow are indented. */
+function wrap(line: string): readonly string[] {
+  const cut = line.lastIndexOf(' ', columnsMax);
+  if (line.length <= columnsMax || cut <= 2) return [line];
+  return [line.slice(0, cut), ...wrap(`  ${line.slice(cut + 1)}`)];
 }
 
 export const keepCard = (rows: readonly RowResult[], origin: CardOrigin): KeptCard => ({

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { applyQuirks } from './apply-quirks.ts';
 import { createModelTable } from './model-table.ts';
-import { usualServerTraits } from './openai-compatible/server-traits.ts';
+import { usualServerTraits } from './usual-server-traits.ts';
 import { serverPresets } from './openai-compatible/server-presets.ts';
 
 describe('quirks', () => {

@@ -1,8 +1,6 @@
 import type { TranslationNote } from '../inference/translation-notes.ts';
-import { locateIn } from '../platform/json/indexed-object.ts';
 import type { JsonEdit } from '../platform/json/json-edits.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
-import { listMembers, locateJson } from '../platform/json/locate-json.ts';
 import type { AccountFacts } from './account-facts.ts';
 import type { UpstreamRoute } from './upstream-route.ts';
 
@@ -46,43 +44,4 @@ export function changeHeaders(
     else changed[name] = value;
   }
   return changed;
-}
-
-/** Edits of the members of an object within a body: those that go, and those that are put in front. */
-export type MemberChanges = {
-  /** The object. Empty: the whole body. */
-  readonly path?: readonly (string | number)[];
-  readonly remove?: readonly string[];
-  readonly set?: Readonly<Record<string, string>>;
-};
-
-/**
- * Writes edits that remove members of an object, with the comma that each takes along, and set others, whose values are
- * JSON texts. The bytes of all other members stay.
- */
-export function editMembers({ body, bytes }: Pick<ShapedRequest, 'body' | 'bytes'>, changes: MemberChanges): readonly JsonEdit[] {
-  const { path = [], remove = [], set = {} } = changes;
-  const span = path.length === 0 ? locateIn(body, bytes, []) : locateJson(bytes, path);
-  if (span === undefined) return [];
-  const members = listMembers(bytes, span);
-  const goes = (key: string): boolean => remove.includes(key) || Object.hasOwn(set, key);
-  const kept = members.filter(({ key }) => !goes(key));
-  const added = Object.entries(set).map(([name, value]) => `${JSON.stringify(name)}:${value}`);
-  const front = `${added.join(',')}${added.length > 0 && kept.length > 0 ? ',' : ''}`;
-  const first = members[0];
-  if (first === undefined) return front === '' ? [] : [{ start: span.start + 1, end: span.start + 1, replacement: front }];
-  const edits: JsonEdit[] = front === '' ? [] : [{ start: first.keySpan.start, end: first.keySpan.start, replacement: front }];
-  const lastKept = members.findLastIndex(({ key }) => !goes(key));
-  for (const [index, { key, keySpan, valueSpan }] of members.entries()) {
-    if (!goes(key)) continue;
-    const before = members[index - 1];
-    const next = members[index + 1];
-    // Behind the last member that stays, the comma before goes along; elsewhere the one behind.
-    const isBehind = index > lastKept && lastKept >= 0 && before !== undefined;
-    const removed = isBehind
-      ? { start: before.valueSpan.end, end: valueSpan.end }
-      : { start: keySpan.start, end: next?.keySpan.start ?? valueSpan.end };
-    edits.push({ ...removed, replacement: '' });
-  }
-  return edits;
 }

@@ -6,7 +6,7 @@ import { freeTogether } from '../../platform/http/body-memory.ts';
 import { BodyError, contentCodings, decodeBody, readBody } from '../../platform/http/read-body.ts';
 import { indexJson, indexJsonInSlices } from '../../platform/json/index-json.ts';
 import { applyJsonEdits } from '../../platform/json/json-edits.ts';
-import { rewriteMembers } from '../../platform/json/rewrite-members.ts';
+import { editMembers } from '../../platform/json/edit-members.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import { lazyObject, lazyObjectInSlices } from '../../platform/json/lazy-object.ts';
 import { JsonProblemError } from '../../platform/json/json-problem-error.ts';
@@ -174,7 +174,7 @@ export async function readRequest(
 
 /** The same request for another model. All other bytes stay. */
 export async function nameModel({ bytes, body }: ReadRequest, model: string, limits: GatewayLimits): Promise<ReadRequest> {
-  const named = applyJsonEdits(bytes, rewriteMembers(bytes, body, { removed: new Set(), added: { model } }));
+  const named = applyJsonEdits(bytes, editMembers({ body, bytes }, { set: { model: JSON.stringify(model) } }));
   return { bytes: named, body: await readJsonObject(named, limits) };
 }
 

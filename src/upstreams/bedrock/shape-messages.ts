@@ -3,7 +3,8 @@ import { applyJsonEdits } from '../../platform/json/json-edits.ts';
 import type { JsonEdit } from '../../platform/json/json-edits.ts';
 import { objectsOf } from '../../platform/json/json-readers.ts';
 import type { AccountFacts } from '../account-facts.ts';
-import { editMembers, type RequestChanges, type ShapedRequest } from '../reshape.ts';
+import type { RequestChanges, ShapedRequest } from '../reshape.ts';
+import { editMembers } from '../../platform/json/edit-members.ts';
 import betaFlags from './beta-flags.json' with { type: 'json' };
 import { isInvoked } from './choose-path.ts';
 

@@ -5,7 +5,7 @@ import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interface
 import type { UpstreamRoute } from '../upstream-route.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { serverPresets } from './server-presets.ts';
-import { usualServerTraits } from './server-traits.ts';
+import { usualServerTraits } from '../usual-server-traits.ts';
 
 /** Returns the paths of the additional interfaces that some servers have, below a base address that ends in `/v1`. */
 function locate(route: UpstreamRoute): string | undefined {

@@ -1,5 +1,6 @@
 import type { TranslationNote } from '../../inference/translation-notes.ts';
-import { editMembers, type Reshape } from '../reshape.ts';
+import { editMembers } from '../../platform/json/edit-members.ts';
+import type { Reshape } from '../reshape.ts';
 import { acceptedBetas, renamedBetas } from './vertex-betas.ts';
 
 /** The version of the interface, which is in the body. Source: Anthropic's documentation of Claude on Vertex AI. */

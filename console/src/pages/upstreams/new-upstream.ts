@@ -15,80 +15,58 @@ export const vendors = [
   { value: 'xai', text: 'xAI' },
 ] as const;
 
-/** The presets of `upstreams.<name>.preset` (src/upstreams/openai-compatible/). */
-export const presets = [
+/** Presets of services that have one address (src/upstreams/openai-compatible/). */
+const services = [
+  'openrouter',
+  'deepseek',
+  'groq',
+  'mistral',
+  'perplexity',
+  'together',
+  'fireworks',
+  'cohere',
+  'jina',
+  'voyage',
+  'moonshot',
+  'zai',
+  'zai-coding',
+  'zhipu',
+  'minimax',
+  'dashscope',
+  'tencent',
+  'cerebras',
+  'nvidia',
+  'sambanova',
+  'huggingface',
+  'deepinfra',
+  'nebius',
+  'siliconflow',
+  'github-models',
+] as const;
+
+/** Presets of programs, and of services with an address for each account: they need an address. */
+const servers = [
   'vllm',
   'sglang',
   'ollama',
   'llama-cpp',
   'lm-studio',
-  'openrouter',
-  'deepseek',
-  'groq',
-  'mistral',
-  'perplexity',
-  'together',
-  'fireworks',
-  'cohere',
-  'jina',
-  'voyage',
   'whisper-cpp',
   'speaches',
   'kokoro',
-  'moonshot',
-  'zai',
-  'zai-coding',
-  'zhipu',
-  'minimax',
-  'dashscope',
-  'tencent',
   'snowflake',
   'databricks',
-  'cerebras',
-  'nvidia',
-  'sambanova',
-  'huggingface',
-  'deepinfra',
-  'nebius',
-  'siliconflow',
-  'github-models',
   'litellm',
   'weir',
 ] as const;
 
-/** Presets of services with one address; those of programs need the address of a machine. */
-const services: ReadonlySet<string> = new Set([
-  'openrouter',
-  'deepseek',
-  'groq',
-  'mistral',
-  'perplexity',
-  'together',
-  'fireworks',
-  'cohere',
-  'jina',
-  'voyage',
-  'moonshot',
-  'zai',
-  'zai-coding',
-  'zhipu',
-  'minimax',
-  'dashscope',
-  'tencent',
-  'cerebras',
-  'nvidia',
-  'sambanova',
-  'huggingface',
-  'deepinfra',
-  'nebius',
-  'siliconflow',
-  'github-models',
-]);
+/** The presets of `upstreams.<name>.preset`. */
+export const presets = [...servers, ...services] as const;
 
 const isVendor = (kind: string): boolean => vendors.some(({ value }) => value === kind);
 
 /** Whether the kind has no address of its own. */
-export const needsAddress = (kind: string): boolean => !isVendor(kind) && !services.has(kind);
+export const needsAddress = (kind: string): boolean => !isVendor(kind) && !services.some((name) => name === kind);
 
 /** The settings of an upstream as `weir.yaml` and a layer have them. */
 export function settingsOf({ kind, baseUrl, apiKey }: NewUpstream): Readonly<Record<string, unknown>> {

@@ -7,7 +7,7 @@ import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { type ReadRequest, nameModel, readJsonObject } from '../../../admission/read-request.ts';
 import type { RoutingTable } from '../../../attempts/routing/routing-table.ts';
 import type { GatewayLimits } from '../../../settings/limits.ts';
-import { rewriteMembers } from '../../../../platform/json/rewrite-members.ts';
+import { editMembers } from '../../../../platform/json/edit-members.ts';
 import { servedName } from './served-name.ts';
 
 /** The form in which a cloud's clients send a chat. The path has what the dialect has in its body. */
@@ -45,8 +45,9 @@ async function openMessages(received: ReadRequest, form: CloudForm, { limits, ta
   const { bytes, body } = form.isWrappedCount === true ? await unwrapCount(received, limits) : received;
   const named = form.model ?? textOf(body['model']);
   const added = { ...(named === undefined ? {} : { model: servedName(named, table) }), ...form.members };
-  const removed = new Set<string>([...headerMembers, ...(form.isWrappedCount === true ? generateMembers : [])]);
-  const opened = applyJsonEdits(bytes, rewriteMembers(bytes, body, { removed, added }));
+  const remove = [...headerMembers, ...(form.isWrappedCount === true ? generateMembers : [])];
+  const set = Object.fromEntries(Object.entries(added).map(([name, value]) => [name, JSON.stringify(value)]));
+  const opened = applyJsonEdits(bytes, editMembers({ body, bytes }, { remove, set }));
   return { bytes: opened, body: await readJsonObject(opened, limits), headers: openHeaders(body, headers) };
 }
 

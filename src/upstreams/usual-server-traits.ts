@@ -1,5 +1,5 @@
-import type { ModelTraits } from '../../inference/model-traits.ts';
-import { usualChatTraits } from '../usual-chat-traits.ts';
+import type { ModelTraits } from '../inference/model-traits.ts';
+import { usualChatTraits } from './usual-chat-traits.ts';
 
 /**
  * The traits of a server about which nothing is known: the common features of the servers in
