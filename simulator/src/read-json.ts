@@ -5,6 +5,16 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The object in a body; undefined if it is anything else. */
+export function parseRecord(body: Buffer | undefined): JsonRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(body?.toString() ?? '');
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The value if it is a string, otherwise the empty string. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';

@@ -1,4 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+import { createWholeServer } from '../whole-request.ts';
 import type { JsonRecord } from '../../simulated-vendor.ts';
 import type { AwsState } from './aws-state.ts';
 import { askMaker } from './ask-maker.ts';
@@ -20,14 +22,7 @@ const makers: readonly { readonly prefix: string; readonly vendor: 'openai' | 'a
  * lets the simulated makers answer.
  */
 export function createBedrockServer(state: AwsState, service: 'bedrock' | 'bedrock-mantle'): Server {
-  return createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    request.on('end', () => {
-      answer(state, service, request, response, Buffer.concat(chunks)).catch(() => response.destroy());
-    });
-    request.on('error', () => response.destroy());
-  });
+  return createWholeServer((request, response, body) => answer(state, service, request, response, body));
 }
 
 async function answer(state: AwsState, service: string, request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asText, isRecord, recordsOf } from '../../read-json.ts';
+import { asText, isRecord, parseRecord, recordsOf } from '../../read-json.ts';
 import type { JsonRecord } from '../../simulated-vendor.ts';
 import type { AwsState } from './aws-state.ts';
 import { askMaker, readAll } from './ask-maker.ts';
@@ -45,7 +45,7 @@ export async function invokeClaude(state: AwsState, invocation: Invocation): Pro
   const isCount = operation === 'count-tokens';
   if (isCount && (isArn || !model.startsWith('anthropic.')))
     return fail(400, 'ValidationException', 'The provided model identifier is invalid.');
-  const parsed = parse(isCount ? readCounted(invocation.body) : invocation.body);
+  const parsed = parseRecord(isCount ? readCounted(invocation.body) : invocation.body);
   if (parsed === undefined) return fail(400, 'ValidationException', 'Malformed input request, please reformat your input and try again.');
   const problem = findProblem(parsed);
   if (problem !== undefined) return fail(400, 'ValidationException', problem);
@@ -69,7 +69,7 @@ async function ask(
   });
   const status = reply.statusCode ?? 500;
   if (streams && status === 200) return await writeFrames(state, reply, response);
-  const whole = parse(await readAll(reply)) ?? {};
+  const whole = parseRecord(await readAll(reply)) ?? {};
   if (status !== 200) {
     const message = isRecord(whole.error) ? asText(whole.error.message) : 'failed';
     return fail(status === 529 ? 503 : status, kinds[status] ?? 'InternalServerException', message);
@@ -142,18 +142,9 @@ async function* eventsOf(reply: IncomingMessage): AsyncGenerator<string> {
   }
 }
 
-function parse(body: Buffer | undefined): JsonRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(body?.toString() ?? '');
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The body of InvokeModel that CountTokens takes in base64. */
 function readCounted(body: Buffer): Buffer | undefined {
-  const input = parse(body)?.input;
+  const input = parseRecord(body)?.input;
   const invoked = isRecord(input) && isRecord(input.invokeModel) ? input.invokeModel.body : undefined;
   return typeof invoked === 'string' ? Buffer.from(invoked, 'base64') : undefined;
 }

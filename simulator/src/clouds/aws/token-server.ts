@@ -1,4 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+import { createWholeServer } from '../whole-request.ts';
 import type { AwsState, IssuedKeys } from './aws-state.ts';
 import { verifySignature } from './verify-signature.ts';
 
@@ -14,12 +16,7 @@ export const containerToken = 'simulated-container-token';
  * and the credential service of a container at `/credentials`.
  */
 export function createTokenServer(state: AwsState): Server {
-  return createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    request.on('end', () => answer(state, request, response, Buffer.concat(chunks)));
-    request.on('error', () => response.destroy());
-  });
+  return createWholeServer((request, response, body) => answer(state, request, response, body));
 }
 
 function answer(state: AwsState, request: IncomingMessage, response: ServerResponse, body: Buffer): void {

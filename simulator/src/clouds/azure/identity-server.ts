@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
+import { createWholeServer } from '../whole-request.ts';
 import type { AzureTokens } from './azure-tokens.ts';
 
 /** An application of a tenant. It proves itself by a secret, or by tokens of another issuer that it trusts. */
@@ -113,14 +114,12 @@ function issueManaged({ managedIdentity }: IdentityState, tokens: AzureTokens, q
 
 /** The login server of Entra ID, the metadata service of virtual machines, and App Service's endpoint, at one port. */
 export function createIdentityServer(state: IdentityState, tokens: AzureTokens): Server {
-  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const answer = (incoming: IncomingMessage, response: ServerResponse, received: Buffer): void => {
     const url = new URL(incoming.url ?? '/', 'http://identity');
     const [, tenant] = /^\/([^/]+)\/oauth2\/v2\.0\/token$/.exec(url.pathname) ?? [];
     const isMetadata = url.pathname === '/metadata/identity/oauth2/token';
     const kind = tenant !== undefined ? 'login' : isMetadata ? 'metadata' : 'app-service';
-    const { status, body } = reply(incoming, url, tenant, Buffer.concat(chunks).toString());
+    const { status, body } = reply(incoming, url, tenant, received.toString());
     state.requests.push({ kind, status });
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
@@ -132,7 +131,5 @@ export function createIdentityServer(state: IdentityState, tokens: AzureTokens):
     if (pathname === '/msi/token') return appService(state, tokens, incoming, searchParams);
     return { status: 404, body: { error: 'not_found' } };
   };
-  const server = createServer((incoming, response) => void answer(incoming, response));
-  server.keepAliveTimeout = 120_000;
-  return server;
+  return createWholeServer(answer);
 }

@@ -1,7 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
+import { type CloudRequest, createWholeServer } from '../whole-request.ts';
+import { parseRecord } from '../../read-json.ts';
 import { answerCall } from '../../answer-call.ts';
-import type { JsonRecord, SimulatedVendor } from '../../simulated-vendor.ts';
+import type { SimulatedVendor } from '../../simulated-vendor.ts';
 import type { SimulatorState } from '../../simulator-state.ts';
 import { anthropic } from '../../vendors/anthropic/anthropic.ts';
 import { openai } from '../../vendors/openai/openai.ts';
@@ -13,15 +15,6 @@ import { annotate, type FilterMode, refusePrompt } from './content-filter.ts';
 /** A model that is deployed under a name. */
 export type AzureDeployment = { readonly model: string; readonly filter?: FilterMode };
 
-/** A request as it reached the resource. */
-type AzureRequest = {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-  readonly status: number;
-};
-
 /** The state of a resource, which tests change while it runs. */
 export type ResourceState = {
   readonly keys: Set<string>;
@@ -30,7 +23,7 @@ export type ResourceState = {
   readonly withoutRole: Set<string>;
   /** Further calls of a deployment that are throttled, and the wait that is named. */
   readonly throttled: Map<string, { calls: number; readonly retryAfterMs: number }>;
-  readonly requests: AzureRequest[];
+  readonly requests: CloudRequest[];
 };
 
 const subscriptionWords =
@@ -63,27 +56,17 @@ function judgeCredential(
   return { status: 401, code: 'PermissionDenied', message: 'Principal does not have access to API/Operation.' };
 }
 
-function parseObject(body: Buffer): JsonRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : undefined;
-  } catch {
-    // A form. Its parts are read as text.
-    return undefined;
-  }
-}
-
 const modelPart = /(name="model"\r\n\r\n)([^\r\n]+)/;
 
 /** The name of the deployment in a body: a member of JSON, or a part of a form. */
 function modelIn(body: Buffer): string | undefined {
-  const model = parseObject(body)?.['model'];
+  const model = parseRecord(body)?.['model'];
   return typeof model === 'string' ? model : modelPart.exec(body.toString('latin1'))?.[2];
 }
 
 /** The body with the model's own name, as the vendor behind the deployment knows it. */
 function withModel(body: Buffer, model: string): Buffer {
-  const parsed = parseObject(body);
+  const parsed = parseRecord(body);
   if (parsed !== undefined) return Buffer.from(JSON.stringify({ ...parsed, model }));
   const text = body.toString('latin1');
   if (modelPart.test(text)) return Buffer.from(text.replace(modelPart, `$1${model}`), 'latin1');
@@ -167,12 +150,5 @@ export function createResourceServer(shared: SimulatorState, state: ResourceStat
       else void answerCall(simulated, vendor, incoming, response, written);
     }
   };
-  const server = createServer((incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    incoming.on('end', () => respond(incoming, response, Buffer.concat(chunks)));
-    incoming.on('error', () => response.destroy());
-  });
-  server.keepAliveTimeout = 120_000;
-  return server;
+  return createWholeServer(respond);
 }

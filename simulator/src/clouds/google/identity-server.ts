@@ -1,6 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type IncomingMessage, type Server } from 'node:http';
 
+import { createWholeServer } from '../whole-request.ts';
 import type { GoogleTokens } from './google-tokens.ts';
 
 /** The behaviour of the identity services, which tests change while they run. */
@@ -110,21 +111,16 @@ export function createGoogleIdentityServer(state: GoogleIdentityState, tokens: G
     const bearer = (request.headers.authorization ?? '').replace('Bearer ', '');
     return email === undefined ? undefined : ['impersonation', () => answerImpersonation(state, tokens, email, bearer)];
   };
-  return createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    request.on('error', () => response.destroy());
-    request.on('end', () => {
-      const found = route(request, Buffer.concat(chunks).toString());
-      const answer = state.failingStatus > 0 ? () => ({ status: state.failingStatus, body: 'unavailable' }) : found?.[1];
-      const { status, body } = answer?.() ?? { status: 404, body: 'not found' };
-      if (found !== undefined) state.requests.push({ kind: found[0], status });
-      const text = typeof body === 'string' ? body : JSON.stringify(body);
-      response.writeHead(status, {
-        'content-type': typeof body === 'string' ? 'text/plain' : 'application/json',
-        'metadata-flavor': 'Google',
-      });
-      response.end(text);
+  return createWholeServer((request, response, received) => {
+    const found = route(request, received.toString());
+    const answer = state.failingStatus > 0 ? () => ({ status: state.failingStatus, body: 'unavailable' }) : found?.[1];
+    const { status, body } = answer?.() ?? { status: 404, body: 'not found' };
+    if (found !== undefined) state.requests.push({ kind: found[0], status });
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, {
+      'content-type': typeof body === 'string' ? 'text/plain' : 'application/json',
+      'metadata-flavor': 'Google',
     });
+    response.end(text);
   });
 }

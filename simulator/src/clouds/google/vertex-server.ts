@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
+import { type CloudRequest, createWholeServer } from '../whole-request.ts';
+import { asText, parseRecord } from '../../read-json.ts';
 import { answerCall } from '../../answer-call.ts';
 import type { JsonRecord, SimulatedVendor } from '../../simulated-vendor.ts';
 import type { SimulatorState } from '../../simulator-state.ts';
@@ -7,15 +9,6 @@ import { anthropic } from '../../vendors/anthropic/anthropic.ts';
 import { gemini } from '../../vendors/gemini/gemini.ts';
 import { openai } from '../../vendors/openai/openai.ts';
 import type { GoogleTokens } from './google-tokens.ts';
-
-/** A request as it reached the service. */
-type VertexRequest = {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-  readonly status: number;
-};
 
 /** The state of the service, which tests change while it runs. */
 export type VertexState = {
@@ -29,7 +22,7 @@ export type VertexState = {
   isDisabled: boolean;
   /** The number of further calls that are answered 429. */
   throttledCalls: number;
-  readonly requests: VertexRequest[];
+  readonly requests: CloudRequest[];
 };
 
 type Refusal = { readonly status: number; readonly name: string; readonly message: string; readonly reason?: string };
@@ -111,7 +104,7 @@ function judgeModel(state: VertexState, { location, publisher, model, project }:
 function judgeClaude({ method, model }: Route, headers: IncomingMessage['headers'], body: JsonRecord): string | undefined {
   const isCount = model === 'count-tokens';
   if (!isCount && body['model'] !== undefined) return 'model: Extra inputs are not permitted';
-  if (!/^(?:vertex-2023-10-16|\d{4}-\d{2}-\d{2})$/.test(textOf(body['anthropic_version']))) return 'anthropic_version: Field required';
+  if (!/^(?:vertex-2023-10-16|\d{4}-\d{2}-\d{2})$/.test(asText(body['anthropic_version']))) return 'anthropic_version: Field required';
   if (body['anthropic_beta'] !== undefined) return 'anthropic_beta: Extra inputs are not permitted';
   if (method === 'rawPredict' && body['stream'] === true) return 'stream: use streamRawPredict';
   const flags = String(headers['anthropic-beta'] ?? '')
@@ -125,29 +118,18 @@ function withoutCredential(vendor: SimulatedVendor): SimulatedVendor {
   return { ...vendor, authenticate: () => {} };
 }
 
-function parse(body: Buffer): JsonRecord {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : {};
-  } catch {
-    return {};
-  }
-}
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
 type Forward = { readonly vendor: SimulatedVendor; readonly path: string; readonly body: Buffer };
 
 /** The call of the vendor that is behind a path. */
 function forwardOf({ publisher, model, method }: Route, search: string, body: JsonRecord, bytes: Buffer): Forward | undefined {
   if (publisher === 'google') return { vendor: gemini, path: `/v1beta/models/${model}:${method}${search}`, body: bytes };
   if (publisher === 'openapi') {
-    const named = textOf(body['model']).replace(/^.*\//, '');
+    const named = asText(body['model']).replace(/^.*\//, '');
     return { vendor: openai, path: '/v1/chat/completions', body: Buffer.from(JSON.stringify({ ...body, model: named })) };
   }
   if (publisher !== 'anthropic') return undefined;
   const { anthropic_version: _version, ...rest } = body;
-  const counted = model === 'count-tokens' ? textOf(body['model']) : model;
+  const counted = model === 'count-tokens' ? asText(body['model']) : model;
   const stream = method === 'streamRawPredict' ? { stream: true } : {};
   const sent = { ...rest, ...stream, model: counted.replace('@', '-') };
   return {
@@ -191,7 +173,7 @@ export function createVertexServer(shared: SimulatorState, state: VertexState, t
       state.throttledCalls -= 1;
       return refuse({ status: 429, name: 'RESOURCE_EXHAUSTED', message: 'Resource exhausted. Please try again later.' });
     }
-    const body = parse(bytes);
+    const body = parseRecord(bytes) ?? {};
     const wrong = route.publisher === 'anthropic' ? judgeClaude(route, incoming.headers, body) : undefined;
     if (wrong !== undefined) return send(400, { type: 'error', error: { type: 'invalid_request_error', message: wrong } });
     const forward = forwardOf(route, search, body, bytes);
@@ -204,12 +186,5 @@ export function createVertexServer(shared: SimulatorState, state: VertexState, t
     incoming.headers['anthropic-version'] = '2023-06-01';
     void answerCall(simulated, withoutCredential(forward.vendor), incoming, response, forward.body);
   };
-  const server = createServer((incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    incoming.on('end', () => respond(incoming, response, Buffer.concat(chunks)));
-    incoming.on('error', () => response.destroy());
-  });
-  server.keepAliveTimeout = 120_000;
-  return server;
+  return createWholeServer(respond);
 }
