@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { AdminService } from '../../admin/service/admin-service.ts';
 import { listArchives, runArchiving, verifyArchiveFile } from '../../admin/resources/archives/archive-operations.ts';
 import { archiveCalls, verifyArchive } from '../../billing/archive/archive-calls.ts';
-import { ArchiveError } from '../../billing/archive/call-archive.ts';
+import { ArchiveError, type CallArchive } from '../../billing/archive/call-archive.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { openDatabase } from '../assembly/open-data-directory.ts';
@@ -64,7 +64,7 @@ async function run(environment: Environment, options: UrlOption): Promise<void> 
     const files = await archiveFilesOf({ environment, store })();
     const { months } = retention;
     const owner = `command ${randomUUID()}`;
-    const done = await naming(archiveCalls({ store, files, clock: systemClock, months, owner, signal: new AbortController().signal }));
+    const done = await naming(archiveCalls({ store, files, clock: systemClock, months, owner, signal: interruption() }));
     if (done.state === 'busy')
       throw new StartError('another process archives calls at the moment; its lease ends 5 minutes after its last step');
     for (const { id, sums } of done.archives) console.log(`${files.placeOf(id)}: ${sums.rows} rows, verified and dropped`);
@@ -87,54 +87,43 @@ async function runThere(environment: Environment, { url, ...place }: RunOptions)
   });
 }
 
-/** The problems of one archive; undefined if it was not read to its end. */
-type Verify = (archive: { readonly id: string }) => Promise<readonly string[] | undefined>;
+/** An archive that can be read again; its problems are undefined if it was not read to its end. */
+type ReadableArchive = { readonly id: string; readonly rows: number; readonly problems: () => Promise<readonly string[] | undefined> };
 
 async function verify(environment: Environment, ids: readonly string[], place: RemoteOption): Promise<void> {
   const bad = await (place.remote === undefined
-    ? readStore(environment, async (store) => await verifyAll(ids, await listHere(store), verifyHere(environment, store)))
-    : withService(environment, place, async (service) => {
-        const { items } = (await service.call(listArchives)).body;
-        return await verifyAll(ids, items, verifyThere(service));
-      }));
+    ? readStore(environment, async (store) => await verifyAll(ids, await listHere(environment, store)))
+    : withService(environment, place, async (service) => await verifyAll(ids, await listThere(service))));
   if (bad > 0) throw new StartError(`${bad} archives are not as they were verified: restore their files from a copy`);
 }
 
-const listHere = async (store: Store): Promise<readonly { readonly id: string; readonly rows: number }[]> =>
-  (await store.listArchives()).map(({ id, sums }) => ({ id, rows: sums.rows }));
-
-function verifyHere(environment: Environment, store: Store): Verify {
-  return async ({ id }) => {
-    const files = await archiveFilesOf({ environment, store })();
-    const archive = (await store.listArchives()).find((each) => each.id === id);
-    return archive === undefined ? undefined : await verifyArchive(files, archive, new AbortController().signal);
-  };
+async function listHere(environment: Environment, store: Store): Promise<readonly ReadableArchive[]> {
+  const files = await archiveFilesOf({ environment, store })();
+  const problemsOf = (archive: CallArchive) => async () => await verifyArchive(files, archive, interruption());
+  return (await store.listArchives()).map((archive) => ({ id: archive.id, rows: archive.sums.rows, problems: problemsOf(archive) }));
 }
 
-function verifyThere(service: AdminService): Verify {
-  return async ({ id }) => {
+async function listThere(service: AdminService): Promise<readonly ReadableArchive[]> {
+  const problemsOf = (id: string) => async () => {
     const started = (await service.call(verifyArchiveFile, { params: { id } })).body;
     const { result } = await awaitOperation(service, started, { signal: interruption() });
     // Written by the console's operation; null if it was cancelled.
     return (result as { readonly problems: readonly string[] } | null)?.problems;
   };
+  return (await service.call(listArchives)).body.items.map(({ id, rows }) => ({ id, rows, problems: problemsOf(id) }));
 }
 
 /** Reads the named archives, or all. Resolves with the number of those that are not as they were. */
-async function verifyAll(
-  ids: readonly string[],
-  archives: readonly { readonly id: string; readonly rows: number }[],
-  verifyOne: Verify,
-): Promise<number> {
+async function verifyAll(ids: readonly string[], archives: readonly ReadableArchive[]): Promise<number> {
   const unknown = ids.find((id) => !archives.some((each) => each.id === id));
   if (unknown !== undefined) throw new StartError(`there is no archive "${unknown}"; weir archive list shows them`);
   let bad = 0;
-  for (const archive of archives) {
-    if (ids.length > 0 && !ids.includes(archive.id)) continue;
-    const problems = await verifyOne(archive);
-    if (problems === undefined) throw new StartError(`the archive ${archive.id} was not read to its end`);
-    if (problems.length > 0) bad += 1;
-    console.log(`${archive.id}: ${problems.length === 0 ? `${archive.rows} rows, intact` : problems.join(', ')}`);
+  for (const { id, rows, problems } of archives) {
+    if (ids.length > 0 && !ids.includes(id)) continue;
+    const found = await problems();
+    if (found === undefined) throw new StartError(`the archive ${id} was not read to its end`);
+    if (found.length > 0) bad += 1;
+    console.log(`${id}: ${found.length === 0 ? `${rows} rows, intact` : found.join(', ')}`);
   }
   if (archives.length === 0) console.log('there are no archives');
   return bad;

@@ -28,6 +28,11 @@ export class DeferredExchange implements UpstreamController, UpstreamHandler {
     return this.#isOver;
   }
 
+  /** Whether the handler has stopped reading. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   /** Ends the request with an error, which the handler receives. */
   fail(error: Error): void {
     if (this.#isOver) return;

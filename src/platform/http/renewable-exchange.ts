@@ -13,7 +13,7 @@ export class RenewableExchange implements UpstreamHandler {
   readonly #renewal: (status: number, headers: ReplyHeaders) => Promise<boolean> | undefined;
   readonly #sendAgain: () => void;
   readonly #track: (work: Promise<void>) => void;
-  /** Events of an answer that waits. Undefined: none waits. */
+  /** Events of an answer that waits: few, because the connection is not read meanwhile. Undefined: none waits. */
   #waiting: (() => void)[] | undefined;
   #isDropped = false;
 
@@ -39,6 +39,7 @@ export class RenewableExchange implements UpstreamHandler {
     const pass = (): void => this.#exchange.onResponseStart(controller, status, headers);
     if (renewal === undefined) return pass();
     this.#waiting = [pass];
+    controller.pause();
     this.#track(this.#decide(renewal, controller));
   }
 
@@ -47,16 +48,18 @@ export class RenewableExchange implements UpstreamHandler {
     const isRenewed = await renewal.catch(() => false);
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
-    if (!isRenewed || this.#exchange.isOver) return waiting.forEach((pass) => pass());
+    if (!isRenewed || this.#exchange.isOver) {
+      for (const pass of waiting) pass();
+      if (!this.#exchange.isPaused) controller.resume();
+      return;
+    }
     this.#isDropped = true;
     controller.abort(sentAgain);
     this.#sendAgain();
   }
 
   onResponseData(controller: UpstreamController, piece: Buffer): void {
-    // The memory of a piece belongs to its connection only until this returns.
-    const kept = this.#waiting === undefined ? piece : Buffer.from(piece);
-    this.#pass(() => this.#exchange.onResponseData(controller, kept));
+    this.#pass(() => this.#exchange.onResponseData(controller, piece));
   }
 
   onResponseEnd(): void {
