@@ -81,7 +81,7 @@ const upstreams = {
   upstream_refused_request:
     'The gateway translated the request for an upstream with another interface, which refused it. The message is that of the upstream.',
   upstream_content_filtered:
-    'The content filter of the upstream refused the request, in its words. `retries.contentFilter` lets others answer.',
+    'The content filter of the upstream refused the request; the message is its own. `retries.contentFilter` lets others answer.',
   upstream_model_not_found:
     'The upstream does not have the model that the configuration names. The operator must correct the configuration.',
   upstream_permission_denied:

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from './json/json-value.ts';
-import { parseJson } from './json/parse-json.ts';
+import { parseIfJson } from './json/parse-if-json.ts';
 
 /** Marks a payload that is not parsed yet. JSON has no such value. */
 const unread = Symbol('unread');
@@ -19,7 +19,7 @@ export class StreamEvent {
 
   /** The payload; undefined if it is not JSON. */
   value(): JsonValue | undefined {
-    if (this.#value === unread) this.#value = parseOrNone(this.data);
+    if (this.#value === unread) this.#value = parseIfJson(this.data);
     return this.#value;
   }
 
@@ -27,14 +27,6 @@ export class StreamEvent {
   object(): JsonObject | undefined {
     const value = this.value();
     return isJsonObject(value) ? value : undefined;
-  }
-}
-
-function parseOrNone(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
   }
 }
 

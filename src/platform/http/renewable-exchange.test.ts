@@ -6,7 +6,7 @@ import type { UpstreamClient, UpstreamController, UpstreamHandler, UpstreamReque
 
 const request: UpstreamRequest = { path: '/v1/x', method: 'POST', headers: {}, body: Buffer.from('{}') };
 
-/** Sends a request whose first answer is a 401. The test decides when it is known whether there is another credential. */
+/** Sends a request. A 401 waits until the test decides whether there is another credential. */
 function refuseFirst() {
   const steps: string[] = [];
   const handlers: UpstreamHandler[] = [];

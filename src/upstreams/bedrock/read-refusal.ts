@@ -2,7 +2,7 @@ import { createOverflowError, createUpstreamError, messageCharactersMax } from '
 import type { ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import { filledText, membersOf } from '../../platform/json/json-readers.ts';
-import { parseJson } from '../../platform/json/parse-json.ts';
+import { parseIfJson } from '../../platform/json/parse-if-json.ts';
 import type { ErrorAnswer } from '../upstream-vendor.ts';
 
 /** Refusals of the signature or of the keys, and not of a right. Source: "common errors" of the API reference. */
@@ -81,12 +81,4 @@ function explain(message: string): string {
     return `the clock of this machine is wrong, synchronize it: ${message}`;
   if (/scoped to|credential should be/i.test(message)) return `the region of the upstream and its address differ: ${message}`;
   return message;
-}
-
-function parseIfJson(body: Buffer): unknown {
-  try {
-    return parseJson(body);
-  } catch {
-    return undefined;
-  }
 }

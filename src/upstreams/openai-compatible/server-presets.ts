@@ -5,8 +5,8 @@ import { servicePresets } from './service-presets.ts';
 
 /**
  * Known servers and services (service-presets.ts has more), and their differences from the usual server
- * (usual-server-traits.ts). The operator sets differences that depend on the model. Sources: each server's documentation of
- * its chat completions in 2026, and public issues that quote its refusals.
+ * (usual-server-traits.ts). The operator sets differences that depend on the model. Sources: each server's
+ * documentation of its chat completions in 2026, and public issues that quote its refusals.
  */
 export const serverPresets: Readonly<Record<string, ServerPreset>> = {
   /**

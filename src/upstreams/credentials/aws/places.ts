@@ -4,6 +4,7 @@ import type { AccountFacts } from '../../account-facts.ts';
 import type { CloudCredential } from '../cloud-credential.ts';
 import type { CredentialMeans } from '../credential-means.ts';
 import { CredentialError } from '../credential-source.ts';
+import { readNamedFile, readUsualFile } from '../read-file.ts';
 import type { FetchedCredential } from '../refresh-credentials.ts';
 import type { AwsSettings } from './aws-schema.ts';
 import { type IniSections, readIni } from './read-ini.ts';
@@ -47,7 +48,7 @@ export const fromWebIdentity: Place = async (search) => {
   const path = means.variable('AWS_WEB_IDENTITY_TOKEN_FILE');
   const role = means.variable('AWS_ROLE_ARN');
   if (path === undefined || role === undefined) return undefined;
-  const token = (await readText(means, path, signal, 'AWS_WEB_IDENTITY_TOKEN_FILE')).trim();
+  const token = (await readNamedFile('AWS_WEB_IDENTITY_TOKEN_FILE', path, means, signal)).trim();
   const form = new URLSearchParams({
     Action: 'AssumeRoleWithWebIdentity',
     Version: '2011-06-15',
@@ -100,7 +101,7 @@ export const fromContainer: Place = async ({ means, signal }) => {
   const token =
     tokenPath === undefined
       ? variable('AWS_CONTAINER_AUTHORIZATION_TOKEN')
-      : (await readText(means, tokenPath, signal, 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE')).trim();
+      : (await readNamedFile('AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE', tokenPath, means, signal)).trim();
   const reply = await means.ask(
     { url, method: 'GET', isLocal: true, headers: token === undefined ? {} : { authorization: token } },
     signal,
@@ -150,22 +151,6 @@ export const fromInstance: Place = async ({ settings, means, signal }) => {
 };
 
 async function readSections(means: CredentialMeans, path: string, signal: AbortSignal): Promise<IniSections | undefined> {
-  try {
-    return readIni(await means.readFile(path, signal));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-    throw new CredentialError(`${path} cannot be read (${codeOf(error) ?? 'unknown error'})`, { cause: error });
-  }
-}
-
-async function readText(means: CredentialMeans, path: string, signal: AbortSignal, variable: string): Promise<string> {
-  try {
-    return await means.readFile(path, signal);
-  } catch (error) {
-    throw new CredentialError(`${variable} names ${path}, which cannot be read (${codeOf(error) ?? 'unknown error'})`, { cause: error });
-  }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const text = await readUsualFile(path, means, signal);
+  return text === undefined ? undefined : readIni(text);
 }

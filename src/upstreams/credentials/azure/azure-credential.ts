@@ -1,10 +1,11 @@
 import { filledText, membersOf } from '../../../platform/json/json-readers.ts';
-import { parseJson } from '../../../platform/json/parse-json.ts';
+import { parseIfJson } from '../../../platform/json/parse-if-json.ts';
 import type { AccountFacts } from '../../account-facts.ts';
 import type { CloudCredential } from '../cloud-credential.ts';
 import type { CredentialKindOf } from '../credential-kind.ts';
 import type { CredentialMeans } from '../credential-means.ts';
 import { CredentialError } from '../credential-source.ts';
+import { readNamedFile } from '../read-file.ts';
 import { type FetchedCredential, refreshCredentials } from '../refresh-credentials.ts';
 import type { TokenReply, TokenRequest } from '../token-client.ts';
 import { azurePlaces, type AzurePlace, type AzureSettings } from './azure-schema.ts';
@@ -59,10 +60,10 @@ const sources: Readonly<Record<AzurePlace, Source>> = {
     origin: 'workload identity',
     missing: (found) => missingOf(found, 'tokenFile', 'tenantId', 'clientId'),
     // The kubelet replaces the file before its token ends, so it is read each time.
-    request: async (found, scope, { readFile }, signal) =>
+    request: async (found, scope, means, signal) =>
       login(found, scope, {
         client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
-        client_assertion: (await readFile(found.tokenFile ?? '', signal)).trim(),
+        client_assertion: (await readNamedFile('tokenFile (AZURE_FEDERATED_TOKEN_FILE)', found.tokenFile ?? '', means, signal)).trim(),
       }),
   },
   'app-service': {
@@ -150,7 +151,7 @@ function readToken(
   { status, body }: TokenReply,
   { origin, nowMs, clientId }: { readonly origin: string; readonly nowMs: number; readonly clientId: string | undefined },
 ): FetchedCredential<CloudCredential> {
-  const members = membersOf(parseOrNothing(body));
+  const members = membersOf(parseIfJson(body));
   const token = filledText(members['access_token']);
   if (status !== 200 || token === undefined) throw new CredentialError(`${origin}: ${explainLoginFailure(status, members)}`);
   const identity = filledText(members['client_id']) ?? clientId;
@@ -168,15 +169,6 @@ function endOf(members: Readonly<Record<string, unknown>>, nowMs: number): numbe
   if (Number.isFinite(lives) && lives > 0) return nowMs + lives * 1000;
   const ends = Number(members['expires_on']);
   return Number.isFinite(ends) && ends > 0 ? ends * 1000 : nowMs + 300_000;
-}
-
-function parseOrNothing(body: string): unknown {
-  try {
-    return parseJson(Buffer.from(body));
-  } catch {
-    // The status says what happened.
-    return undefined;
-  }
 }
 
 /** Tokens of Microsoft Entra ID, for Azure OpenAI and Foundry. */

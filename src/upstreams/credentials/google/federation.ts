@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { parseIfJson } from '../../../platform/json/parse-if-json.ts';
 import type { CredentialMeans } from '../credential-means.ts';
 import { CredentialError } from '../credential-source.ts';
+import { readNamedFile } from '../read-file.ts';
 import { askGoogle, cloudScope, formOf, type GoogleToken, readToken } from './read-token.ts';
 
 const usualExchangeUrl = 'https://sts.googleapis.com/v1/token';
@@ -64,20 +65,15 @@ async function impersonate(
 async function readSubject(source: JsonObject, origin: string, means: CredentialMeans, signal: AbortSignal): Promise<string> {
   const file = filledText(source['file']);
   const url = filledText(source['url']);
-  const text = file !== undefined ? await readFile(file, origin, means, signal) : await readUrl(url, source, { origin, means, signal });
+  const text =
+    file !== undefined
+      ? await readNamedFile(`${origin}: credential_source`, file, means, signal)
+      : await readUrl(url, source, { origin, means, signal });
   const format = membersOf(source['format']);
   const name = filledText(format['subject_token_field_name']);
   const token = format['type'] === 'json' ? filledText(membersOf(parseIfJson(text))[name ?? '']) : filledText(text.trim());
   if (token === undefined) throw new CredentialError(`${origin}: credential_source has no token${name === undefined ? '' : ` in ${name}`}`);
   return token;
-}
-
-async function readFile(file: string, origin: string, { readFile: read }: CredentialMeans, signal: AbortSignal): Promise<string> {
-  try {
-    return await read(file, signal);
-  } catch (cause) {
-    throw new CredentialError(`${origin}: the file of credential_source cannot be read: ${file}`, { cause });
-  }
 }
 
 async function readUrl(

@@ -4,6 +4,7 @@ import type { CloudCredential } from '../cloud-credential.ts';
 import type { CredentialKindOf } from '../credential-kind.ts';
 import type { CredentialMeans } from '../credential-means.ts';
 import { CredentialError } from '../credential-source.ts';
+import { readNamedFile, readUsualFile } from '../read-file.ts';
 import { refreshCredentials } from '../refresh-credentials.ts';
 import type { TokenReply } from '../token-client.ts';
 import type { GoogleSettings } from './google-schema.ts';
@@ -29,29 +30,17 @@ async function findDocument(
   signal: AbortSignal,
 ): Promise<KeyDocument | undefined> {
   if (json !== undefined) return { text: json, origin: 'configuration' };
-  if (file !== undefined) return { text: await readDocument(file, means, signal), origin: file };
+  if (file !== undefined) return { text: await readNamedFile('credential.file', file, means, signal), origin: file };
   const named = filledText(means.variable('GOOGLE_APPLICATION_CREDENTIALS'));
   if (named !== undefined && (from ?? 'variable') === 'variable')
-    return { text: await readDocument(named, means, signal), origin: 'GOOGLE_APPLICATION_CREDENTIALS' };
+    return { text: await readNamedFile('GOOGLE_APPLICATION_CREDENTIALS', named, means, signal), origin: 'GOOGLE_APPLICATION_CREDENTIALS' };
   if (from === 'variable') throw new CredentialError('credential.from is variable, and GOOGLE_APPLICATION_CREDENTIALS is not set');
   if (from === 'metadata') return undefined;
   const directory = filledText(means.variable('CLOUDSDK_CONFIG')) ?? `${means.homeDirectory}/.config/gcloud`;
   const usual = `${directory}/application_default_credentials.json`;
-  if (from === 'user-file') return { text: await readDocument(usual, means, signal), origin: usual };
-  try {
-    return { text: await means.readFile(usual, signal), origin: usual };
-  } catch {
-    // Most servers have no such file.
-    return undefined;
-  }
-}
-
-async function readDocument(path: string, { readFile }: CredentialMeans, signal: AbortSignal): Promise<string> {
-  try {
-    return await readFile(path, signal);
-  } catch (cause) {
-    throw new CredentialError(`the file with the credential cannot be read: ${path}`, { cause });
-  }
+  if (from === 'user-file') return { text: await readNamedFile('credential.from', usual, means, signal), origin: usual };
+  const text = await readUsualFile(usual, means, signal);
+  return text === undefined ? undefined : { text, origin: usual };
 }
 
 const metadataPath = '/computeMetadata/v1/instance/service-accounts/default/token';

@@ -25,7 +25,7 @@ export function fitRelay<Piece>(
       : { readRefusal: (answer) => relay.readRefusal?.(answer) ?? readRefusal({ ...answer, model: upstreamModel }, dialect) }),
     ...(reshapeReply === undefined ? {} : reshapeReplies(relay, reshapeReply)),
     ...(reframe === undefined ? {} : { reframe: (frame) => reframe(frame, dialect) }),
-    replyHeaders: (headers) => ({ ...addWarnings(plainType(relay.replyHeaders(headers)), notes) }),
+    replyHeaders: (headers) => addWarnings(plainType(relay.replyHeaders(headers)), notes),
   };
 }
 
