@@ -187,5 +187,6 @@ test('an endpoint is its folder and its lines in the tables: no list elsewhere n
 });
 
 test('no files import each other in a circle, types included', () => {
-  assert.deepEqual(findCircles(new Map(sources.map(({ path, imports }) => [path, imports]))), []);
+  const files = ['src', 'simulator/src', 'console/src', 'conformance', 'checks', 'bench'].flatMap(readSourceFiles);
+  assert.deepEqual(findCircles(new Map(files.map(({ path, imports }) => [path, imports]))), []);
 });

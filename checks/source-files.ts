@@ -25,7 +25,7 @@ export function readImports(path: string, text: string): readonly string[] {
 /** All TypeScript files under a folder of the repository. */
 export function readSourceFiles(folder: string): readonly SourceFile[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
     .map((name) => {
       const path = `${folder}/${name}`;
       const text = readFileSync(join(root, path), 'utf8');

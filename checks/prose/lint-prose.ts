@@ -2,21 +2,12 @@ import { TextlintKernel, type TextlintKernelOptions, type TextlintPluginCreator 
 import markdownPlugin from '@textlint/textlint-plugin-markdown';
 
 import { extractProse, type Prose } from './extract-prose.ts';
+import type { Finding } from './finding.ts';
 import { longLines } from './long-lines.ts';
 import { repeatedWords } from './rules/repeated-words.ts';
 import { sentenceLength } from './rules/sentence-length.ts';
 import { testTitles, wordlessDocstrings } from './rules/passage-rules.ts';
 import { words } from './rules/words.ts';
-
-/** One thing to rewrite, at a place of a file. Lines and columns count from 1. */
-export type Finding = {
-  readonly rule: string;
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-  /** Warnings are shown on demand and do not fail the check. */
-  readonly isWarning: boolean;
-};
 
 const kernel = new TextlintKernel();
 

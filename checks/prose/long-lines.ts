@@ -1,4 +1,4 @@
-import type { Finding } from './lint-prose.ts';
+import type { Finding } from './finding.ts';
 
 /** Columns of a line of prose. Lines of code have the formatter's limit. */
 export const proseColumnsMax = 120;

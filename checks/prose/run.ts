@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { root } from '../source-files.ts';
-import type { Finding, lintProse } from './lint-prose.ts';
+import type { Finding } from './finding.ts';
+import type { lintProse } from './lint-prose.ts';
 import { wrapProse } from './wrap-prose.ts';
 
 /**

@@ -7,8 +7,9 @@ import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import { seededRandom } from '../../src/platform/seeded-random.ts';
 import { createExtractionPool } from '../../src/tools/extraction-pool.ts';
 import { createExtractor } from '../../src/tools/file-search/extraction/create-extractor.ts';
-import { mutate, type Random } from './mutate.ts';
+import { mutate } from './mutate.ts';
 import { mutateJson } from './mutate-json.ts';
+import type { Outcome, Parser } from './parser.ts';
 import { openSimulatedReaders } from './simulated-readers.ts';
 import { makeSeedFiles, type SeedKind } from './seed-files.ts';
 
@@ -24,14 +25,6 @@ export type FuzzReport = {
   /** The longest block of the event loop of this process, and the longest case. */
   readonly longestLagMs: number;
   readonly longestCaseMs: number;
-};
-
-export type Outcome = 'read' | 'refused' | 'ended';
-export type Parser = {
-  readonly seeds: SeedKind;
-  /** How its files are broken; by default bytes are flipped and removed. */
-  readonly mutate?: (file: Buffer, index: number, cases: number, random: Random) => Buffer;
-  readonly parse: (bytes: Buffer, tenant: string, signal: AbortSignal) => Promise<Outcome>;
 };
 
 /** Concurrent cases of different tenants. */

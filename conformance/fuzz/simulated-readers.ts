@@ -3,7 +3,7 @@ import { hearForeignRecording, readForeignVideo } from '../../simulator/src/medi
 import { readImage } from '../../simulator/src/media/read-image.ts';
 import { sampleSchema } from '../../simulator/src/sample-schema.ts';
 import type { JsonRecord } from '../../simulator/src/simulated-vendor.ts';
-import type { Outcome, Parser } from './fuzz-parsers.ts';
+import type { Outcome, Parser } from './parser.ts';
 import { mutateJson } from './mutate-json.ts';
 import { formType, type SeedKind } from './seed-files.ts';
 

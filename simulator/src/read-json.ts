@@ -1,4 +1,6 @@
-import type { JsonRecord } from './simulated-vendor.ts';
+/** JSON as the simulator reads and writes it. */
+export type Json = string | number | boolean | null | Json[] | { [member: string]: Json | undefined };
+export type JsonRecord = { [member: string]: Json | undefined };
 
 /** True for a JSON object: not an array, not null. */
 export function isRecord(value: unknown): value is JsonRecord {

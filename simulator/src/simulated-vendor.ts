@@ -1,8 +1,7 @@
-import type { Steering } from './steering.ts';
+import type { Json, JsonRecord } from './read-json.ts';
+import type { ReplyStop, Steering } from './steering.ts';
 
-/** JSON as the simulator reads and writes it. */
-export type Json = string | number | boolean | null | Json[] | { [member: string]: Json | undefined };
-export type JsonRecord = { [member: string]: Json | undefined };
+export type { Json, JsonRecord };
 
 /** A request in the simulator's neutral form: the input of the reply plan. */
 export type PlanRequest = {
@@ -48,7 +47,7 @@ export type ReplyPlan = {
   readonly text?: string;
   readonly refusal?: string;
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: JsonRecord }[];
-  readonly stop: 'end' | 'max-tokens' | 'stop-sequence' | 'tool-use' | 'refusal' | 'content-filter' | 'pause';
+  readonly stop: ReplyStop;
   readonly stopSequence?: string;
   readonly usage: PlannedUsage;
   /** Output tokens in one frame of a streamed reply, for `splitText`. Absent: the writer's own choice. */

@@ -1,5 +1,8 @@
-import { isRecord } from './read-json.ts';
-import type { Json, JsonRecord, ReplyPlan } from './simulated-vendor.ts';
+import { isRecord, type Json, type JsonRecord } from './read-json.ts';
+
+const stops = ['end', 'max-tokens', 'stop-sequence', 'tool-use', 'refusal', 'content-filter', 'pause'] as const;
+/** Why a simulated model stops. */
+export type ReplyStop = (typeof stops)[number];
 
 /** The speed of a reply. */
 export type Pace = {
@@ -17,7 +20,7 @@ export type UsageOverride = { readonly [member: string]: string | number | null 
 
 /** A caller's settings for one reply. Every member is optional; the plan decides the absent ones. */
 export type Steering = {
-  readonly stop?: ReplyPlan['stop'];
+  readonly stop?: ReplyStop;
   readonly text?: string;
   /**
    * The text that replaces `text` once that is in the conversation: the answer of a model that is asked to repair its
@@ -49,7 +52,6 @@ export class SteeringError extends Error {
   }
 }
 
-const stops = ['end', 'max-tokens', 'stop-sequence', 'tool-use', 'refusal', 'content-filter', 'pause'] as const;
 const paceKeys = ['tokensPerSecond', 'firstTokenMs', 'tokensPerFrame', 'chunkBytes'] as const;
 const outputTokensMax = 1_000_000;
 const toolCallsMax = 8;

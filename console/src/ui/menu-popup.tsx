@@ -1,7 +1,7 @@
 import { Menu as Base } from '@base-ui/react/menu';
 
 import { Icon } from './icon.tsx';
-import type { MenuEntry } from './menu.tsx';
+import type { MenuEntry } from './menu-entry.ts';
 import styles from './menu.module.css';
 
 type Props = {

@@ -1,19 +1,8 @@
 import { cloneElement, lazy, type ReactElement, Suspense, useRef, useState } from 'react';
 
-import type { IconName } from './icon.tsx';
 import { loadAgain } from './load-again.ts';
+import type { MenuEntry } from './menu-entry.ts';
 import styles from './menu.module.css';
-
-export type MenuEntry =
-  | {
-      readonly kind?: 'action';
-      readonly text: string;
-      readonly icon?: IconName;
-      readonly danger?: boolean;
-      readonly disabledBecause?: string;
-      readonly onSelect: () => void;
-    }
-  | { readonly kind: 'line' };
 
 const load = loadAgain(() => import('./menu-popup.tsx'));
 const MenuPopup = lazy(() => load().then(({ MenuPopup: component }) => ({ default: component })));

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import type { Reply } from '../../api/client.ts';
 import { quote } from '../../api/equivalents.ts';
 import { question, versionedQuestion } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
@@ -13,7 +14,8 @@ import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { say } from '../../ui/toasts.tsx';
-import type { Team } from './team-page.tsx';
+
+export type Team = Reply<'teams.get'>;
 
 type Props = { readonly team: Team; readonly version: string | undefined };
 type Asked = 'limits' | 'prepaid' | 'content' | 'add' | 'delete';

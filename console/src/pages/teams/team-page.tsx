@@ -1,7 +1,6 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import type { Reply } from '../../api/client.ts';
 import { question, versionedQuestion } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
@@ -20,9 +19,7 @@ import { paths } from '../../paths.ts';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { describeLimits } from '../keys/key-words.ts';
-import { TeamActions } from './team-actions.tsx';
-
-export type Team = Reply<'teams.get'>;
+import { type Team, TeamActions } from './team-actions.tsx';
 
 /** One team: what its users share, who they are, its money, and who changed it. */
 export function TeamPage() {

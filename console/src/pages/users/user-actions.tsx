@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
+import type { Reply } from '../../api/client.ts';
 import { quote } from '../../api/equivalents.ts';
 import { question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
@@ -11,7 +12,8 @@ import { Button } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { showCount } from '../../format/numbers.ts';
-import type { User } from './user-page.tsx';
+
+export type User = Reply<'users.get'>;
 
 type Props = { readonly user: User; readonly version: string | undefined };
 type Dialog = 'limits' | 'team' | 'prepaid' | 'disable';

@@ -1,7 +1,6 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import type { Reply } from '../../api/client.ts';
 import { question, versionedQuestion } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
@@ -22,9 +21,7 @@ import { Facts, Panel } from '../../ui/panel.tsx';
 import { describeLimits } from '../keys/key-words.ts';
 import { KeysTable } from '../keys/keys-table.tsx';
 import { CallbackSecret } from './callback-secret.tsx';
-import { UserActions } from './user-actions.tsx';
-
-export type User = Reply<'users.get'>;
+import { type User, UserActions } from './user-actions.tsx';
 
 /** One user: what it may use and has used, its keys, its money, its callbacks, and who changed it. */
 export function UserPage() {
