@@ -39,6 +39,7 @@ type InterfaceFacts = {
  */
 export const interfaces = {
   'openai-embeddings': { account: 'embeddings', operation: 'embeddings' },
+  'google-embeddings': { account: 'embeddings', operation: 'embeddings' },
   'openai-audio': { account: 'audio', operation: 'generate_content' },
   'openai-images': { account: 'images', operation: 'generate_content' },
   'xai-images': { account: 'images', operation: 'generate_content' },

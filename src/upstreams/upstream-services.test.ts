@@ -14,7 +14,7 @@ test("a quirk overrides the preset, and the vendor's service applies without a q
   const preset = applyServiceQuirks(base, serverPresets['vllm']?.quirks);
   assert.equal(preset.rerank, 'vllm');
   const own = applyServiceQuirks(preset, { rerank: 'jina', moderations: true, audio: { speech: '' } });
-  assert.deepEqual([own.rerank, own.moderations, own.embeddings], ['jina', '/moderations', '/embeddings']);
+  assert.deepEqual([own.rerank, own.moderations, own.embeddings?.('m').path], ['jina', '/moderations', '/embeddings']);
   assert.deepEqual([own.audio?.speech, own.audio?.transcriptions], [undefined, '/audio/transcriptions']);
   assert.deepEqual(own.audio?.transcriptFormats, ['json', 'text', 'verbose_json']);
   assert.equal(applyServiceQuirks(openai.services, { moderations: false }).moderations, undefined);

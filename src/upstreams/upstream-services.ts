@@ -4,12 +4,13 @@ import type { RerankInterface } from '../dialects/rerank/write-rerank-request.ts
 import type { VideoProtocolId } from '../dialects/video-tasks/video-protocol.ts';
 import type { ModelKind } from '../inference/interfaces.ts';
 import { type AudioQuirks, applyAudioQuirks, audioQuirksSchema, type AudioService } from './audio-service.ts';
+import type { EmbeddingInterface } from './embedding-interfaces.ts';
 import type { ImageInterface } from './image-interfaces.ts';
 
 /** The services of an upstream other than chats. Absent: it does not have the service. */
 export type UpstreamServices = {
-  /** The path for embeddings in OpenAI's form, below the base address. */
-  readonly embeddings?: string | undefined;
+  /** The embedding interface of a model, by its name at the upstream. */
+  readonly embeddings?: ((upstreamModel: string) => EmbeddingInterface) | undefined;
   /** The image interface of a model, by its name at the upstream. */
   readonly images?: ((upstreamModel: string) => ImageInterface) | undefined;
   /** Audio in OpenAI's form, and its differences. */

@@ -1,6 +1,7 @@
 import { adviseAboutAzure } from '../advise-about-azure.ts';
 import { openaiAudio } from '../audio-service.ts';
 import { authorizeWithBearer } from '../authorize-with-bearer.ts';
+import { openaiEmbeddingsOf } from '../embedding-interfaces.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiImagesOf } from '../image-interfaces.ts';
 import { openaiRequestHeaders } from '../openai-interfaces.ts';
@@ -29,7 +30,7 @@ export const azure: UpstreamVendor = {
   locate: locateAtAzure,
   placeService: placeAtAzure,
   services: {
-    embeddings: '/embeddings',
+    embeddings: openaiEmbeddingsOf,
     images: openaiImagesOf,
     audio: openaiAudio,
     // Sora 2 is at v1 only.

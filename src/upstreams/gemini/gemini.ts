@@ -1,3 +1,4 @@
+import type { EmbeddingInterface } from '../embedding-interfaces.ts';
 import { generateContentModelPath, locateGenerateContent } from '../generate-content-interface.ts';
 import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
 import type { ImageInterface } from '../image-interfaces.ts';
@@ -7,10 +8,11 @@ import { traitsOfGemini } from '../gemini-traits.ts';
 
 /** Imagen has its own method and is billed per image. The other models write images as parts of a reply. */
 function imagesOf(upstreamModel: string): ImageInterface {
-  const model = `/v1beta/${generateContentModelPath(upstreamModel)}`;
-  if (/^(?:models\/)?imagen/.test(upstreamModel)) return { form: 'imagen', counting: 'by-piece', path: () => `${model}:predict` };
-  return { form: 'gemini', counting: 'native', path: () => `${model}:generateContent` };
+  if (/^(?:models\/)?imagen/.test(upstreamModel)) return { form: 'imagen', counting: 'by-piece', path: () => ':predict' };
+  return { form: 'gemini', counting: 'native', path: () => ':generateContent' };
 }
+
+const embeddings: EmbeddingInterface = { form: 'gemini-batch', path: ':batchEmbedContents' };
 
 /** Source: the vendor's list of models, November 2026. */
 const modelKinds: readonly ModelKindRule[] = [
@@ -34,7 +36,8 @@ export const gemini: UpstreamVendor = {
   optionalDialects: [],
   offers: [],
   locate: locateGenerateContent,
-  services: { images: imagesOf },
+  placeService: (path, upstreamModel) => (path.startsWith(':') ? `/v1beta/${generateContentModelPath(upstreamModel)}${path}` : path),
+  services: { embeddings: () => embeddings, images: imagesOf },
   modelKinds,
   credentialHeaders: (apiKey) => ({ 'x-goog-api-key': apiKey }),
   // `x-server-timeout` is not forwarded: a client could make the upstream end any call, which would look like the

@@ -1,4 +1,5 @@
 import { openaiAudio } from '../audio-service.ts';
+import { openaiEmbeddingsOf } from '../embedding-interfaces.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiImagesOf } from '../image-interfaces.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
@@ -25,7 +26,7 @@ export const openaiCompatible: UpstreamVendor = {
   optionalDialects: ['openai-responses', 'anthropic-messages'],
   offers: [],
   locate,
-  services: { embeddings: '/embeddings', images: openaiImagesOf, audio: openaiAudio },
+  services: { embeddings: openaiEmbeddingsOf, images: openaiImagesOf, audio: openaiAudio },
   credentialHeaders: (apiKey, dialect) =>
     dialect === 'anthropic-messages' ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` },
   requestHeaders: [...openaiRequestHeaders, 'anthropic-version', 'anthropic-beta'],

@@ -1,5 +1,6 @@
 import { traitsOfGpt } from '../gpt-traits.ts';
 import { openaiAudio } from '../audio-service.ts';
+import { openaiEmbeddingsOf } from '../embedding-interfaces.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiImagesOf } from '../image-interfaces.ts';
 import type { ModelKindRule } from '../model-kind-rules.ts';
@@ -35,7 +36,7 @@ export const openai: UpstreamVendor = {
     return responsesPaths[route.operation];
   },
   services: {
-    embeddings: '/embeddings',
+    embeddings: openaiEmbeddingsOf,
     moderations: '/moderations',
     images: openaiImagesOf,
     audio: openaiAudio,

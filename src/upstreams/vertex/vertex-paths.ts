@@ -39,11 +39,25 @@ function claudeMethod({ operation, upstreamModel, framing }: UpstreamRoute): str
   return `${model}:${framing === undefined ? 'rawPredict' : 'streamRawPredict'}`;
 }
 
+/**
+ * The path of a service: the method of a model, below the project if there is one.
+ * @param path a method such as `:predict`, or a path that has no model
+ */
+export function placeAtVertex(path: string, upstreamModel: string, { project, location = 'global' }: AccountFacts): string {
+  if (!path.startsWith(':')) return path;
+  const place = project === undefined ? '' : `/projects/${project}/locations/${location}`;
+  return `/v1beta1${place}${modelPath(upstreamModel)}${path}`;
+}
+
 /** A number is the endpoint of a tuned model; `publisher/name` is a model of another publisher. */
-function geminiMethod({ operation, upstreamModel, framing }: UpstreamRoute): string {
+function modelPath(upstreamModel: string): string {
   const [, publisher = 'google', name = upstreamModel] = /^([^/]+)\/([^/]+)$/.exec(upstreamModel) ?? [];
   const model = encodeURIComponent(name);
-  const base = /^\d+$/.test(name) ? `/endpoints/${model}` : `/publishers/${encodeURIComponent(publisher)}/models/${model}`;
+  return /^\d+$/.test(name) ? `/endpoints/${model}` : `/publishers/${encodeURIComponent(publisher)}/models/${model}`;
+}
+
+function geminiMethod({ operation, upstreamModel, framing }: UpstreamRoute): string {
+  const base = modelPath(upstreamModel);
   if (operation === 'count-tokens') return `${base}:countTokens`;
   if (framing === undefined) return `${base}:generateContent`;
   return framing === 'sse' ? `${base}:streamGenerateContent?alt=sse` : `${base}:streamGenerateContent`;

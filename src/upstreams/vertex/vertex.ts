@@ -6,7 +6,8 @@ import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { readVertexRefusal } from './read-vertex-refusal.ts';
 import { reshapeForVertex } from './reshape-for-vertex.ts';
-import { addressOfLocation, dialectsAtVertex, locateAtVertex } from './vertex-paths.ts';
+import { addressOfLocation, dialectsAtVertex, locateAtVertex, placeAtVertex } from './vertex-paths.ts';
+import { embeddingsAtVertex, imagesAtVertex } from './vertex-services.ts';
 
 /** Claude there has no native structured output (Vercel's google-vertex provider, August 2026). */
 function traitsAtVertex(model: string): ModelTraits {
@@ -33,11 +34,13 @@ export const vertex: UpstreamVendor = {
   locate: locateAtVertex,
   reshape: reshapeForVertex,
   readRefusal: readVertexRefusal,
-  services: {},
+  placeService: placeAtVertex,
+  services: { embeddings: embeddingsAtVertex, images: imagesAtVertex },
   modelKinds: [
     { names: /^(?:veo)/, kinds: ['video'] },
     { names: /embedding/, kinds: ['embeddings'] },
     { names: /^imagen/, kinds: ['image'] },
+    { names: /^gemini-.*image/, kinds: ['chat', 'image'] },
     { names: /^(?:claude|gemini|gemma)/, kinds: ['chat'] },
   ],
   authorize: authorizeWithBearer,

@@ -3,10 +3,11 @@ import { type IncomingMessage, type Server, type ServerResponse } from 'node:htt
 import { type CloudRequest, createWholeServer } from '../whole-request.ts';
 import { asText, parseRecord } from '../../read-json.ts';
 import { answerCall } from '../../answer-call.ts';
-import type { JsonRecord, SimulatedVendor } from '../../simulated-vendor.ts';
+import { type JsonRecord, type SimulatedVendor, VendorError } from '../../simulated-vendor.ts';
 import type { SimulatorState } from '../../simulator-state.ts';
 import { anthropic } from '../../vendors/anthropic/anthropic.ts';
 import { gemini } from '../../vendors/gemini/gemini.ts';
+import { embedAtVertex } from '../../vendors/gemini/gemini-embeddings.ts';
 import { openai } from '../../vendors/openai/openai.ts';
 import type { GoogleTokens } from './google-tokens.ts';
 
@@ -176,6 +177,15 @@ export function createVertexServer(shared: SimulatorState, state: VertexState, t
     const body = parseRecord(bytes) ?? {};
     const wrong = route.publisher === 'anthropic' ? judgeClaude(route, incoming.headers, body) : undefined;
     if (wrong !== undefined) return send(400, { type: 'error', error: { type: 'invalid_request_error', message: wrong } });
+    if (route.publisher === 'google') {
+      try {
+        const embedded = embedAtVertex(route.model, route.method, body);
+        if (embedded !== undefined) return send(200, embedded);
+      } catch (error) {
+        if (error instanceof VendorError) return send(error.status, error.body as object);
+        throw error;
+      }
+    }
     const forward = forwardOf(route, search, body, bytes);
     if (forward === undefined) return refuse({ status: 404, name: 'NOT_FOUND', message: 'The publisher was not found.' });
     keep(200);

@@ -7,6 +7,7 @@ import { apiKeyInvalidDetails, refuse, writeErrorBody } from './gemini-error.ts'
 import { listModels, writeModel } from './gemini-models.ts';
 import { toPlanRequest } from './generate-content-plan.ts';
 import { countTokensMessage, generateContentMessage, type GenerateContentRequest } from './generate-content-schema.ts';
+import { batchEmbed } from './gemini-embeddings.ts';
 import { handleImages } from './gemini-images.ts';
 import { writeStreamedReply, writeWholeReply } from './write-generate-content.ts';
 import { writePromptDetails } from './write-usage.ts';
@@ -55,6 +56,9 @@ function route(request: SimulatedRequest, planReply: PlanReply): SimulatedReply 
       return generate(request, planReply, model, action);
     case 'streamGenerateContent':
       return generate(request, planReply, model, action);
+    case 'batchEmbedContents':
+      refuseUnknownModel(model, action);
+      return whole(batchEmbed(model, request.body ?? {}));
     case 'countTokens':
       return countTokens(request, model);
     default:

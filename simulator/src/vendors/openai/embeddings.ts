@@ -40,7 +40,7 @@ function readTexts(input: Json): readonly string[] {
  * A vector of length 1 in which each word adds to one position. Words count by their beginnings, so that their
  * inflected forms are close too.
  */
-function embedText(text: string, dimensions: number): Float32Array {
+export function embedText(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     const place = hash(word.slice(0, 5)) % dimensions;

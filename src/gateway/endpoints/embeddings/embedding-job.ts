@@ -1,16 +1,22 @@
+import { readEmbeddingsReply } from '../../../dialects/embeddings/read-embeddings-reply.ts';
+import { type EmbeddingForm, countTexts, listUnwritten, writeEmbeddings } from '../../../dialects/embeddings/write-embeddings.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { countInput } from '../../../inference/meters.ts';
+import type { TranslationNote } from '../../../inference/translation-notes.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { EmbeddingInterface } from '../../../upstreams/embedding-interfaces.ts';
 import { boundAtTarget, type Purchase } from '../../attempts/books/bound-call.ts';
 import type { UsageBound } from '../../attempts/books/settle.ts';
 import type { CallJob, PlannedAttempt } from '../../attempts/call-job.ts';
-import { passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
+import { forwardReplyHeaders, passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import { digestRequest } from '../../attempts/health/attempt.ts';
 import { serviceAt, type Target } from '../../attempts/routing/target.ts';
-import { readErrorAnswer } from '../shared/read-error-answer.ts';
+import { requestIdHeader, translationHeaders } from '../../replies/write-reply.ts';
+import { createErrorReader, readRefusalOf } from '../shared/read-error-answer.ts';
 import { boundEmbeddings } from './bound-embeddings.ts';
 import { encodeEmbeddings, readEmbeddingsReport, withChargedUsage } from './read-reply.ts';
 
@@ -29,7 +35,16 @@ type PreparedEmbedding = {
 export function createEmbeddingJob(call: PreparedEmbedding): CallJob {
   return {
     isFree: false,
-    plan: (target) => ({ kind: 'exchange', upstreamRequest: createRequest(call, target), relay: createRelay(call, target) }),
+    plan: (target) => {
+      const made = interfaceOf(target);
+      const notes = made.form === 'openai' ? [] : listUnwritten(call.body);
+      return {
+        kind: 'exchange',
+        upstreamRequest: createRequest(call, target, made),
+        relay: createRelay(call, target, { form: made.form, notes }),
+        ...(made.form !== 'openai' && { translation: { upstream: { id: 'google-embeddings' }, notes: { list: () => notes }, replyNotes } }),
+      };
+    },
     digest: () => digestRequest(Buffer.from(JSON.stringify(call.body))),
     sent: () => {},
     // A reply is delivered whole, so no attempt follows a delivery.
@@ -38,31 +53,55 @@ export function createEmbeddingJob(call: PreparedEmbedding): CallJob {
   };
 }
 
-function createRequest({ body, headers: own }: PreparedEmbedding, target: Target): UpstreamRequest {
-  const { upstream, upstreamModel } = target;
-  const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
-  const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
-  // Clients send null for absent fields; vendors refuse it.
-  const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
-  const path = serviceAt(upstream, upstream.services.embeddings ?? '', upstreamModel);
-  return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify({ ...present, model: upstreamModel })) };
+/** The embedding interface of a target. Only for targets that make embeddings. */
+function interfaceOf({ upstream, upstreamModel, is }: Target): EmbeddingInterface {
+  const found = upstream.services.embeddings?.(is ?? upstreamModel);
+  if (found === undefined) throw new Error(`${upstream.id} has no embedding interface`);
+  return found;
 }
 
-function createRelay({ callId, purchase, encoding }: PreparedEmbedding, { upstream }: Target): ReplyRelay {
+const replyNotes = { list: () => [] };
+
+/** The dialect whose headers, credentials and errors a form has. */
+const dialectOf = (form: EmbeddingForm): 'openai-chat' | 'gemini-generate-content' =>
+  form === 'openai' ? 'openai-chat' : 'gemini-generate-content';
+
+function createRequest({ body, headers: own }: PreparedEmbedding, target: Target, made: EmbeddingInterface): UpstreamRequest {
+  const { upstream, upstreamModel } = target;
+  const dialects = { client: 'openai-chat', upstream: dialectOf(made.form) } as const;
+  const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
+  const path = serviceAt(upstream, made.path, upstreamModel);
+  return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify(writeEmbeddings(body, made.form, upstreamModel))) };
+}
+
+function createRelay(
+  { callId, purchase, encoding, body }: PreparedEmbedding,
+  target: Target,
+  { form, notes }: { readonly form: EmbeddingForm; readonly notes: readonly TranslationNote[] },
+): ReplyRelay {
+  const { upstream } = target;
+  const read = (reply: unknown): unknown => readEmbeddingsReply(reply, form, countTexts(body['input']));
   return {
     upstreamFraming: undefined,
-    replyHeaders: (received) => ({ 'content-type': 'application/json', ...passReplyHeaders(upstream, received, callId) }),
-    readReply: readEmbeddingsReport,
+    replyHeaders: (received) => ({
+      ...(form === 'openai'
+        ? passReplyHeaders(upstream, received, callId)
+        : { ...forwardReplyHeaders(upstream, received), [requestIdHeader]: callId, ...translationHeaders(notes) }),
+      'content-type': 'application/json',
+    }),
+    readReply: (reply) => readEmbeddingsReport(read(reply)),
     writeReply: (reply, bytes, charged) => {
-      const written = encodeEmbeddings(reply, encoding, purchase.requestedModel);
+      const embeddings = read(reply);
+      const written = encodeEmbeddings(embeddings, encoding, purchase.requestedModel);
       if (written === undefined) throw noEmbeddings(upstream.id, bytes.length);
-      const report = readEmbeddingsReport(reply);
+      const report = readEmbeddingsReport(embeddings);
       return Buffer.from(JSON.stringify(withChargedUsage(written, report, charged?.(report, true).usage)));
     },
     openStream: () => {
       throw new Error('embeddings are never streamed');
     },
-    readError: readErrorAnswer,
+    readError: createErrorReader(chatDialects[dialectOf(form)]),
+    ...readRefusalOf(target, dialectOf(form)),
   };
 }
 

@@ -14,6 +14,7 @@ import type { ChargedUsage, ReplyRelay, WrittenReply } from '../../attempts/exch
 import type { Target } from '../../attempts/routing/target.ts';
 import { requestIdHeader, translationHeaders } from '../../replies/write-reply.ts';
 import type { ImageClient } from '../shared/image-maker.ts';
+import { createErrorReader, readRefusalOf } from '../shared/read-error-answer.ts';
 import { boundImages, imageInterfaceOf } from './bound-images.ts';
 import { type ChargedBy, countImages } from './count-images.ts';
 import { createImageStream } from './image-stream.ts';
@@ -84,10 +85,8 @@ export function createImageRelay(call: RelayedImages): ReplyRelay {
       const { writeEvent } = client;
       return createImageStream({ request, made, chargedBy: call.chargedBy, createdAtSeconds, charged, ...(writeEvent && { writeEvent }) });
     },
-    readError: ({ status, headers, body }) => {
-      const seconds = Number(headers['retry-after'] ?? Number.NaN);
-      return upstream.codec.decodeError({ status, body, ...(Number.isFinite(seconds) && { retryAfterSeconds: Math.ceil(seconds) }) });
-    },
+    readError: createErrorReader(upstream),
+    ...readRefusalOf(target, upstream.id),
   };
 }
 

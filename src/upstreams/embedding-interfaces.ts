@@ -1,0 +1,13 @@
+import type { EmbeddingForm } from '../dialects/embeddings/write-embeddings.ts';
+
+/** How an upstream makes embeddings with a model. */
+export type EmbeddingInterface = {
+  readonly form: EmbeddingForm;
+  /** The path below the base address, or the method of the model for vendors that place it. */
+  readonly path: string;
+};
+
+const openai: EmbeddingInterface = { form: 'openai', path: '/embeddings' };
+
+/** OpenAI's interface, which most servers have. */
+export const openaiEmbeddingsOf = (): EmbeddingInterface => openai;
