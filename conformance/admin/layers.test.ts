@@ -15,6 +15,8 @@ import type { ServedWeir } from '../support/start-weir.ts';
 import { type ApiAnswer, type ConsoleClient, signInByLink } from './console-client.ts';
 
 const secret = 'sk-published-0123456789abcdef-last';
+const refusedKey = 'sk-refused-0123456789abcdef-last';
+const silentKey = 'sk-silent-0123456789abcdef-last';
 const fileSecret = 'sk-of-the-file-0123456789abcdef-last';
 const completion = {
   id: 'chatcmpl-1',
@@ -49,9 +51,27 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
       let text = '';
       request.setEncoding('utf8').on('data', (part: string) => (text += part));
       request.on('end', () => {
-        const model = request.method === 'POST' ? (JSON.parse(text) as { model: string }).model : '';
+        if (request.headers.authorization === `Bearer ${refusedKey}`) {
+          response.writeHead(401, { 'content-type': 'application/json' });
+          response.end(JSON.stringify({ error: { message: `no such key: ${refusedKey}`, type: 'invalid_request_error' } }));
+          return;
+        }
+        // An answer that never comes.
+        if (request.headers.authorization === `Bearer ${silentKey}`) return;
+        const { model = '', messages } = (request.method === 'POST' ? JSON.parse(text) : { messages: [] }) as {
+          readonly model?: string;
+          readonly messages?: unknown;
+        };
+        if (!Array.isArray(messages)) {
+          response
+            .writeHead(400, { 'content-type': 'application/json' })
+            .end(JSON.stringify({ error: { message: 'messages is not a list' } }));
+          return;
+        }
         if (model !== '') asked.push({ model, credential: request.headers.authorization });
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...completion, model, data: [] }));
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ ...completion, model, data: [{ id: 'fresh-there' }] }));
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -155,6 +175,92 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
     assert.equal((await publish({ from: 7 })).status, 400);
     assert.deepEqual(await list(), []);
     assert.equal(await call(first, 'fresh'), 404);
+  });
+
+  /** What a check of a layer found. */
+  type Checked = {
+    readonly state: string;
+    readonly input: object;
+    readonly result: {
+      readonly is_healthy: boolean;
+      readonly credentials: readonly {
+        readonly findings: readonly {
+          readonly verdict: string;
+          readonly subject: string;
+          readonly says: string;
+          readonly advice?: string;
+        }[];
+      }[];
+    } | null;
+  };
+  const startCheck = (body: object) => send('POST', '/api/v1/config/layers/checks', { timeout_s: 5, ...body });
+  const operationAt = async (started: ApiAnswer) =>
+    (await send('GET', `/api/v1/operations/${String(started.body['id'])}`)).body as unknown as Checked;
+  const hasEnded = ({ state }: Checked): boolean => state !== 'waiting' && state !== 'running';
+  async function checked(
+    layer: object,
+    more: object = {},
+  ): Promise<readonly [healthy: boolean | undefined, words: string, findings: string]> {
+    const started = await startCheck({ layer, ...more });
+    assert.equal(started.status, 202, started.text);
+    const { result, input } = await eventually(() => operationAt(started), hasEnded);
+    assert.deepEqual(Object.keys(input), ['upstreams', 'checks', 'model', 'may_call', 'timeout_s']);
+    const findings = result?.credentials.flatMap((each) => each.findings) ?? [];
+    const words = findings.map(({ verdict, subject }) => `${verdict} ${subject}`).join(', ');
+    return [result?.is_healthy, words, findings.map(({ says, advice = '' }) => `${says}; ${advice}`).join('\n')];
+  }
+
+  test('a layer is checked by a gateway before it is published: address, credential, models, prices; nothing changes', async () => {
+    const [isHealthy, words, says] = await checked({ upstreams: { layered: layered() }, models: { fresh } });
+    assert.deepEqual([isHealthy, words], [true, 'good TCP, none services, good HTTP, good credential, good models, warning prices'], says);
+    assert.match(says, /the key of the layer is accepted[^]*1 models are listed[^]*in its list: fresh-there[^]*no price for fresh-there/);
+    const wrong = { ...fresh, targets: [{ upstream: 'layered', model: 'elsewhere' }] };
+    assert.match(
+      (await checked({ upstreams: { layered: layered() }, models: { wrong } }))[2],
+      /not in its list of 1: elsewhere; check the spelling/,
+    );
+    const refused = await checked({ upstreams: { layered: { ...layered(), apiKey: refusedKey } } });
+    assert.deepEqual(refused.slice(0, 2), [false, 'good TCP, good HTTP, bad credential'], refused[2]);
+    assert.match(refused[2], /401[^]*no such key[^]*; \S+/);
+    const nowhere = await checked({ upstreams: { layered: { ...layered(), baseUrl: 'http://127.0.0.1:9/v1' } } });
+    assert.deepEqual(nowhere.slice(0, 2), [false, 'bad TCP'], nowhere[2]);
+    assert.match(nowhere[2], /connection refused by 127\.0\.0\.1:9; is the server running/);
+    const own = await checked({ upstreams: { filed: layered() } });
+    assert.match(own[2], /has an upstream filed of its own, which comes before the one of the layer; choose another name/);
+    const calls = await checked({ upstreams: { layered: layered() } }, { may_call: true, model: 'fresh-there', checks: ['reply'] });
+    assert.equal(asked.at(-1)?.model, 'fresh-there', calls[2]);
+    assert.deepEqual(await list(), []);
+    assert.equal(await call(first, 'fresh'), 404);
+  });
+
+  test('a check of a layer is refused as a publication is, ends when it is cancelled or late, and leaves no credential behind', async () => {
+    const upstreams = { layered: layered() };
+    for (const [body, words] of [
+      [{ layer: { upstreams: { a: { ...layered(), apiKey: '${HOME}' } } } }, /must not refer to what a machine has/],
+      [{ layer: { upstreams, models: { x: { targets: [{ upstream: 'nobody' }] } } } }, /there is no upstream .{1,2}nobody/],
+      [{ yaml: 'upstreams:\n  a: { vendor: openai, apiKei: x }\n' }, /2:\d+ upstreams\.a\.apiKei/],
+      [{ layer: {} }, /changes no upstream/],
+      [{ layer: { upstreams }, upstreams: ['nobody'] }, /no upstream nobody; it has: layered/],
+      [{}, /exactly one/],
+    ] as const) {
+      const refused = await startCheck(body);
+      assert.equal(refused.status, 400, refused.text);
+      assert.match(refused.text, words);
+    }
+    const silent = { upstreams: { layered: { ...layered(), apiKey: silentKey } } };
+    const late = await checked(silent, { timeout_s: 0.2 });
+    assert.deepEqual([late[0], late[1].includes('bad HTTP')], [false, true], late[2]);
+    const started = await startCheck({ layer: silent, timeout_s: 600 });
+    await eventually(
+      () => operationAt(started),
+      ({ state }) => state === 'running',
+    );
+    assert.equal((await send('DELETE', `/api/v1/operations/${String(started.body['id'])}`)).status, 202);
+    assert.equal((await eventually(() => operationAt(started), hasEnded)).state, 'cancelled');
+    const rows = await postgres.query('select count(*) as kept from operations where sealed is not null');
+    assert.match(rows, /\b0\b/);
+    const audit = await send('GET', '/api/v1/audit?action=config.layers.check');
+    assert.ok((audit.body['items'] as unknown[]).length > 5);
   });
 
   test('an upstream and a model of a layer answer at both gateways soon, with the credential, and it is shown nowhere', async () => {
@@ -274,6 +380,14 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
     assert.equal(broken.code, 1);
     assert.match(broken.stderr, /layer\.yaml:5:35 models\.broken\.targets\.0\.upstream: there is no upstream "nobody"/);
     writeFileSync(file, text);
+    const checking = await remote('config', 'check-layer', file, '--no-calls', '--timeout', '5');
+    assert.equal(checking.code, 0, checking.stderr);
+    assert.match(checking.stdout, /✓ credential {2,}the key of the layer is accepted/, checking.stdout);
+    assert.equal(
+      (await runCommand(['config', 'check-layer', file, '--upstream', 'layered', '--no-calls', '--json'], { ...here, LAYERED_KEY: secret }))
+        .code,
+      0,
+    );
     const dropping = await remote('config', 'publish', file);
     assert.match(dropping.stderr, /chosen[^]*--drop-models/, dropping.stderr);
     const publishing = await remote('config', 'publish', file, '--note', 'by hand', '--drop-models', 'chosen,special');
@@ -302,10 +416,10 @@ describe('layers of the configuration, with two gateways on one PostgreSQL', { s
   test('no answer, log line, audit row or table has a credential in clear', async () => {
     const audit = await send('GET', '/api/v1/audit?limit=500');
     assert.ok((audit.body['items'] as unknown[]).length > 5);
-    const rows = await postgres.query('select * from config_layers');
+    const rows = [await postgres.query('select * from config_layers'), await postgres.query('select * from operations')].join('\n');
     const reports = await postgres.query('select * from node_reports');
     const places = { answers: answers.join('\n'), first: first.output(), second: second.output(), rows, reports };
     for (const [place, text] of Object.entries(places))
-      for (const hidden of [secret, fileSecret]) assert.ok(!text.includes(hidden), `${place} contains ${hidden}`);
+      for (const hidden of [secret, fileSecret, refusedKey, silentKey]) assert.ok(!text.includes(hidden), `${place} contains ${hidden}`);
   });
 });

@@ -76,6 +76,20 @@ export function operationSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal((await store.listAudit({ subject: 'operation:op_second', limit: 9 })).length, 0);
   });
 
+  test('only the process that runs an operation reads what is sealed in it', async () => {
+    const store = engine().store();
+    await store.insertOperation({ ...newOperation('op_sealed'), sealed: 'c2VhbGVk' }, 9);
+    const claimed = await store.claimOperation({ kinds: ['op_sealed'], owner: 'p', nowMs: 1, leaseUntilMs: 2 });
+    assert.equal(claimed?.sealed, 'c2VhbGVk');
+    const query = { permissions: ['usage:read'], kind: 'op_sealed', limit: 9 } as const;
+    const shown = [
+      await store.findOperation('op_sealed'),
+      ...(await store.queryOperations(query)),
+      await store.cancelOperation('op_sealed', 9, change),
+    ];
+    assert.ok(shown.every((operation) => operation !== undefined && !JSON.stringify(operation).includes('c2VhbGVk')));
+  });
+
   test('operations are listed while they run, and for a time after their end', async () => {
     const store = engine().store();
     await store.insertOperation({ ...newOperation('op_listed'), createdAtMs: 30 }, 9);

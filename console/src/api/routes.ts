@@ -193,6 +193,7 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'config.layers.publish': 'POST /api/v1/config/layers',
   'config.layers.get': 'GET /api/v1/config/layers/{number}',
   'config.export': 'GET /api/v1/config/export',
+  'config.layers.check': 'POST /api/v1/config/layers/checks',
   'operations.list': 'GET /api/v1/operations',
   'operations.get': 'GET /api/v1/operations/{id}',
   'operations.cancel': 'DELETE /api/v1/operations/{id}',

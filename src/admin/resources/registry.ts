@@ -8,6 +8,7 @@ import { billingTokenOperations, type BillingTokenServices } from './billing-tok
 import { callOperations, type CallServices } from './calls/call-operations.ts';
 import { configOperations, type ConfigServices } from './config/config-operations.ts';
 import { creditOperations } from './credits/credit-operations.ts';
+import { layerCheckOperations } from './config/check-layer-operation.ts';
 import { layerOperations } from './config/layer-operations.ts';
 import type { LayerServices } from './config/layer-desk.ts';
 import type { CreditServices } from './credits/find-owner.ts';
@@ -136,5 +137,6 @@ export const operations: readonly Operation<AdminServices>[] = [
   ...modelOperations,
   ...configOperations,
   ...layerOperations,
+  ...layerCheckOperations,
   ...operationOperations,
 ];

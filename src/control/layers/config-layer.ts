@@ -22,6 +22,9 @@ export type ConfigLayer = ConfigLayerSummary & {
   readonly seal: string;
 };
 
+/** A layer that a gateway checks before it is published. It never comes into force. */
+export type LayerCandidate = Pick<ConfigLayer, 'document' | 'secrets' | 'seal'>;
+
 /** A credential that only a program with the key of the instance can open, for the address that it was given for. */
 export type SealedSecret = {
   /** base64url */

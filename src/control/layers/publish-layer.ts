@@ -2,6 +2,7 @@ import type { Change } from '../../audit/change-author.ts';
 import {
   type ConfigLayer,
   type ConfigLayerStore,
+  type LayerCandidate,
   type LayerDocument,
   LayerError,
   type LayerProblem,
@@ -10,7 +11,7 @@ import {
   type SealedSecrets,
 } from './config-layer.ts';
 import { destinationOf, type LayerSealer, readDocument, readSecrets } from './layer-seal.ts';
-import { endOfSecret, findReference, listSecrets, type PlacedSecret, putSecret, upstreamAt } from './layer-secrets.ts';
+import { endOfSecret, findReference, listSecrets, pathOfPlace, type PlacedSecret, putSecret, upstreamAt } from './layer-secrets.ts';
 
 /** The outcome of checking a layer as gateways would use it. */
 export type LayerCheck = {
@@ -41,6 +42,30 @@ export type LayerFacts = {
 const documentCharactersMax = 512 * 1024;
 
 /**
+ * Prepares a layer for a check by a gateway, as `publishLayer` would store it.
+ * @returns the layer, its document without secrets, and its upstreams that are not as in the newest layer
+ * @throws LayerError `problems`, `unknown`, `foreign`
+ */
+export async function prepareCandidate(
+  { store, sealer, check }: Omit<Parts, 'store'> & { readonly store: LayerReader & Pick<ConfigLayerStore, 'newestConfigLayer'> },
+  source: LayerSource,
+): Promise<{ readonly candidate: LayerCandidate; readonly changed: readonly string[]; readonly document: LayerDocument }> {
+  const newest = await store.newestConfigLayer();
+  const { content } = await takeChecked({ store, sealer, check }, source, (newest?.number ?? 0) + 1);
+  const document = readDocument(content);
+  const changed = Object.keys(document.upstreams ?? {}).filter(
+    (name) => newest === undefined || settingsOf(newest, name) !== settingsOf(content, name),
+  );
+  return { candidate: sealer.sealCandidate(content), changed, document };
+}
+
+/** The settings of an upstream and its sealed credentials, to be compared. A credential that was kept is the same. */
+function settingsOf(layer: Pick<ConfigLayer, 'document' | 'secrets'>, name: string): string {
+  const secrets = Object.entries(readSecrets(layer)).filter(([place]) => pathOfPlace(place)[1] === name);
+  return JSON.stringify([upstreamAt(readDocument(layer), name), secrets.map(([place, { sealed }]) => [place, sealed])]);
+}
+
+/**
  * Checks a layer as a whole and adds it to the store, from where all gateways take it within two seconds. Nothing is
  * stored if it has a problem. Secrets that are not in the source are copied without opening them.
  * @throws LayerError
@@ -54,18 +79,13 @@ export async function publishLayer(
   const newest = await store.newestConfigLayer();
   const number = (newest?.number ?? 0) + 1;
   if (facts.expectedNewest !== undefined && facts.expectedNewest !== number - 1) throw publishedMeanwhile();
-  const taken = 'from' in source ? await takeAgain(store, sealer, source.from) : await takeNew(store, sealer, source.document, number);
-  const { problems, lostModels } = await check(taken.checked);
-  const all = [...taken.problems, ...problems];
-  if (all.length > 0) throw new LayerError('problems', 'the layer cannot be used', { problems: all });
+  const { content: taken, lostModels } = await takeChecked({ store, sealer, check }, source, number);
   const dropped = lostModels.filter((model) => !facts.dropModels.includes(model));
   if (dropped.length > 0)
     throw new LayerError('drops', `these models were called in the last 24 hours and would have no target: ${dropped.join(', ')}`, {
       models: dropped,
     });
-  const document = JSON.stringify(taken.document);
-  if (document.length > documentCharactersMax) throw new LayerError('problems', 'a layer has at most 512 KiB');
-  const content = { number, document, secrets: JSON.stringify(taken.secrets) };
+  const content = { number, ...taken };
   const layer: ConfigLayer = {
     ...content,
     publishedAtMs: change.atMs,
@@ -76,6 +96,23 @@ export async function publishLayer(
   };
   if (await insert(store, layer, change)) return layer;
   throw publishedMeanwhile();
+}
+
+type CheckedParts = Pick<Parts, 'sealer' | 'check'> & { readonly store: LayerReader };
+
+/** A source as it is stored, if it has no problem. @throws LayerError */
+async function takeChecked(
+  { store, sealer, check }: CheckedParts,
+  source: LayerSource,
+  number: number,
+): Promise<{ readonly content: Pick<ConfigLayer, 'document' | 'secrets'>; readonly lostModels: readonly string[] }> {
+  const taken = 'from' in source ? await takeAgain(store, sealer, source.from) : await takeNew(store, sealer, source.document, number);
+  const { problems, lostModels } = await check(taken.checked);
+  const all = [...taken.problems, ...problems];
+  if (all.length > 0) throw new LayerError('problems', 'the layer cannot be used', { problems: all });
+  const document = JSON.stringify(taken.document);
+  if (document.length > documentCharactersMax) throw new LayerError('problems', 'a layer has at most 512 KiB');
+  return { content: { document, secrets: JSON.stringify(taken.secrets) }, lostModels };
 }
 
 function publishedMeanwhile(): LayerError {

@@ -20,6 +20,8 @@ export type StartOperation = {
   readonly permission: Permission;
   /** JSON data without secrets: it is stored, and shown to those who may see the operation. */
   readonly input: unknown;
+  /** Credentials and the like, sealed for the process that runs it. They are never shown, and erased at the end. */
+  readonly sealed?: string;
   readonly change: Change;
   /** Whether it is in the audit log. Questions to a gateway are not. */
   readonly isAudited: boolean;
@@ -75,12 +77,13 @@ export function createOperations(options: {
   }
 
   return {
-    start: async ({ kind, permission, input, change, isAudited, startWithinMs }) => {
-      assertSize(input);
+    start: async ({ kind, permission, input, sealed, change, isAudited, startWithinMs }) => {
+      assertSize([input, sealed]);
       const createdAtMs = clock.nowMs();
       const startBy = startWithinMs === undefined ? {} : { startByMs: createdAtMs + startWithinMs };
       const operation = { id: newId('op'), kind, permission, actor: change.actor, input, createdAtMs };
-      if (!(await store.insertOperation({ ...operation, ...startBy }, openMax, isAudited ? change : undefined)))
+      const hidden = sealed === undefined ? {} : { sealed };
+      if (!(await store.insertOperation({ ...operation, ...startBy, ...hidden }, openMax, isAudited ? change : undefined)))
         throw new ControlError('too_many_operations', `${openMax} operations ${kind} have not ended: wait for one, or cancel one.`);
       onStart?.();
       return { ...operation, state: 'waiting', isCancelling: false, version: 1, attempts: 0 };

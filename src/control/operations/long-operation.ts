@@ -47,9 +47,14 @@ export type LongOperation = {
 };
 
 export type NewOperation = Pick<LongOperation, 'id' | 'kind' | 'permission' | 'actor' | 'input' | 'createdAtMs'> & {
+  /** Data for the process that runs it, sealed for it. It is never shown, and erased at the end. */
+  readonly sealed?: string;
   /** When it fails if no process has begun it; absent to wait without a limit. */
   readonly startByMs?: number;
 };
+
+/** An operation for the process that runs it. */
+export type ClaimedOperation = LongOperation & Pick<NewOperation, 'sealed'>;
 
 /** Which operations are listed. */
 export type OperationQuery = {
@@ -92,7 +97,7 @@ export type OperationStore = {
     readonly owner: string;
     readonly nowMs: number;
     readonly leaseUntilMs: number;
-  }) => Promise<LongOperation | undefined>;
+  }) => Promise<ClaimedOperation | undefined>;
   /**
    * Renews a lease, and replaces the progress if there is any. `cancel`: somebody asks for its end. `lost`: another
    * process has it, or it has ended.

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 import { assertSize, keepResultsMs } from './create-operations.ts';
-import type { LongOperation, OperationEnd, OperationProgress, OperationStore } from './long-operation.ts';
+import type { ClaimedOperation, OperationEnd, OperationProgress, OperationStore } from './long-operation.ts';
 
 /** A failure that the person who began the operation may read. */
 export class OperationFailure extends Error {
@@ -27,7 +27,7 @@ export type OperationHandler = (
   input: unknown,
   context: {
     readonly signal: AbortSignal;
-    readonly operation: LongOperation;
+    readonly operation: ClaimedOperation;
     /** Cheap: the last one is written about every half second. */
     readonly report: (progress: OperationProgress) => void;
   },
@@ -139,7 +139,7 @@ export function createOperationRunner(options: RunnerOptions): OperationRunner {
 type RunParts = RunnerOptions & typeof defaults & { readonly owner: string; readonly closing: AbortSignal };
 
 /** Runs one operation until it has ended, is lost to another process, or is released. Never rejects. */
-async function runOne(operation: LongOperation, parts: RunParts): Promise<void> {
+async function runOne(operation: ClaimedOperation, parts: RunParts): Promise<void> {
   const { store, clock, logger, owner, closing, attemptsMax, leaseMs, reportMs } = parts;
   const { id, kind } = operation;
   const stop = new AbortController();
@@ -182,7 +182,7 @@ async function runOne(operation: LongOperation, parts: RunParts): Promise<void> 
 
 /** What the handler says. */
 async function conclude(
-  operation: LongOperation,
+  operation: ClaimedOperation,
   { handlers, attemptsMax, logger }: RunParts,
   signal: AbortSignal,
   report: (progress: OperationProgress) => void,

@@ -19,7 +19,7 @@ export type GatewayChecks = {
 };
 
 /** The result of an operation `upstreams.check`: a report for each credential. */
-type CheckResult = { readonly credentials: readonly UpstreamReport[] };
+export type CheckResult = { readonly credentials: readonly UpstreamReport[] };
 
 /**
  * Lets running gateways check their upstreams, one upstream after another, as `weir doctor` does on its own machine.
@@ -55,7 +55,8 @@ async function checkOne(service: AdminService, name: string, about: GatewayCheck
   return (result as CheckResult | null)?.credentials ?? [];
 }
 
-function stepOf(partial: unknown): string | undefined {
+/** The step that a running check is at. */
+export function stepOf(partial: unknown): string | undefined {
   return typeof partial === 'object' && partial !== null && 'step' in partial && typeof partial.step === 'string'
     ? partial.step
     : undefined;

@@ -1,18 +1,17 @@
-import { readFileSync } from 'node:fs';
-
 import type { Command } from 'commander';
 
-import { AdminProblem } from '../../admin/problem.ts';
 import { exportConfig, getLayer, listLayers, publishConfigLayer } from '../../admin/resources/config/layer-operations.ts';
 import { createLayerOpener } from '../../control/layers/layer-seal.ts';
-import { type PositionedYaml, readPositionedYaml, YamlError } from '../../platform/yaml/yaml-position.ts';
 import { loadStoreKey } from '../assembly/load-store-key.ts';
 import { findOwnUpstreams } from '../config/build-settings.ts';
 import { exportConfigFile } from '../config/export-config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { checkConfig } from './check-config.ts';
+import { checkLayer, type LayerCheckOptions } from './check-layer.ts';
 import { addGatewayConfigCommands, checkConfigThere } from './config-on-gateways.ts';
+import { addCheckOptions } from './doctor.ts';
+import { readLayerFile, refuseLayerFile } from './layer-file.ts';
 import { wordRefusal } from './remote/problems.ts';
 import { addRemoteOption, listAll, printItems, type RemoteOption, withService } from './remote/with-service.ts';
 import { inert } from './usage/terminal-text.ts';
@@ -38,6 +37,16 @@ export function addConfigCommands(program: Command, located: () => Environment):
     .description('prints a published layer, as JSON; secrets are masked')
     .argument('<number>', 'its number')
     .action((number: string, place: RemoteOption) => printLayer(located(), number, place));
+  const check = addRemoteOption(config.command('check-layer'))
+    .description('lets a running gateway check the upstreams of a file before it is published, as weir doctor does; publishes nothing')
+    .argument('<file>', 'as for weir config publish')
+    .option(
+      '--upstream <name>',
+      'only this upstream; may be repeated. Default: those that the file changes',
+      (name: string, before: readonly string[]) => [...before, name],
+      [],
+    );
+  addCheckOptions(check).action((file: string, options: LayerCheckOptions) => checkLayer(located(), file, options));
   addChangeOptions(config.command('publish'))
     .description('publishes upstreams, models and limits.perKey for all gateways, which take them within two seconds')
     .argument('<file>', 'YAML in the form of weir.yaml; ${NAME} is replaced from the environment of this command')
@@ -80,11 +89,12 @@ const readChange = ({ note, dropModels }: ChangeOptions) => ({
 });
 
 async function publish(environment: Environment, file: string, { remote, ...options }: ChangeOptions): Promise<void> {
-  const yaml = readLayerFile(file);
-  const layer = fillReferences(yaml.value, environment.variable);
+  const read = readLayerFile(file, environment.variable);
   const place = remote === undefined ? {} : { remote };
   const { body } = await withService(environment, place, (service) =>
-    service.call(publishConfigLayer, { body: { layer, ...readChange(options) } }).catch((error: unknown) => refuse(error, file, yaml)),
+    service
+      .call(publishConfigLayer, { body: { layer: read.layer, ...readChange(options) } })
+      .catch((error: unknown) => refuseLayerFile(error, read)),
   );
   console.log(`published as layer ${body.number}; gateways take it within two seconds`);
 }
@@ -106,45 +116,11 @@ async function rollBack(environment: Environment, number: string, { remote, ...o
   requireNumber(number);
   const place = remote === undefined ? {} : { remote };
   const { body } = await withService(environment, place, (service) =>
-    service.call(publishConfigLayer, { body: { from: Number(number), ...readChange(options) } }).catch((error: unknown) => refuse(error)),
+    service
+      .call(publishConfigLayer, { body: { from: Number(number), ...readChange(options) } })
+      .catch((error: unknown) => refuseLayerFile(error)),
   );
   console.log(`published layer ${number} again, as layer ${body.number}; gateways take it within two seconds`);
-}
-
-/** @throws StartError with the position of a mistake */
-function readLayerFile(file: string): PositionedYaml {
-  try {
-    return readPositionedYaml(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    if (cause instanceof YamlError) throw new StartError(`${file}:${cause.line}:${cause.column} ${cause.message}`, { cause });
-    throw new StartError(`${file} cannot be read (${cause instanceof Error ? cause.message : String(cause)})`, { cause });
-  }
-}
-
-/** Replaces `${NAME}` and `${NAME:-fallback}`. @throws StartError for a variable that is not set */
-function fillReferences(value: unknown, variable: Environment['variable']): unknown {
-  if (typeof value === 'string')
-    return value.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_whole, name: string, fallback: string | undefined) => {
-      const found = variable(name) ?? fallback;
-      if (found === undefined) throw new StartError(`the environment variable ${name} is not set`);
-      return found;
-    });
-  if (Array.isArray(value)) return value.map((member: unknown) => fillReferences(member, variable));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, fillReferences(member, variable)]));
-}
-
-/** The refusal of a layer with the positions of its problems in the file. */
-function refuse(error: unknown, file?: string, yaml?: PositionedYaml): never {
-  if (!(error instanceof AdminProblem)) throw error;
-  const lines = error.errors.map(({ pointer = '', detail }) => {
-    if (file === undefined || yaml === undefined || !pointer.startsWith('/layer')) return `  ${detail}`;
-    const path = pointer.split('/').slice(2);
-    const { line, column } = yaml.positionOf(path.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')));
-    return `  ${file}:${line}:${column} ${detail}`;
-  });
-  const message = error.message.replace('name them in drop_models', 'name them with --drop-models');
-  throw new StartError([message, ...lines].join('\n'), { cause: error });
 }
 
 async function printWhole(environment: Environment, { secrets, ...place }: RemoteOption & { readonly secrets?: boolean }): Promise<void> {

@@ -8,7 +8,7 @@ import { checkOnGateways } from './check-on-gateways.ts';
 import { interruption } from './remote/await-operation.ts';
 import { addRemoteOption, type RemoteOption, withService } from './remote/with-service.ts';
 
-type CheckOptions = RemoteOption & {
+export type CheckOptions = RemoteOption & {
   readonly check: readonly CheckName[];
   readonly model?: string;
   readonly calls: boolean;
@@ -34,7 +34,8 @@ function addCheck(text: string, before: readonly CheckName[]): readonly CheckNam
   return [...before, check];
 }
 
-function addCheckOptions(command: Command): Command {
+/** Adds the options that say how far a check goes. */
+export function addCheckOptions(command: Command): Command {
   return command
     .option('--check <name>', `only this check and the checks that it needs; may be repeated (${checkNames.join(', ')})`, addCheck, [])
     .option('--model <name>', "the model to check, by the upstream's name for it")
@@ -91,7 +92,8 @@ function checkHere(environment: Environment, written: DoctorOptions): Examine {
   };
 }
 
-async function examine(environment: Environment, written: CheckOptions, work: Examine): Promise<void> {
+/** Runs a check with its progress on the terminal, prints its report, and sets the exit code. */
+export async function examine(environment: Environment, written: CheckOptions, work: Examine): Promise<void> {
   const signal = interruption();
   const isJson = written.json === true;
   const style = readStyle(environment);

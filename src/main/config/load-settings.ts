@@ -79,7 +79,8 @@ export type RefusedLayer = { readonly layer: ConfigLayer | undefined; readonly r
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function load(files: Partial<ConfigFiles>, options: LoadOptions, reach: UpstreamReach): Attempt {
+/** Loads files with one layer. @throws ConfigError, LayerError */
+export function loadSettings(files: Partial<ConfigFiles>, options: LoadOptions, reach: UpstreamReach): Attempt {
   const { path, variable, layers } = options;
   const loaded = loadConfig(path, variable, files, layers);
   return { loaded, inForce: build(loaded, options, reach) };
@@ -97,11 +98,11 @@ export function loadWithLayers(
   reach: UpstreamReach,
 ): Attempt & { readonly refused?: RefusedLayer } {
   try {
-    return load(files, options, reach);
+    return loadSettings(files, options, reach);
   } catch (error) {
     for (const layer of others.filter((other) => other !== files.layer)) {
       try {
-        return { ...load({ ...files, layer }, options, reach), refused: { layer: files.layer, reason: reasonOf(error) } };
+        return { ...loadSettings({ ...files, layer }, options, reach), refused: { layer: files.layer, reason: reasonOf(error) } };
       } catch {
         // The first error says what is wrong; the next one may help.
       }

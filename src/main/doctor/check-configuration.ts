@@ -208,7 +208,7 @@ export function describeKeySource(upstream: Upstream, { source }: UsableConfigur
   const { id, credentialId } = upstream;
   const configured = source.upstreams[id];
   if (configured === undefined || upstream.apiKey === undefined) return 'no key';
-  if (source.fromLayer?.includes(id) === true) return 'the key of the published layer';
+  if (source.fromLayer?.includes(id) === true) return 'the key of the layer';
   if (source.type === 'simulated') return 'the key of the simulated vendors';
   if (source.type === 'environment') {
     const name = upstreamVendors[configured.vendor].keyVariables.find((each) => environment.variable(each) !== undefined);

@@ -23,7 +23,12 @@ export type ExamineOptions = {
   readonly onResult?: ((row: MatrixRow) => void) | undefined;
 };
 
-export type UpstreamExamination = { readonly report: UpstreamReport; readonly clockSkewMs?: number };
+export type UpstreamExamination = {
+  readonly report: UpstreamReport;
+  readonly clockSkewMs?: number;
+  /** The models that it lists; empty if it lists none, or was not reached. */
+  readonly models: readonly string[];
+};
 
 /** Examines one upstream: the connection, its credential, and each interface that it speaks. */
 export async function examineUpstream(checked: CheckedUpstream, options: ExamineOptions): Promise<UpstreamExamination> {
@@ -39,27 +44,27 @@ export async function examineUpstream(checked: CheckedUpstream, options: Examine
   });
   onStep(`${upstream.id}: connecting`);
   const way = await probeConnection(checked, limits, nowMs());
-  if (way.at(-1)?.verdict === 'bad') return { report: done(way) };
+  if (way.at(-1)?.verdict === 'bad') return { report: done(way), models: [] };
   onStep(`${upstream.id}: credential`);
   const { findings: credential, models, clockSkewMs, mayCall } = await checkCredential(checked, limits, nowMs);
   const pictures = mayCall ? listPictureModels(upstream, configuration, models) : [];
   const findings = [...credential, ...pictures];
-  const skew = clockSkewMs === undefined ? {} : { clockSkewMs };
-  if (!mayCall) return { report: done([...way, ...findings]), ...skew };
+  const found = { models, ...(clockSkewMs !== undefined && { clockSkewMs }) };
+  if (!mayCall) return { report: done([...way, ...findings]), ...found };
   onStep(`${upstream.id}: services`);
   const known = [...way, ...(await checkServices(checked, limits)), ...findings];
-  if (checks.size === 0) return { report: done(known), ...skew };
+  if (checks.size === 0) return { report: done(known), ...found };
   const model = options.model ?? chooseModel(upstream, configuration, models, nowMs());
   if (model === undefined) {
-    if (pictures.length > 0) return { report: done(known), ...skew };
+    if (pictures.length > 0) return { report: done(known), ...found };
     const says = 'neither the configuration nor the upstream names one';
     const none: Finding = { verdict: 'warning', subject: 'model', says, advice: 'say which: weir doctor --model NAME' };
-    return { report: done([...known, none]), ...skew };
+    return { report: done([...known, none]), ...found };
   }
   const matrix: MatrixRow[] = [];
   for (const id of upstream.dialects) {
     const conversation = { checked, dialect: chatDialects[id], model, limits, newId };
     matrix.push(await examineModel(conversation, checks, { onCheck: (check) => onStep(`${upstream.id} ${id}: ${check}`), onResult }));
   }
-  return { report: done(known, matrix), ...skew };
+  return { report: done(known, matrix), ...found };
 }

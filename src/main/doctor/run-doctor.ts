@@ -1,11 +1,8 @@
 import { createIds } from '../../platform/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Upstream } from '../../gateway/attempts/routing/target.ts';
-import { baseUrlOf, type ClientPools } from '../config/build-settings.ts';
+import { baseUrlOf } from '../config/build-settings.ts';
 import { chooseProxy } from '../egress/choose-proxy.ts';
-import { createCredentialSources } from '../egress/credential-sources.ts';
-import { openClient } from '../egress/open-client.ts';
 import type { ConfiguredUpstream } from '../config/config-schema.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { startSimulatedUpstreams } from '../programs/start-simulated-upstreams.ts';
@@ -18,6 +15,7 @@ import { chooseChecks } from './examine-model.ts';
 import { type UpstreamExamination, examineUpstream } from './examine-upstream.ts';
 import type { CheckName, DoctorReport, MatrixRow, Section } from './finding.ts';
 import type { CheckedUpstream } from './checked-upstream.ts';
+import { openReach } from './open-reach.ts';
 
 export type DoctorOptions = {
   readonly environment: Environment;
@@ -43,21 +41,10 @@ const upstreamsAtOnce = 4;
 export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
   const { environment, clock, signal } = options;
   await using opened = new AsyncDisposableStack();
-  const clients = new Map<string, UpstreamClient>();
-  const pools: ClientPools = (origin, connectTimeoutMs, { proxy, http2 }) =>
-    clients.getOrInsertComputed(JSON.stringify([origin, proxy, http2]), () =>
-      openClient({ origin, connectTimeoutMs, headerBytesMax: 64 * 1024 }, { proxy, http2 }, environment.proxies),
-    );
-  const sources = createCredentialSources({
-    clock,
-    variable: environment.variable,
-    clientOf: (origin, egress) => pools(origin, options.timeoutMs, egress),
-  });
-  opened.defer(() => sources.retain(new Set()));
-  opened.defer(async () => void (await Promise.all([...clients.values()].map((client) => client.close()))));
+  const reach = openReach(options, opened);
   const simulate = async (): Promise<Readonly<Record<string, ConfiguredUpstream>>> => (await startSimulatedUpstreams(opened)).upstreams;
   options.onStep('configuration');
-  const { findings, usable } = await checkConfiguration({ environment, pools, credentials: sources.open, simulate, nowMs: clock.nowMs() });
+  const { findings, usable } = await checkConfiguration({ environment, ...reach, simulate, nowMs: clock.nowMs() });
   const here: readonly Section[] = [
     { title: 'Configuration', findings },
     { title: 'Data directory', findings: checkDataDirectory(environment.dataDirectory) },

@@ -45,6 +45,7 @@ import { limitQuestions } from './0043-limit-questions.ts';
 import { bookVerifications } from './0044-book-verifications.ts';
 import { callPacks } from './0045-call-packs.ts';
 import { callArchives } from './0046-call-archives.ts';
+import { sealedInputs } from './0047-sealed-inputs.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -94,6 +95,7 @@ export const migrations: readonly Migration[] = [
   bookVerifications,
   callPacks,
   callArchives,
+  sealedInputs,
 ];
 
 /** The schema version that this program needs. */

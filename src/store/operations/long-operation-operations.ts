@@ -1,6 +1,7 @@
 import { isPermission } from '../../accounts/people/permissions.ts';
 import type { Change } from '../../audit/change-author.ts';
 import {
+  type ClaimedOperation,
   type LongOperation,
   type NewOperation,
   type OperationQuery,
@@ -43,7 +44,7 @@ export function createLongOperationOperations(database: Database): OperationStor
         const lease = `update operations set state = 'running', started_at_ms = coalesce(started_at_ms, ?), attempts = attempts + 1,
           version = version + 1, lease_owner = ?, lease_until_ms = ? where id = ?`;
         await transaction.run(lease, nowMs, owner, leaseUntilMs, id);
-        return await find(transaction, id);
+        return await findClaimed(transaction, id);
       }, 'read-committed');
     },
     reportOperation: async ({ id, owner, leaseUntilMs, progress }) => {
@@ -64,7 +65,7 @@ export function createLongOperationOperations(database: Database): OperationStor
     },
     endOperation: async (id, owner, { state, result, problem, endedAtMs, keepUntilMs }) => {
       const sql = `update operations set state = ?, result = ?, problem = ?, ended_at_ms = ?, keep_until_ms = ?, version = version + 1,
-        lease_owner = null where id = ? and lease_owner = ? and ended_at_ms is null`;
+        lease_owner = null, sealed = null where id = ? and lease_owner = ? and ended_at_ms is null`;
       return (await database.run(sql, state, textOf(result), textOf(problem), endedAtMs, keepUntilMs, id, owner)) === 1;
     },
     releaseOperation: async (id, owner) => {
@@ -75,7 +76,7 @@ export function createLongOperationOperations(database: Database): OperationStor
     cancelOperation: (id, keepUntilMs, change) => database.transact((transaction) => cancel(transaction, id, keepUntilMs, change)),
     sweepOperations: async ({ nowMs, keepUntilMs, limit }) => {
       const problem = textOf({ code: 'not_begun', detail: 'No process that could run it has begun it in time: is a gateway running?' });
-      const late = `update operations set state = 'failed', problem = ?, ended_at_ms = ?, keep_until_ms = ?, version = version + 1
+      const late = `update operations set state = 'failed', problem = ?, ended_at_ms = ?, keep_until_ms = ?, version = version + 1, sealed = null
         where ended_at_ms is null and state = 'waiting' and start_by_ms < ?`;
       await database.run(late, problem, nowMs, keepUntilMs, nowMs);
       const over = 'select id from operations where keep_until_ms < ? order by keep_until_ms limit ?';
@@ -87,6 +88,13 @@ export function createLongOperationOperations(database: Database): OperationStor
 async function find(database: Database, id: string): Promise<LongOperation | undefined> {
   const row = await database.first(`select ${columns} from operations where id = ?`, id);
   return row === undefined ? undefined : decode(row);
+}
+
+async function findClaimed(database: Database, id: string): Promise<ClaimedOperation | undefined> {
+  const row = await database.first(`select ${columns}, sealed from operations where id = ?`, id);
+  if (row === undefined) return undefined;
+  const sealed = readOptionalText(row, 'sealed');
+  return { ...decode(row), ...(sealed !== undefined && { sealed }) };
 }
 
 async function list(
@@ -108,14 +116,24 @@ async function list(
 }
 
 async function insert(transaction: Database, operation: NewOperation, openMax: number, change: Change | undefined): Promise<boolean> {
-  const { id, kind, permission, actor, input, createdAtMs, startByMs } = operation;
+  const { id, kind, permission, actor, input, sealed, createdAtMs, startByMs } = operation;
   const counting = 'select count(*) as open from operations where ended_at_ms is null and kind = ?';
   const open = await transaction.first(counting, kind);
   if (open !== undefined && readInteger(open, 'open') >= openMax) return false;
   const sql = `insert into operations (id, kind, state, permission, actor, input, is_cancelling, version, attempts, created_at_ms,
-      start_by_ms, lease_until_ms)
-    values (?, ?, 'waiting', ?, ?, ?, 0, 1, 0, ?, ?, 0)`;
-  await transaction.run(sql, id, kind, permission, toStorableText(actor), textOf(input ?? null), createdAtMs, startByMs ?? null);
+      start_by_ms, lease_until_ms, sealed)
+    values (?, ?, 'waiting', ?, ?, ?, 0, 1, 0, ?, ?, 0, ?)`;
+  await transaction.run(
+    sql,
+    id,
+    kind,
+    permission,
+    toStorableText(actor),
+    textOf(input ?? null),
+    createdAtMs,
+    startByMs ?? null,
+    sealed ?? null,
+  );
   if (change !== undefined) await appendAudit(transaction, change, { action: kind, subject: `operation:${id}` });
   return true;
 }
@@ -125,7 +143,8 @@ async function cancel(transaction: Database, id: string, keepUntilMs: number, ch
   if (before === undefined || before.endedAtMs !== undefined || before.isCancelling) return before;
   const sql =
     before.state === 'waiting'
-      ? "update operations set state = 'cancelled', is_cancelling = 1, ended_at_ms = ?, keep_until_ms = ?, version = version + 1 where id = ?"
+      ? `update operations set state = 'cancelled', is_cancelling = 1, ended_at_ms = ?, keep_until_ms = ?, version = version + 1,
+          sealed = null where id = ?`
       : 'update operations set is_cancelling = 1, version = version + 1 where id = ?';
   await transaction.run(sql, ...(before.state === 'waiting' ? [change.atMs, keepUntilMs] : []), id);
   await appendAudit(transaction, change, { action: 'operations.cancel', subject: `operation:${id}` });

@@ -1,28 +1,23 @@
 import { type Static, Type } from 'typebox';
 
-import { findNewestBook } from '../../../billing/price-books/publish-prices.ts';
-import { queryUsage } from '../../../billing/usage/query-usage.ts';
 import type { ConfigLayer, ConfigLayerSummary } from '../../../control/layers/config-layer.ts';
 import { readDocument, readSecrets } from '../../../control/layers/layer-seal.ts';
 import { pathOfPlace, putSecret } from '../../../control/layers/layer-secrets.ts';
-import { type LayerCheck, type LayerSource, publishLayer } from '../../../control/layers/publish-layer.ts';
+import { publishLayer } from '../../../control/layers/publish-layer.ts';
 import type { NodeState } from '../../../control/nodes/node-state.ts';
 import { instant, nullable, pageQuery, pageRowsDefault, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
-import { AdminProblem, notFound } from '../../problem.ts';
+import { notFound } from '../../problem.ts';
 import { listLiveNodes } from '../nodes/live-nodes.ts';
 import { readPosition } from '../read-position.ts';
 import type { LayerServices } from './layer-desk.ts';
-import { readLayerText, refuseLayer } from './layer-problem.ts';
+import { refuseLayer } from './layer-problem.ts';
+import { assertPublishes, checkDocument, readLayerSource, sourceMembers } from './layer-source.ts';
 
 type Context = AdminContext<LayerServices>;
 
 const noteMax = 500;
-const yamlMax = 512 * 1024;
-const daySeconds = 86_400;
-/** Models whose calls are looked up at once. */
-const usedMax = 50;
 
 const layerMembers = {
   number: Type.Integer({ description: 'The newest one is in force.' }),
@@ -141,13 +136,7 @@ export const getLayer = operation({
 });
 
 const publishSchema = request({
-  layer: Type.Optional(
-    Type.Unknown({
-      description: 'upstreams, models and limits.perKey as in weir.yaml. {"layer": 3} in the place of a secret keeps the one of layer 3.',
-    }),
-  ),
-  yaml: Type.Optional(Type.String({ maxLength: yamlMax, description: 'The same as YAML. Problems have positions then.' })),
-  from: Type.Optional(Type.Integer({ minimum: 1, description: 'The number of an earlier layer, which is published again.' })),
+  ...sourceMembers,
   note: Type.Optional(Type.String({ maxLength: noteMax, description: 'Why.' })),
   drop_models: Type.Optional(
     Type.Array(Type.String({ maxLength: 256 }), {
@@ -156,39 +145,6 @@ const publishSchema = request({
     }),
   ),
 });
-
-function readSource({ layer, yaml, from }: Static<typeof publishSchema>): { readonly source: LayerSource; readonly text?: string } {
-  if ([layer, yaml, from].filter((each) => each !== undefined).length !== 1)
-    throw new AdminProblem('invalid_request', 'Give exactly one of the fields layer, yaml and from.');
-  if (from !== undefined) return { source: { from } };
-  return yaml === undefined ? { source: { document: layer } } : { source: { document: readLayerText(yaml) }, text: yaml };
-}
-
-/** Checks a document, and asks which of the models that it would leave without a target are in use. */
-async function check(context: Context, nodes: readonly NodeState[], document: unknown): Promise<LayerCheck> {
-  const { services, nowMs } = context;
-  const found = services.layerDesk.check(document, { published: await findNewestBook(services.priceBooks), nodes });
-  if (found.problems.length > 0 || found.lostModels.length === 0) return found;
-  const endSeconds = Math.ceil(nowMs() / 1000);
-  const { series } = await queryUsage(
-    services.usage,
-    {
-      startSeconds: endSeconds - daySeconds,
-      endSeconds,
-      timeZone: services.about.timeZone,
-      granularity: 'none',
-      extra: [],
-      groupBy: ['model'],
-      filter: { models: found.lostModels },
-      scope: 'all',
-      limit: usedMax,
-      rankBy: 'calls',
-    },
-    nowMs(),
-  );
-  const used = new Set(series.flatMap(({ names, total }) => (total.calls > 0 ? names : [])));
-  return { ...found, lostModels: found.lostModels.filter((model) => used.has(model)) };
-}
 
 /** The newest layer, as the answer 412 shows it. */
 async function presentLayer(services: LayerServices): Promise<unknown> {
@@ -211,14 +167,13 @@ export const publishConfigLayer = operation({
   reply: wholeLayerSchema,
   handle: async ({ body }, context: Context) => {
     const { services, change, expected } = context;
-    if (!services.layerDesk.isOn())
-      throw new AdminProblem('conflict', 'This console does not publish layers: console.editConfig of its configuration is false.');
-    const { source, text } = readSource(body);
+    assertPublishes(services);
+    const { source, text } = readLayerSource(body);
     const nodes = await listLiveNodes(context);
     const parts = {
       store: services.configLayers,
       sealer: services.layerSealer(),
-      check: (document: unknown) => check(context, nodes, document),
+      check: (document: unknown) => checkDocument(context, nodes, document),
     };
     const facts = { note: body.note, expectedNewest: expected, dropModels: body.drop_models ?? [] };
     const layer = await publishLayer(parts, source, facts, change()).catch(async (error: unknown) =>

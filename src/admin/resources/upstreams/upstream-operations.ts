@@ -81,6 +81,19 @@ export const getUpstream = operation({
   },
 });
 
+/** How far a check goes. */
+export const checkMembers = {
+  checks: Type.Optional(
+    Type.Array(Type.String({ maxLength: 40 }), {
+      maxItems: 20,
+      description: 'The names that `weir doctor --check` takes; all if empty.',
+    }),
+  ),
+  model: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'The name at the upstream.' })),
+  may_call: Type.Optional(Type.Boolean({ description: 'Whether requests may be sent that the vendor bills. Default: false.' })),
+  timeout_s: Type.Optional(Type.Number({ minimum: 0.1, maximum: 3600, description: 'The longest time of one step. Default: 30.' })),
+};
+
 export const checkUpstream = operation({
   id: 'upstreams.check',
   method: 'POST',
@@ -89,17 +102,7 @@ export const checkUpstream = operation({
   access: 'upstreams:write',
   status: 202,
   params,
-  body: request({
-    checks: Type.Optional(
-      Type.Array(Type.String({ maxLength: 40 }), {
-        maxItems: 20,
-        description: 'The names that `weir doctor --check` takes; all if empty.',
-      }),
-    ),
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'The name at the upstream.' })),
-    may_call: Type.Optional(Type.Boolean({ description: 'Whether requests may be sent that the vendor bills. Default: false.' })),
-    timeout_s: Type.Optional(Type.Number({ minimum: 0.1, maximum: 3600, description: 'The longest time of one step. Default: 30.' })),
-  }),
+  body: request(checkMembers),
   reply: operationSchema,
   handle: async ({ params: { name }, body }, context: Context) => {
     await find(context, name);

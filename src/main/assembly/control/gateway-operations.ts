@@ -1,3 +1,4 @@
+import { layerCheckKind } from '../../../admin/resources/config/check-layer-operation.ts';
 import { type ExplainInput, explainKind } from '../../../admin/resources/models/explain-model.ts';
 import { testKind } from '../../../admin/resources/models/test-model.ts';
 import { vendorDeletionKind } from '../../../admin/resources/stored/response-operations.ts';
@@ -11,10 +12,11 @@ import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { alertTestKind } from '../../../admin/resources/alerts/alert-operations.ts';
 import { buildAlertSettings } from '../../config/alert-settings.ts';
-import { type CheckName, checkNames, type MatrixRow } from '../../doctor/finding.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
 import type { Environment } from '../../environment.ts';
+import { checkLayer } from './check-layer.ts';
+import { checkUpstreams } from './check-upstreams.ts';
 import type { TestParts } from './test-model.ts';
 
 type Parts = TestParts & {
@@ -28,6 +30,7 @@ type Parts = TestParts & {
 export function gatewayOperations(parts: Parts): Readonly<Record<string, OperationHandler>> {
   return {
     'upstreams.check': checkUpstreams(parts),
+    [layerCheckKind]: checkLayer(parts),
     [vendorDeletionKind]: deleteAtVendor(parts),
     [alertTestKind]: testChannels(parts),
     [settleDisputeKind]: settleDisputes(parts),
@@ -60,53 +63,6 @@ function testChannels({ environment, live }: Parts): OperationHandler {
     } catch (cause) {
       throw cause instanceof UnknownChannelError ? new OperationFailure('unknown_channel', cause.message, { cause }) : cause;
     }
-  };
-}
-
-/** Written by the operation of the admin API, whose schema has checked it. */
-type CheckInput = {
-  readonly upstream: string;
-  readonly checks: readonly string[];
-  readonly model: string | null;
-  readonly may_call: boolean;
-  readonly timeout_s: number;
-};
-
-/** The doctor, for one upstream, with the settings in force. */
-function checkUpstreams({ environment, live, clock }: Parts): OperationHandler {
-  return async (input, { signal, report }) => {
-    const { upstream, checks, model, may_call: mayCall, timeout_s: timeoutS } = input as CheckInput;
-    // Loaded here, because few gateways ever run it.
-    const { examineUpstreams } = await import('../../doctor/run-doctor.ts');
-    const usable = { config: live.config(), source: live.source(), settings: live.settings() };
-    if (usable.source.upstreams[upstream] === undefined)
-      throw new OperationFailure('unknown_upstream', `The gateway has no upstream ${upstream} any more.`);
-    const rows = new Map<string, MatrixRow>();
-    let done = 0;
-    let step = 'connecting';
-    const tell = (): void => report({ done, unit: 'checks', partial: { step, matrix: [...rows.values()] } });
-    const examined = await examineUpstreams(usable, {
-      environment,
-      clock,
-      signal,
-      upstreams: [upstream],
-      checks: checkNames.filter((name): name is CheckName => checks.includes(name)),
-      model: model ?? undefined,
-      mayCall,
-      timeoutMs: timeoutS * 1000,
-      onStep: (next) => {
-        step = next;
-        tell();
-      },
-      onResult: (row) => {
-        rows.set(`${row.model} ${row.dialect}`, row);
-        done += 1;
-        tell();
-      },
-    });
-    const credentials = examined.map(({ report: found }) => found);
-    const verdicts = credentials.flatMap(({ findings, matrix }) => [...findings, ...matrix.flatMap(({ results }) => results)]);
-    return { is_healthy: !verdicts.some(({ verdict }) => verdict === 'bad'), credentials };
   };
 }
 
