@@ -1,103 +1,124 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
+import { simulatedUpstreams } from '../books/load.ts';
+import { paidRouteSetup } from '../books/paid-routes.ts';
 import { runSteadyLoad } from '../books/steady-load.ts';
-import { residentBytes } from '../support/process-memory.ts';
+import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { startWeir } from '../support/start-weir.ts';
+import { judgeSamples } from './judge-samples.ts';
+import { measure, measuredNodeArguments, type Sample } from './measured-process.ts';
+import { type MixedCall, openMixedCalls } from './mixed-calls.ts';
 
 /**
- * Runs a Weir in a process of its own under steady load of all chat interfaces, and measures what may not grow: memory,
- * file descriptors, threads, and the bytes of the database for each call. `--minutes 480 --calls 300` is the form of a
- * release. The first half is not judged, because code is loaded and the heap finds its size. Time is not compressed.
- * The exit code is the verdict.
+ * Runs a gateway with its monitor and console in a process of its own under steady load of all interfaces, and measures
+ * what may not grow: memory before and after a collection of garbage, descriptors, threads, timers, and the bytes of the
+ * database for each call. The vendors are a second process, the clients this one. `--minutes 480` is the form of a
+ * release; `--only <expression>` takes some kinds of calls alone. The exit code is the verdict.
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
-    calls: { type: 'string', default: '20' },
+    /** Chats of all interfaces a second, and calls of all other kinds. */
+    chats: { type: 'string', default: '20' },
+    others: { type: 'string', default: '5' },
+    only: { type: 'string', default: '' },
     samples: { type: 'string', default: '20' },
     // Without a limit, the heap grows with garbage for hours, which looks like a leak.
     'heap-mb': { type: 'string', default: '160' },
+    'node-argument': { type: 'string', multiple: true, default: [] },
   },
 });
-const [minutes, callsPerSecond, samples] = [Number(values.minutes), Number(values.calls), Number(values.samples)];
-if (!(minutes > 0 && callsPerSecond > 0 && samples >= 8))
-  throw new RangeError('--minutes and --calls must be positive, --samples at least 8');
+const [minutes, chats, others, samples] = [values.minutes, values.chats, values.others, values.samples].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
+if (!(minutes > 0 && chats >= 0 && others >= 0 && chats + others > 0 && samples >= 8))
+  throw new RangeError('--minutes must be positive, --chats and --others not negative, --samples at least 8');
 
-type Sample = {
-  readonly calls: number;
-  readonly failed: number;
-  readonly processorSeconds: number;
-  readonly residentMb: number;
-  readonly descriptors: number;
-  readonly threads: number;
-  readonly databaseMb: number;
+const folder = mkdtempSync(join(tmpdir(), 'weir-soak-'));
+await using simulator = await startSimulatorProcess('/dev/null', { video: 'ms=500' });
+const { searchUrl } = simulator;
+const searchTool = {
+  webSearch: { provider: 'searxng', baseUrl: searchUrl },
+  modes: { webSearch: 'gateway' },
+  imageGeneration: { model: 'gpt-image-1.5' },
 };
-
-/** Medians of the last quarter may exceed those of the quarter before by so much. */
-const bounds = { residentMb: 24, descriptors: 16, threads: 1 } as const;
-/** Bytes of the ledger, statistics and facts for a call: an empty database is not counted. */
-const bytesPerCallMax = 4096;
-
-const weir = await startWeir({ nodeArguments: [`--max-old-space-size=${values['heap-mb']}`] });
+const config = {
+  upstreams: { ...simulatedUpstreams(simulator.addresses), ...paidRouteSetup.upstreams(simulator.addresses) },
+  models: paidRouteSetup.models,
+  ...paidRouteSetup.config,
+  tools: { ...searchTool, pages: { trustedOrigins: [`http://*.localhost:${new URL(searchUrl).port}`] } },
+};
+const file = join(folder, 'told.json');
+await using weir = await startWeir({
+  config: JSON.stringify(config),
+  // A collection of garbage may take long on a busy machine.
+  environment: { WEIR_CONSOLE_PORT: '0', WEIR_WATCHDOG_SECONDS: '60' },
+  nodeArguments: [`--max-old-space-size=${values['heap-mb']}`, ...values['node-argument'], ...measuredNodeArguments(file)],
+});
 const pid = weir.process.pid ?? 0;
+const isOver = (): boolean => weir.process.exitCode !== null || weir.process.signalCode !== null;
+const mixed = others === 0 ? [] : (await openMixedCalls(weir)).filter(({ name }) => new RegExp(values.only).test(name));
+const failures: string[] = [];
+let calls = 0;
 const sampled: Sample[] = [];
-let [calls, failed] = [0, 0];
-const emptyBytes = databaseBytes();
-for (let sample = 0; sample < samples; sample += 1) {
-  const during = (): Promise<void> => delay((minutes * 60_000) / samples);
-  const views = await runSteadyLoad({ gatewayUrl: weir.gatewayUrl, apiKey: weir.apiKey, callsPerSecond, during });
-  calls += views.length;
-  failed += views.filter(({ failure }) => failure !== undefined).length;
-  if (weir.process.exitCode !== null || weir.process.signalCode !== null) break;
-  sampled.push(measure());
+const startedMs = performance.now();
+const first = await take();
+for (let sample = 0; sample < samples && !isOver(); sample += 1) {
+  const during = (): Promise<void> => runOthers(mixed, (minutes * 60_000) / samples);
+  if (chats === 0) await during();
+  else {
+    const views = await runSteadyLoad({ gatewayUrl: weir.gatewayUrl, apiKey: weir.apiKey, callsPerSecond: chats, during });
+    calls += views.length;
+    failures.push(...views.flatMap(({ failure }) => (failure === undefined ? [] : [failure])));
+  }
+  if (isOver()) break;
+  sampled.push(await take());
   process.stdout.write(`${JSON.stringify(sampled.at(-1))}\n`);
 }
-const isRunning = weir.process.exitCode === null && weir.process.signalCode === null;
-// Booked calls reach the file within a second.
-await delay(2000);
-const bytesPerCall = Math.round((databaseBytes() - emptyBytes) / Math.max(1, calls));
-await weir[Symbol.asyncDispose]();
-const grown = Object.fromEntries((Object.keys(bounds) as readonly (keyof typeof bounds)[]).map((name) => [name, growthOf(name)])) as Record<
-  keyof typeof bounds,
-  number
->;
-const problems = [
-  ...(isRunning ? [] : [`it ended: ${weir.output().slice(-2000)}`]),
-  ...(failed === 0 ? [] : [`${failed} calls failed`]),
-  ...(bytesPerCall <= bytesPerCallMax ? [] : [`${bytesPerCall} bytes for each call`]),
-  ...(Object.keys(bounds) as readonly (keyof typeof bounds)[])
-    .filter((name) => grown[name] > bounds[name])
-    .map((name) => `${name} grew by ${grown[name]}`),
-  ...(/unhandled|uncaught|TypeError|RangeError/i.test(weir.output()) ? ['it printed an unexpected error'] : []),
-];
-process.stdout.write(`${JSON.stringify({ minutes, calls, failed, bytesPerCall, grown, problems })}\n`);
+const { problems, ...figures } = judgeSamples(first, sampled);
+if (isOver()) problems.push(`it ended: ${weir.output().slice(-2000)}`);
+if (failures.length > 0) problems.push(`${failures.length} calls failed: ${failures.slice(0, 5).join(' | ')}`);
+if (/unhandled|uncaught|TypeError|RangeError/i.test(weir.output())) problems.push('it printed an unexpected error');
+process.stdout.write(`${JSON.stringify({ minutes, calls, failed: failures.length, ...figures, problems })}\n`);
 process.exitCode = problems.length === 0 ? 0 : 1;
+rmSync(folder, { recursive: true, force: true });
 
-function measure(): Sample {
-  const statistics = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return {
-    calls,
-    failed,
-    // User and system time, in hundredths of a second.
-    processorSeconds: Math.round((Number(statistics[11]) + Number(statistics[12])) / 100),
-    residentMb: Math.round((residentBytes(pid) ?? 0) / 2 ** 20),
-    descriptors: readdirSync(`/proc/${pid}/fd`).length,
-    threads: readdirSync(`/proc/${pid}/task`).length,
-    databaseMb: Math.round(databaseBytes() / 2 ** 20),
-  };
+async function take(): Promise<Sample> {
+  // Booked calls reach the database within a second.
+  await delay(2000);
+  const measured = await measure(pid, { file, dataDirectory: weir.dataDirectory }).catch((error: unknown) => {
+    throw new Error(`it does not tell what it holds: ${weir.output().slice(-2000)}`, { cause: error });
+  });
+  return { minutes: Math.round((performance.now() - startedMs) / 600) / 100, calls, failed: failures.length, ...measured };
 }
 
-function databaseBytes(): number {
-  return statSync(join(weir.dataDirectory, 'weir.sqlite')).size;
+/** Calls of all kinds in turn at a steady rate. A kind whose last call has not ended is passed over. */
+async function runOthers(kinds: readonly MixedCall[], ms: number): Promise<void> {
+  const endsMs = performance.now() + ms;
+  const open = new Map<MixedCall, Promise<void>>();
+  for (let number = 0; kinds.length > 0 && performance.now() < endsMs && !isOver(); number += 1) {
+    const kind = kinds[(calls + number) % kinds.length] as MixedCall;
+    if (!open.has(kind)) {
+      open.set(
+        kind,
+        runOnce(kind).finally(() => open.delete(kind)),
+      );
+      calls += 1;
+    }
+    await delay(1000 / others);
+  }
+  await Promise.all(open.values());
+  await delay(Math.max(0, endsMs - performance.now()));
 }
 
-/** How much the median of the last quarter exceeds that of the quarter before. */
-function growthOf(name: keyof typeof bounds): number {
-  const quarter = Math.floor(sampled.length / 4);
-  const median = (part: readonly Sample[]): number =>
-    part.map((each) => each[name]).toSorted((a, b) => a - b)[Math.floor(part.length / 2)] ?? 0;
-  return median(sampled.slice(-quarter)) - median(sampled.slice(-2 * quarter, -quarter));
+async function runOnce(kind: MixedCall): Promise<void> {
+  const failure = await kind.go().catch((error: unknown) => String(error));
+  if (failure !== undefined) failures.push(`${kind.name}: ${failure}`);
 }

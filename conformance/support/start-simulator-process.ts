@@ -10,6 +10,8 @@ import { compileCache } from './start-weir.ts';
 /** Simulated vendors in a process of their own, whose record of every call is in a file. */
 export type SimulatorProcess = {
   readonly addresses: RunningSimulator['addresses'];
+  /** The simulated SearXNG. Its pages are on the same port. */
+  readonly searchUrl: string;
   /** The latest record of each call in the file. */
   readonly truths: () => readonly Truth[];
   readonly [Symbol.asyncDispose]: () => Promise<void>;
@@ -22,11 +24,13 @@ export async function startSimulatorProcess(
   recordFile: string,
   options: {
     readonly pace?: string;
+    /** How video jobs go. */
+    readonly video?: string;
     /** Faults of every n-th call, repeatedly, in the format of the control server. */
     readonly faults?: readonly { readonly fault: string; readonly every: number }[];
   } = {},
 ): Promise<SimulatorProcess> {
-  const child = spawn(process.execPath, [main, '--record-file', recordFile, '--pace', options.pace ?? ''], {
+  const child = spawn(process.execPath, [main, '--record-file', recordFile, '--pace', options.pace ?? '', '--video', options.video ?? ''], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Compiling its sources takes half of its start.
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
@@ -53,6 +57,7 @@ export async function startSimulatorProcess(
   }
   return {
     addresses: addresses as RunningSimulator['addresses'],
+    searchUrl: addresses['search'] ?? '',
     truths: () => {
       const last = new Map<number, Truth>();
       for (const line of readFileSync(recordFile, 'utf8').split('\n').slice(0, -1)) {
