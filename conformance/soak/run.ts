@@ -14,10 +14,10 @@ import { measure, measuredNodeArguments, type Sample } from './measured-process.
 import { type MixedCall, openMixedCalls } from './mixed-calls.ts';
 
 /**
- * Runs a gateway with its monitor and console in a process of its own under steady load of all interfaces, and measures
- * what may not grow: memory before and after a collection of garbage, descriptors, threads, timers, and the bytes of the
- * database for each call. The vendors are a second process, the clients this one. `--minutes 480` is the form of a
- * release; `--only <expression>` takes some kinds of calls alone. The exit code is the verdict.
+ * Runs a gateway with its monitor and console in a process of its own, under steady load of all interfaces. Measures
+ * what may not grow: memory before and after a collection of garbage, descriptors, threads, timers, and the bytes of
+ * the database for each call. The vendors are a second process, the clients this one. `--minutes 480` is the form of a
+ * release. `--only <expression>` takes some kinds of calls alone. The exit code is the verdict.
  */
 const { values } = parseArgs({
   options: {
