@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../../platform/clock.ts';
+import { createDeliveryRounds } from '../../platform/delivery-rounds.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { AuditStore } from '../audit-entry.ts';
 import type { AuditSink, AuditSinkStore } from './audit-sink.ts';
 
 const pageRows = 200;
-const defaults = { everyMs: 5000, timeoutMs: 15_000, backoffMaxMs: 300_000 };
+const defaults = { everyMs: 5000, timeoutMs: 15_000 };
 const leaseMarginMs = 60_000;
 
 export type AuditForwarderOptions = {
@@ -28,8 +29,6 @@ export type AuditForwarder = {
   readonly close: () => Promise<void>;
 };
 
-type Failure = { count: number; nextMs: number };
-
 /**
  * Sends the rows of the audit log to sinks: in order and at least once. How far a sink has come is in the store, and
  * gateways take turns by leases. A sink that fails is retried after growing pauses, and delays no other sink and no
@@ -37,11 +36,15 @@ type Failure = { count: number; nextMs: number };
  */
 export function createAuditForwarder(options: AuditForwarderOptions): AuditForwarder {
   const { store, sinks, clock, logger } = options;
-  const { everyMs, timeoutMs, backoffMaxMs } = { ...defaults, ...options };
+  const { everyMs, timeoutMs } = { ...defaults, ...options };
   const owner = randomUUID();
-  const end = new AbortController();
-  const failures = new Map<string, Failure>();
-  const isDue = ({ name }: AuditSink): boolean => clock.nowMs() >= (failures.get(name)?.nextMs ?? 0);
+  const rounds = createDeliveryRounds({
+    clock,
+    everyMs,
+    timeoutMs,
+    onFailure: (sink, err) => logger.warn({ sink, err }, 'sending the audit log to a sink failed'),
+    onRecovery: (sink) => logger.info({ sink }, 'audit sink works again'),
+  });
 
   /** Sends one page. False if there is nothing more to send now. */
   const sendPage = async ({ name, send }: AuditSink): Promise<boolean> => {
@@ -51,41 +54,13 @@ export function createAuditForwarder(options: AuditForwarderOptions): AuditForwa
     const page = await store.readAudit(after, pageRows);
     const last = page.at(-1);
     if (last === undefined) return false;
-    await send(page, AbortSignal.any([end.signal, AbortSignal.timeout(timeoutMs)]));
+    await send(page, rounds.limit());
     // False means that the lease has expired: another process sends these rows again.
     return await store.advanceAuditSink({ name, owner, sequence: last.sequence });
   };
   const sendAll = async (sink: AuditSink): Promise<void> => {
-    const { name } = sink;
-    try {
-      while (!end.signal.aborted && (await sendPage(sink)));
-      if (failures.delete(name)) logger.info({ sink: name }, 'audit sink works again');
-    } catch (error) {
-      if (end.signal.aborted) return;
-      const count = (failures.get(name)?.count ?? 0) + 1;
-      failures.set(name, { count, nextMs: clock.nowMs() + Math.min(backoffMaxMs, everyMs * 2 ** Math.min(count - 1, 16)) });
-      if (count === 1) logger.warn({ sink: name, err: error }, 'sending the audit log to a sink failed');
-    }
+    while (!rounds.ended.aborted && (await sendPage(sink)));
   };
-  const round = async (): Promise<void> => {
-    await Promise.all(sinks().filter(isDue).map(sendAll));
-  };
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  const schedule = (): void => {
-    timer = setTimeout(() => {
-      running = round().then(() => {
-        if (!end.signal.aborted) schedule();
-      });
-    }, everyMs).unref();
-  };
-  return {
-    round,
-    start: schedule,
-    close: async () => {
-      end.abort(new Error('the forwarder was closed'));
-      clearTimeout(timer);
-      await running;
-    },
-  };
+  const round = (): Promise<void> => rounds.deliver(sinks(), sendAll);
+  return { round, start: () => rounds.start(round), close: rounds.close };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import { createDeliveryRounds } from '../../platform/delivery-rounds.ts';
 import type { Logger } from '../../platform/log.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { ContentStore } from '../content-store.ts';
@@ -6,7 +7,7 @@ import type { ContentRecord } from '../records/content-record.ts';
 import type { ContentSpool, SpooledBatch } from '../spool/content-spool.ts';
 import type { ContentSink } from './content-sink.ts';
 
-const defaults = { everyMs: 1000, timeoutMs: 30_000, backoffMaxMs: 300_000 };
+const defaults = { everyMs: 1000, timeoutMs: 30_000 };
 
 export type ContentForwarderOptions = {
   readonly spool: ContentSpool;
@@ -33,41 +34,28 @@ export type ContentForwarder = {
   readonly close: () => Promise<void>;
 };
 
-type Failure = { count: number; nextMs: number };
-
 /**
  * Sends spooled batches to sinks, oldest first and at least once. A sink that fails is retried after growing pauses and
  * delays no other; a batch is deleted when all sinks have it. Records of a user whose content was erased are not sent.
  */
 export function createContentForwarder(options: ContentForwarderOptions): ContentForwarder {
   const { spool, sinks, batchMs, clock, logger, onSent, origin } = options;
-  const { everyMs, timeoutMs, backoffMaxMs } = { ...defaults, ...options };
-  const end = new AbortController();
-  const failures = new Map<string, Failure>();
+  const { everyMs, timeoutMs } = { ...defaults, ...options };
+  const rounds = createDeliveryRounds({
+    clock,
+    everyMs,
+    timeoutMs,
+    onFailure: (sink, err) => logger.warn({ sink, err }, 'sending content to a sink failed'),
+    onRecovery: (sink) => logger.info({ sink }, 'content sink works again'),
+  });
   let completedMs = clock.monotonicMs();
-  const isDue = ({ name }: ContentSink): boolean => clock.nowMs() >= (failures.get(name)?.nextMs ?? 0);
 
   const sendBatch = async (sink: ContentSink, { number }: SpooledBatch): Promise<void> => {
     if ((await spool.sentTo(number)).includes(sink.name)) return;
     const records = await readWanted(options, sink.name, number);
-    if (records.length > 0) {
-      const signal = AbortSignal.any([end.signal, AbortSignal.timeout(timeoutMs)]);
-      await sink.send({ id: `${origin}-${number}`, records }, signal);
-    }
+    if (records.length > 0) await sink.send({ id: `${origin}-${number}`, records }, rounds.limit());
     await spool.noteSent(number, sink.name);
     onSent(sink.name, records.length);
-  };
-  const sendAll = async (sink: ContentSink, batches: readonly SpooledBatch[]): Promise<void> => {
-    const { name } = sink;
-    try {
-      for (const batch of batches) if (!end.signal.aborted) await sendBatch(sink, batch);
-      if (failures.delete(name)) logger.info({ sink: name }, 'content sink works again');
-    } catch (error) {
-      if (end.signal.aborted) return;
-      const count = (failures.get(name)?.count ?? 0) + 1;
-      failures.set(name, { count, nextMs: clock.nowMs() + Math.min(backoffMaxMs, everyMs * 2 ** Math.min(count - 1, 16)) });
-      if (count === 1) logger.warn({ sink: name, err: error }, 'sending content to a sink failed');
-    }
   };
   const round = async (): Promise<void> => {
     try {
@@ -79,30 +67,15 @@ export function createContentForwarder(options: ContentForwarderOptions): Conten
       const batches = await spool.batches();
       // Without a sink, for example after a mistake in the configuration, batches wait.
       if (present.length === 0 || batches.length === 0) return;
-      await Promise.all(present.filter(isDue).map((sink) => sendAll(sink, batches)));
+      await rounds.deliver(present, async (sink) => {
+        for (const batch of batches) if (!rounds.ended.aborted) await sendBatch(sink, batch);
+      });
       await removeSent(spool, batches, present);
     } catch (error) {
       logger.warn({ err: error }, 'reading spooled content failed');
     }
   };
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  const schedule = (): void => {
-    timer = setTimeout(() => {
-      running = round().then(() => {
-        if (!end.signal.aborted) schedule();
-      });
-    }, everyMs).unref();
-  };
-  return {
-    round,
-    start: schedule,
-    close: async () => {
-      end.abort(new Error('the forwarder was closed'));
-      clearTimeout(timer);
-      await running;
-    },
-  };
+  return { round, start: () => rounds.start(round), close: rounds.close };
 }
 
 /** The records of a batch, without those of users whose content was erased. */
