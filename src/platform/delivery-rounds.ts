@@ -20,7 +20,8 @@ export type DeliveryRounds = {
   /** A signal for one delivery: its time limit, or the end of the rounds. */
   readonly limit: () => AbortSignal;
   /**
-   * Delivers to all receivers at the same time. One that fails is left out for growing pauses and delays no other.
+   * Delivers to all receivers at the same time. After a failure a receiver is left out for growing pauses. It delays no
+   * other.
    * Never rejects.
    */
   readonly deliver: <Receiver extends { readonly name: string }>(

@@ -9,6 +9,7 @@ import type { Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
+import { cutPage } from '../cut-page.ts';
 
 export type AuditServices = ListServices & { readonly audit: AuditStore };
 
@@ -81,9 +82,7 @@ export const listAudit = operation({
     const question = { list: 'audit', ...fields };
     const before = cursor === undefined ? undefined : readPosition(Type.Integer(), services.cursors.read(question, cursor));
     const rows = await services.audit.listAudit({ ...readFilter(fields), ...(before !== undefined && { before }), limit: limit + 1 });
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
-    const next_cursor = last === undefined ? null : services.cursors.write(question, last.sequence);
+    const { shown, next_cursor } = cutPage(rows, limit, (last) => services.cursors.write(question, last.sequence));
     return { body: { items: shown.map(encodeEntry), next_cursor, as_of: instant(nowMs()) } };
   },
 });

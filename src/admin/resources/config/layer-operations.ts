@@ -10,6 +10,7 @@ import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
 import { listLiveNodes } from '../nodes/live-nodes.ts';
+import { cutPage } from '../cut-page.ts';
 import { readPosition } from '../read-position.ts';
 import type { LayerServices } from './layer-desk.ts';
 import { refuseLayer } from './layer-problem.ts';
@@ -107,9 +108,8 @@ export const listLayers = operation({
     const [newest] = await services.configLayers.listConfigLayers({ limit: 1 });
     const found = await services.configLayers.listConfigLayers({ limit: limit + 1, ...(before !== undefined && { before }) });
     const nodes = await listLiveNodes(context);
-    const items = found.slice(0, limit).map((layer) => encodeLayer(layer, newest?.number ?? 0, nodes));
-    const last = found.length > limit ? items.at(-1) : undefined;
-    const next_cursor = last === undefined ? null : services.cursors.write(question, last.number);
+    const { shown, next_cursor } = cutPage(found, limit, (last) => services.cursors.write(question, last.number));
+    const items = shown.map((layer) => encodeLayer(layer, newest?.number ?? 0, nodes));
     return {
       body: { is_on: services.layerDesk.isOn(), items, next_cursor, as_of: instant(nowMs()) },
       version: newest?.number ?? 0,

@@ -8,6 +8,7 @@ import { instant, nullable, pageQuery, pageRowsDefault, pageSchema, record } fro
 import { operation } from '../../define-operation.ts';
 import type { Operation } from '../../operation.ts';
 import { readPosition } from '../read-position.ts';
+import { cutPage } from '../cut-page.ts';
 import type { CreditContext, CreditServices } from './find-owner.ts';
 
 const verifyRows = 1000;
@@ -89,9 +90,9 @@ export const listVerifications = operation({
       ...(cursor !== undefined && { after: readPosition(positionSchema, services.cursors.read(question, cursor)) }),
       limit: limit + 1,
     });
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
-    const next_cursor = last === undefined ? null : services.cursors.write(question, { endedAtMs: last.endedAtMs, id: last.id });
+    const { shown, next_cursor } = cutPage(rows, limit, (last) =>
+      services.cursors.write(question, { endedAtMs: last.endedAtMs, id: last.id }),
+    );
     return { body: { items: shown.map((row) => encode(row, principal.users)), next_cursor, as_of: instant(nowMs()) } };
   },
 });

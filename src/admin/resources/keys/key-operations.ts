@@ -29,6 +29,7 @@ import type { AdminContext, Answer, Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
+import { cutPage } from '../cut-page.ts';
 
 export type KeyServices = ListServices & {
   /** Accounts whose changes have this author. */
@@ -136,9 +137,9 @@ export const listKeys = operation({
       order: 'newest',
       limit: limit + 1,
     } satisfies KeyQuery);
-    const shown = keys.slice(0, limit);
-    const last = keys.length > limit ? shown.at(-1) : undefined;
-    const next_cursor = last === undefined ? null : services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id });
+    const { shown, next_cursor } = cutPage(keys, limit, (last) =>
+      services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id }),
+    );
     const atMs = nowMs();
     return { body: { items: shown.map((key) => encodeKey(key, atMs)), next_cursor, as_of: instant(atMs) } };
   },

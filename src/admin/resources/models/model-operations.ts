@@ -14,6 +14,7 @@ import { readPosition } from '../read-position.ts';
 import { sumLastDay, sumModelDay } from './last-day.ts';
 import { listNamed } from './list-named.ts';
 import type { UsageServices } from '../usage/usage-operations.ts';
+import { cutPage } from '../cut-page.ts';
 
 type ModelServices = ControlServices & ListServices & UsageServices & CallModelServices;
 type Context = AdminContext<ModelServices>;
@@ -118,9 +119,7 @@ export const listModels = operation({
     const models = listNamed(await listLiveNodes(context)).filter(
       ({ name, targets }) => name > after && (upstream === undefined || targets.some((target) => target.upstream === upstream)),
     );
-    const shown = models.slice(0, limit);
-    const last = models.length > limit ? shown.at(-1) : undefined;
-    const next_cursor = last === undefined ? null : cursors.write(question, last.name);
+    const { shown, next_cursor } = cutPage(models, limit, (last) => cursors.write(question, last.name));
     const sums = await sumLastDay(
       context,
       shown.map(({ name }) => name),

@@ -17,6 +17,7 @@ import type { AdminContext, Operation } from '../../operation.ts';
 import { AdminProblem, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
+import { cutPage } from '../cut-page.ts';
 import { bookSchema, encodeBook } from './price-book-summary.ts';
 import { refusePrices } from './price-problem.ts';
 
@@ -118,9 +119,7 @@ export const listBooks = operation({
     const before = cursor === undefined ? undefined : readPosition(Type.Integer(), services.cursors.read(question, cursor));
     const newest = await services.priceBooks.newestPriceBook();
     const books = await services.priceBooks.listPriceBooks({ limit: limit + 1, ...(before !== undefined && { before }) });
-    const shown = books.slice(0, limit);
-    const last = books.length > limit ? shown.at(-1) : undefined;
-    const next_cursor = last === undefined ? null : services.cursors.write(question, last.number);
+    const { shown, next_cursor } = cutPage(books, limit, (last) => services.cursors.write(question, last.number));
     return { body: { items: shown.map(encodeBook), next_cursor, as_of: instant(nowMs()) }, version: newest?.number ?? 0 };
   },
 });

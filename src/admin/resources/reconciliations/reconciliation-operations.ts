@@ -17,6 +17,7 @@ import { AdminProblem, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import type { OperationServices } from '../operations/operation-resource.ts';
 import { readPosition } from '../read-position.ts';
+import { cutPage } from '../cut-page.ts';
 import { encodeReconciliation, summaryMembers, summarySchema } from './reconciliation-record.ts';
 import { encodeResult, resultSchema } from './reconciliation-result.ts';
 
@@ -77,9 +78,9 @@ export const listReconciliations = operation({
       limit: limit + 1,
     };
     const rows = principal.users === 'all' ? await services.reconciliations.queryReconciliations(read) : [];
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
-    const next_cursor = last === undefined ? null : services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id });
+    const { shown, next_cursor } = cutPage(rows, limit, (last) =>
+      services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id }),
+    );
     const items = await Promise.all(shown.map((stored) => encode(context, stored)));
     return { body: { items, next_cursor, as_of: instant(nowMs()) } };
   },

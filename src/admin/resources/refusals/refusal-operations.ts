@@ -6,6 +6,7 @@ import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
+import { cutPage } from '../cut-page.ts';
 
 export type RefusalServices = ListServices & { readonly refusals: Pick<RefusalStore, 'listRefusals'> };
 
@@ -77,9 +78,7 @@ export const listRefusals = operation({
       ...(cursor !== undefined && { before: readPosition(Type.Integer(), services.cursors.read(question, cursor)) }),
       limit: limit + 1,
     });
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
-    const next_cursor = last === undefined ? null : services.cursors.write(question, last.sequence);
+    const { shown, next_cursor } = cutPage(rows, limit, (last) => services.cursors.write(question, last.sequence));
     return { body: { items: shown.map(encodeRefusal), next_cursor, as_of: instant(nowMs()) } };
   },
 });

@@ -9,6 +9,7 @@ import type { AdminContext, Answer, Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
+import { cutPage } from '../cut-page.ts';
 
 export type SavedViewServices = ListServices & {
   readonly savedViews: SavedViewStore;
@@ -109,9 +110,9 @@ const listViews = operation({
       ...(cursor !== undefined && { after: readPosition(positionSchema, services.cursors.read(question, cursor)) }),
       limit: limit + 1,
     });
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
-    const next_cursor = last === undefined ? null : services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id });
+    const { shown, next_cursor } = cutPage(rows, limit, (last) =>
+      services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id }),
+    );
     return { body: { items: shown.map((view) => encode(principal, view)), next_cursor, as_of: instant(nowMs()) } };
   },
 });

@@ -15,6 +15,7 @@ import type { AdminContext } from '../../operation.ts';
 import { AdminProblem, notFound, unavailable } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
+import { cutPage } from '../cut-page.ts';
 
 export type StoredServices = ListServices & {
   readonly stored: ConversationLists & FileLists;
@@ -57,9 +58,9 @@ export async function answerStoredList<Row extends { readonly createdAtMs: numbe
     ...(cursor !== undefined && { after: readPosition(positionSchema, services.cursors.read(question, cursor)) }),
     limit: limit + 1,
   });
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  const next_cursor = last === undefined ? null : services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id });
+  const { shown, next_cursor } = cutPage(rows, limit, (last) =>
+    services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id }),
+  );
   return { body: { items: shown.map(encode), next_cursor, as_of: instant(nowMs()) } };
 }
 
