@@ -132,10 +132,23 @@ function importHttpInPart() {
 }
 
 function writeOutput(root, folder, fresh, { path, contents, text }) {
+  if (path.endsWith('.js')) return writeFileSync(join(fresh, basename(path)), escapeWide(text));
   if (!path.endsWith('.map')) return writeFileSync(join(fresh, basename(path)), contents);
   const map = JSON.parse(text);
   const code = readFileSync(join(fresh, basename(path, '.map')), 'utf8');
   writeFileSync(join(fresh, basename(path).replace(/\.map$/, '.lines')), writeLineTable(root, folder, code, map));
+}
+
+const unescapable = /\\[^\0-\xff]|String\.raw`[^`]*[^\0-\xff]/;
+
+/**
+ * Escapes characters beyond Latin-1. The sources of a program stay in memory, and a file with one such character would
+ * need twice as much. esbuild escapes those in strings, so what remains is in regular expressions and comments.
+ */
+function escapeWide(code) {
+  const found = unescapable.exec(code);
+  if (found !== null) throw new Error(`Escape the character at the end of ${found[0].slice(-80)}`);
+  return code.replace(/[^\0-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**

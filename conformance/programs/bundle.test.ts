@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -55,6 +55,11 @@ test('a stack of the bundle names the sources', async () => {
   const { stderr, code } = await bundled(null, {});
   assert.equal(code, 1);
   assert.match(stderr, /TypeError: .*\n\s+at (?:async )?runCommandLine \(src\/main\/run-command-line\.ts:\d+\)/);
+});
+
+test('V8 keeps the files of the bundle in one byte for each character', () => {
+  const wide = globSync('*.js', { cwd: folder }).filter((name) => /[^\0-\xff]/.test(readFileSync(join(folder, name), 'utf8')));
+  assert.deepEqual(wide, []);
 });
 
 test('the bundle serves calls and statistics, with the threads that it starts', async () => {
