@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { dialectIds } from '../src/dialects/registry.ts';
+import { chatDialects, dialectIds, upstreamDialects } from '../src/dialects/registry.ts';
 import { interfaces } from '../src/inference/interfaces.ts';
 import { findCircles } from './find-circles.ts';
 import { gatewayLayers } from './gateway-layers.ts';
@@ -114,11 +114,15 @@ test('every dialect folder has the required files', () => {
     'README.md',
     'fixtures',
   ];
+  const ofUpstreams = ['create-stream-tap.ts', 'read-reply.ts', 'README.md', 'fixtures'];
   const folders = readdirSync(join(root, 'src/dialects'), { withFileTypes: true }).filter(
     (entry) => entry.isDirectory() && !shared.has(entry.name),
   );
   const missing = folders.flatMap((folder) => {
     const present = readdirSync(join(root, 'src/dialects', folder.name));
+    // Requests of clients are only read in dialects that clients speak.
+    if (folder.name in upstreamDialects && !(folder.name in chatDialects))
+      return ofUpstreams.filter((name) => !present.includes(name)).map((name) => `${folder.name}/${name}`);
     // Interfaces other than chats have no codec, and no line in the registry.
     if (!dialectIds.some((id) => id === folder.name)) return present.includes('README.md') ? [] : [`${folder.name}/README.md`];
     return required.filter((name) => !present.includes(name)).map((name) => `${folder.name}/${name}`);

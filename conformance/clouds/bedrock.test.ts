@@ -54,6 +54,12 @@ describe('AWS Bedrock', () => {
         'gpt-mantle': { targets: [{ upstream: 'mantle', model: 'openai.gpt-oss-20b' }] },
         renewed: { targets: [{ upstream: 'renewed', model: sonnet }] },
         elsewhere: { targets: [{ upstream: 'elsewhere', model: sonnet }] },
+        nova: { targets: [{ upstream: 'signed', model: 'us.amazon.nova-pro-v1:0' }] },
+        'nova-2': { targets: [{ upstream: 'signed', model: 'global.amazon.nova-2-lite-v1:0' }] },
+        llama: { targets: [{ upstream: 'signed', model: 'us.meta.llama3-3-70b-instruct-v1:0' }] },
+        mistral: { targets: [{ upstream: 'signed', model: 'mistral.mistral-7b-instruct-v0:2' }] },
+        deepseek: { targets: [{ upstream: 'signed', model: 'us.deepseek.r1-v1:0' }] },
+        qwen: { targets: [{ upstream: 'signed', model: 'qwen.qwen3-32b-v1:0' }] },
         'not-enabled': { targets: [{ upstream: 'signed', model: 'us.anthropic.claude-not-enabled' }] },
         misspelt: { targets: [{ upstream: 'signed', model: 'claude-sonnet-4-5', is: 'claude-sonnet-4-5' }] },
       },
@@ -92,7 +98,21 @@ describe('AWS Bedrock', () => {
     }
   });
 
-  for (const model of ['sonnet', 'opus', 'profile', 'keyed', 'mantle', 'gpt', 'gpt-mantle'])
+  for (const model of [
+    'sonnet',
+    'opus',
+    'profile',
+    'keyed',
+    'mantle',
+    'gpt',
+    'gpt-mantle',
+    'nova',
+    'nova-2',
+    'llama',
+    'mistral',
+    'deepseek',
+    'qwen',
+  ])
     test(`clients of every interface reach ${model}, whole and as a stream`, async () => {
       for (const api of chatInterfaces)
         for (const streams of [false, true]) {

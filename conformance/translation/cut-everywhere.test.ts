@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import type { ChatDialect } from '../../src/dialects/chat-dialect.ts';
-import { chatDialects } from '../../src/dialects/registry.ts';
+import type { ChatDialect, UpstreamDialect } from '../../src/dialects/chat-dialect.ts';
+import { chatDialects, upstreamDialects } from '../../src/dialects/registry.ts';
 import type { StreamFraming } from '../../src/platform/frames.ts';
 import { translationClients } from './clients/clients.ts';
 import { translateBody } from './translate-body.ts';
@@ -16,7 +16,7 @@ import { translateBody } from './translate-body.ts';
 type Fixture = { readonly name: string; readonly body: Buffer };
 
 /** The recorded streams of a dialect that end normally. */
-function readFixtures(dialect: ChatDialect): readonly Fixture[] {
+function readFixtures(dialect: UpstreamDialect): readonly Fixture[] {
   const folder = join(import.meta.dirname, '../../src/dialects', dialect.id, 'fixtures');
   const names = readdirSync(folder).flatMap((file) => (file.endsWith('.stream.sse') ? [file.slice(0, -'.stream.sse'.length)] : []));
   return names
@@ -39,7 +39,7 @@ const chunkSizes = [...Array.from({ length: 24 }, (_, index) => index + 1), 61, 
 
 function translateInChunks(
   client: ChatDialect,
-  upstream: ChatDialect,
+  upstream: UpstreamDialect,
   framing: StreamFraming,
   { body }: Fixture,
   chunkBytes: number,
@@ -50,7 +50,7 @@ function translateInChunks(
   return translator.text();
 }
 
-for (const upstream of Object.values(chatDialects)) {
+for (const upstream of Object.values(upstreamDialects)) {
   for (const client of Object.values(chatDialects)) {
     if (client === upstream) continue;
     const reader = translationClients.find(({ dialect }) => dialect === client.id);

@@ -4,8 +4,8 @@ import { describe, test } from 'node:test';
 
 import fc from 'fast-check';
 
-import type { ChatDialect } from '../../src/dialects/chat-dialect.ts';
-import { chatDialects } from '../../src/dialects/registry.ts';
+import type { UpstreamDialect } from '../../src/dialects/chat-dialect.ts';
+import { chatDialects, upstreamDialects } from '../../src/dialects/registry.ts';
 import { translationClients } from './clients/clients.ts';
 import { translateBody } from './translate-body.ts';
 import type { Wire } from './wire.ts';
@@ -16,7 +16,7 @@ import type { Wire } from './wire.ts';
  */
 const names = ['error', 'malformed', 'cut-'] as const;
 
-function readFrames(dialect: ChatDialect): readonly (readonly string[])[] {
+function readFrames(dialect: UpstreamDialect): readonly (readonly string[])[] {
   const folder = join(import.meta.dirname, '../../src/dialects', dialect.id, 'fixtures');
   return readdirSync(folder)
     .filter((file) => file.endsWith('.stream.sse') && !names.some((name) => file.startsWith(name)))
@@ -71,7 +71,7 @@ function applyChange(frames: readonly string[], { kind, at, ...more }: Change): 
   return frames.with(index, replaceMember(frame, member, value));
 }
 
-for (const upstream of Object.values(chatDialects)) {
+for (const upstream of Object.values(upstreamDialects)) {
   const recorded = readFrames(upstream);
   for (const client of Object.values(chatDialects)) {
     if (client === upstream) continue;

@@ -1,4 +1,4 @@
-import type { ChatDialect, StreamReport } from '../../src/dialects/chat-dialect.ts';
+import type { ChatDialect, StreamReport, UpstreamDialect } from '../../src/dialects/chat-dialect.ts';
 import { createByteForm } from '../../src/gateway/endpoints/chat/reply-form.ts';
 import { createTranslatedStream } from '../../src/gateway/endpoints/chat/translate/translated-stream.ts';
 import type { Translation } from '../../src/gateway/endpoints/chat/translate/prepare-translation.ts';
@@ -7,7 +7,7 @@ import type { StreamFraming } from '../../src/platform/frames.ts';
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';
 
 /** A translation of a reply, as the gateway sets it up, with ids that are the same in every run. */
-function createTestTranslation(client: ChatDialect, upstream: ChatDialect, framing: StreamFraming): Translation {
+function createTestTranslation(client: ChatDialect, upstream: UpstreamDialect, framing: StreamFraming): Translation {
   let lastId = 0;
   const newId = (prefix: string): string => `${prefix}_${String(++lastId).padStart(8, '0')}`;
   const notes = createTranslationNotes(client.codec.fieldNames, false);
@@ -50,7 +50,7 @@ export type BodyTranslator = {
 const frameBytesMax = 1_000_000;
 const replyBytesMax = 1_000_000;
 
-export function translateBody(client: ChatDialect, upstream: ChatDialect, framing: StreamFraming): BodyTranslator {
+export function translateBody(client: ChatDialect, upstream: UpstreamDialect, framing: StreamFraming): BodyTranslator {
   const stream = createTranslatedStream(createTestTranslation(client, upstream, framing), createByteForm(client, framing), {
     replyBytesMax,
   });

@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
-import type { DialectId, Operation } from '../../src/dialects/dialect-id.ts';
-import { chatDialects } from '../../src/dialects/registry.ts';
+import type { Operation, UpstreamDialectId } from '../../src/dialects/dialect-id.ts';
+import { upstreamDialects } from '../../src/dialects/registry.ts';
 import { createEventStreamReader } from '../../src/platform/event-stream/event-stream-reader.ts';
 import type { Frame, StreamFraming } from '../../src/platform/frames.ts';
 import type { ReplyHeaders } from '../../src/platform/http/reply-head.ts';
@@ -17,7 +17,7 @@ import { createJsonArrayFrameReader } from '../../src/platform/sse/json-array-fr
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';
 import { upstreamVendors } from '../../src/upstreams/registry.ts';
 import type { UpstreamVendor } from '../../src/upstreams/upstream-vendor.ts';
-import { chatInterfaces } from '../support/interfaces.ts';
+import { chatInterfaces, type ChatInterface } from '../support/interfaces.ts';
 
 /**
  * Requirements of every kind of upstream, tested with servers that answer as its vendor does. An upstream of the
@@ -30,7 +30,7 @@ const timeoutMs = 60_000;
  * A compatible server is one that speaks the same interface: OpenAI's for two of them, Anthropic's, whose paths begin
  * with `/v1`, for the third.
  */
-function baseUrlOf(vendor: UpstreamVendor, dialect: DialectId, { addresses, aws, azure }: RunningSimulator): string {
+function baseUrlOf(vendor: UpstreamVendor, dialect: UpstreamDialectId, { addresses, aws, azure }: RunningSimulator): string {
   if (vendor.id === 'bedrock') return aws.runtimeUrl;
   if (vendor.id === 'azure') return `${azure?.endpoint}/openai/v1`;
   if (vendor.id === 'foundry') return `${azure?.endpoint}/anthropic`;
@@ -41,10 +41,22 @@ function baseUrlOf(vendor: UpstreamVendor, dialect: DialectId, { addresses, aws,
 /** Deployments that have the names of their models. */
 const deploymentsOf = (...models: readonly string[]) => Object.fromEntries(models.map((model) => [model, { model }]));
 
+/** A request of a dialect, as the gateway would write it. */
+type Example = Pick<ChatInterface, 'headers' | 'model' | 'body'>;
+
+const converseExample: Example = {
+  headers: {},
+  model: 'us.amazon.nova-lite-v1:0',
+  body: (_model, text) => ({ messages: [{ role: 'user', content: [{ text }] }], inferenceConfig: { maxTokens: 500 } }),
+};
+
+const exampleOf = (dialect: UpstreamDialectId): Example | undefined =>
+  dialect === 'bedrock-converse' ? converseExample : chatInterfaces.find((each) => each.dialect === dialect);
+
 type Answer = { readonly status: number; readonly type: string; readonly headers: ReplyHeaders; readonly body: Buffer };
 
 /** A model of a vendor, by its name there. */
-function modelOf(vendor: UpstreamVendor, dialect: DialectId, usual: string): string {
+function modelOf(vendor: UpstreamVendor, dialect: UpstreamDialectId, usual: string): string {
   if (vendor.id === 'bedrock' && dialect === 'anthropic-messages') return 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
   return vendor.id === 'xai' ? 'grok-4' : usual;
 }
@@ -86,7 +98,7 @@ function readFrames(framing: StreamFraming, body: Buffer): readonly Frame[] {
 }
 
 /** The framings of a dialect's streams. */
-const framingsOf = (dialect: DialectId): readonly StreamFraming[] =>
+const framingsOf = (dialect: UpstreamDialectId): readonly StreamFraming[] =>
   dialect === 'gemini-generate-content' ? ['sse', 'json-array'] : ['sse'];
 
 /** The members that a dialect requires for generating and refuses for counting. */
@@ -109,8 +121,8 @@ describe('upstreams', () => {
     await simulator.close();
   });
 
-  function reach(vendor: UpstreamVendor, dialect: DialectId, operation: Operation, framing?: StreamFraming) {
-    const api = chatInterfaces.find((each) => each.dialect === dialect);
+  function reach(vendor: UpstreamVendor, dialect: UpstreamDialectId, operation: Operation, framing?: StreamFraming) {
+    const api = exampleOf(dialect);
     assert.ok(api, `${dialect} has an example request`);
     const model = modelOf(vendor, dialect, api.model);
     const base = new URL(baseUrlOf(vendor, dialect, simulator));
@@ -135,14 +147,14 @@ describe('upstreams', () => {
 
       test('it speaks at least one dialect, and only existing ones', () => {
         assert.ok(vendor.dialects.length > 0);
-        for (const dialect of spoken) assert.ok(dialect in chatDialects);
+        for (const dialect of spoken) assert.ok(dialect in upstreamDialects);
       });
 
       for (const dialect of spoken) {
         test(`${dialect}: a whole reply comes from the located path, and its usage can be read`, async () => {
           const { status, body } = await reach(vendor, dialect, 'generate')(vendor.credentialHeaders(apiKey, dialect));
           assert.equal(status, 200, body.toString());
-          const report = chatDialects[dialect].readReply(JSON.parse(body.toString()));
+          const report = upstreamDialects[dialect].readReply(JSON.parse(body.toString()));
           assert.equal(report.error, undefined);
           const usage =
             report.usageReport === undefined ? undefined : (vendor.correctUsage?.(report.usageReport, dialect) ?? report.usageReport).usage;
@@ -155,7 +167,7 @@ describe('upstreams', () => {
             assert.equal(status, 200, body.toString());
             const isBinary = type === 'application/vnd.amazon.eventstream';
             if (!isBinary) assert.match(type, framing === 'sse' ? /^text\/event-stream/ : /^application\/json/);
-            const tap = chatDialects[dialect].createStreamTap({ framing, request: {} });
+            const tap = upstreamDialects[dialect].createStreamTap({ framing, request: {} });
             const { reframe = (frame: Frame) => frame } = vendor;
             for (const frame of readFrames(isBinary ? 'aws-event-stream' : framing, body))
               tap.read(isBinary ? reframe(frame, dialect) : frame);
@@ -169,7 +181,7 @@ describe('upstreams', () => {
             const { status, headers, body } = await call(credential);
             assert.ok([400, 401, 403].includes(status), `${status} ${body.toString()}`);
             const refusal = vendor.readRefusal?.({ status, headers, body, model: 'm' }, dialect);
-            assert.ok((refusal ?? chatDialects[dialect].readReply(JSON.parse(body.toString())).error) !== undefined, body.toString());
+            assert.ok((refusal ?? upstreamDialects[dialect].readReply(JSON.parse(body.toString())).error) !== undefined, body.toString());
           }
         });
 

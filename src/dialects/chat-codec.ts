@@ -33,6 +33,8 @@ export type EncodedRequest = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Stop sequences that the upstream does not support: the gateway cuts the reply at the first. */
   readonly cutAt?: readonly string[];
+  /** False if the upstream cannot stream a reply to this request. The whole reply is then written as a stream. */
+  readonly streams?: false;
 };
 
 /** The context for reading an upstream's reply. */
@@ -119,22 +121,16 @@ export type StreamEventEncoder = Omit<EventEncoder, 'write' | 'open'> & {
   readonly write: (event: InferenceEvent) => readonly StreamEvent[];
 };
 
-/** Translates a chat dialect's wire format to and from the neutral form. All functions are pure and synchronous. */
-export type ChatCodec = {
+/**
+ * Translates requests for an upstream from the neutral form, and its replies to it. All functions are pure and
+ * synchronous.
+ */
+export type UpstreamCodec = {
   readonly fieldNames: FieldNames;
-  /** The names by which a request's tool choice refers to each built-in tool, without the date that some end in. */
-  readonly toolNames: Readonly<Record<BuiltInToolKind, readonly string[]>>;
-  /** The prefixes of ids by which clients recognise the work of each built-in tool. */
-  readonly toolIdPrefixes: Readonly<Record<ServerToolPart['tool'], string>>;
   /** The media that an upstream of this dialect fetches from an address. Others are fetched for it. */
   readonly takesAddressOf: readonly MediaKind[];
   /** Whether an upstream of this dialect reads Word documents. If not, it receives their text. */
   readonly readsWordDocuments: boolean;
-  /**
-   * Reads a validated request. Throws a GatewayError that names the field if it has no neutral form (arguments that are
-   * not JSON, several candidates) or refers to state at the vendor.
-   */
-  readonly decodeRequest: (request: WireRequest) => InferenceRequest;
   /**
    * Writes a request for an upstream of this dialect. Losses go to `fit.notes`, which throws if the client refuses
    * losses.
@@ -149,6 +145,30 @@ export type ChatCodec = {
   readonly encodeCountRequest?: (request: InferenceRequest, fit: RequestFit) => JsonObject;
   /** Reads the answer of the vendor's counter. Undefined if it has no count. */
   readonly decodeCount?: (reply: unknown) => number | undefined;
+  readonly decodeReply: (reply: unknown, reading: ReplyReading) => InferenceReply;
+  readonly createEventDecoder: (reading: ReplyReading, framing: StreamFraming) => EventDecoder;
+  /**
+   * Classifies an upstream's error, so that another dialect can word it. `message` has no credential in it. Returns a
+   * GatewayError with the code of the class and the status for the client.
+   */
+  readonly decodeError: (reply: UpstreamErrorReply) => GatewayError;
+  /**
+   * Whether a reply of this dialect reports the stop sequence that ended it. If not, such an end looks like any other.
+   */
+  readonly saysStopSequence: boolean;
+};
+
+/** Translates a chat dialect's wire format to and from the neutral form, for clients and upstreams. */
+export type ChatCodec = UpstreamCodec & {
+  /** The names by which a request's tool choice refers to each built-in tool, without the date that some end in. */
+  readonly toolNames: Readonly<Record<BuiltInToolKind, readonly string[]>>;
+  /** The prefixes of ids by which clients recognise the work of each built-in tool. */
+  readonly toolIdPrefixes: Readonly<Record<ServerToolPart['tool'], string>>;
+  /**
+   * Reads a validated request. Throws a GatewayError that names the field if it has no neutral form (arguments that are
+   * not JSON, several candidates) or refers to state at the vendor.
+   */
+  readonly decodeRequest: (request: WireRequest) => InferenceRequest;
   /** Writes the counter's answer for a client. Absent if the dialect has no counter. */
   readonly encodeCount?: (inputTokens: number) => JsonObject;
   /**
@@ -156,20 +176,13 @@ export type ChatCodec = {
    * such request.
    */
   readonly compactionOf?: (request: WireRequest) => CompactionWriting['form'] | undefined;
-  readonly decodeReply: (reply: unknown, reading: ReplyReading) => InferenceReply;
   readonly encodeReply: (reply: InferenceReply, writing: ReplyWriting) => JsonObject;
-  readonly createEventDecoder: (reading: ReplyReading, framing: StreamFraming) => EventDecoder;
   readonly createEventEncoder: (writing: ReplyWriting, framing: StreamFraming) => EventEncoder;
   /**
    * The usage as this dialect's replies report it. Unknown counts are omitted if the dialect permits it, and are
    * otherwise 0.
    */
   readonly encodeUsage: (usage: Usage) => JsonObject;
-  /**
-   * Classifies an upstream's error, so that another dialect can word it. `message` has no credential in it. Returns a
-   * GatewayError with the code of the class and the status for the client.
-   */
-  readonly decodeError: (reply: UpstreamErrorReply) => GatewayError;
   /**
    * Removes proofs of other vendors (see wrapProof), and the reasoning that they prove, from a request of this dialect
    * that is passed to its own vendor. Returns the same object if there are none.
@@ -180,10 +193,6 @@ export type ChatCodec = {
    * reply would look complete.
    */
   readonly saysFailure: boolean;
-  /**
-   * Whether a reply of this dialect reports the stop sequence that ended it. If not, such an end looks like any other.
-   */
-  readonly saysStopSequence: boolean;
 };
 
 export type UpstreamErrorReply = {

@@ -1,4 +1,4 @@
-import type { DialectId, Operation, ValidationMode } from './dialect-id.ts';
+import type { DialectId, Operation, UpstreamDialectId, ValidationMode } from './dialect-id.ts';
 import type { ImageCodec } from './image-codec.ts';
 import type { WireRequest } from './wire-request.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
@@ -9,7 +9,7 @@ import type { JsonEdit } from '../platform/json/json-edits.ts';
 import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
 import type { TSchema } from 'typebox';
 
-import type { ChatCodec, ReplyWriting, StreamEventEncoder, StreamPosition } from './chat-codec.ts';
+import type { ChatCodec, ReplyWriting, StreamEventEncoder, StreamPosition, UpstreamCodec } from './chat-codec.ts';
 import type { ErrorVoice } from './error-voice.ts';
 import type { SurveyRequest } from './request-survey.ts';
 import type { ModelListFormat } from './model-lists.ts';
@@ -189,16 +189,36 @@ export type ContextFitting = {
   readonly advice: string;
 };
 
+/** What the gateway reads of a request that it has written for an upstream: see CallFacts. */
+type SentFacts = Pick<CallFacts, 'outputTokensMax'>;
+
 /**
- * A chat dialect: the whole wire format of one vendor. All functions are pure and synchronous; a dialect does no I/O
- * and does not depend on upstreams. A new one is a folder here and a line in registry.ts.
+ * The wire format of an upstream: how requests are written for it, and how its replies are read. All functions are pure
+ * and synchronous. A format that no client speaks is a folder here and a line in registry.ts too.
  */
-export type ChatDialect = {
-  readonly id: DialectId;
+export type UpstreamDialect<Id extends UpstreamDialectId = UpstreamDialectId> = {
+  readonly id: Id;
   /** The common name: "Messages", "Responses". */
   readonly title: string;
   /** The name of its calls in the semantic conventions of telemetry. */
   readonly telemetryOperation: 'chat' | 'generate_content';
+  /** Reads the facts of a request. */
+  readonly readFacts: (request: WireRequest) => SentFacts;
+  readonly readReply: (reply: unknown) => ReplyReport;
+  readonly createStreamTap: (options: TapOptions) => StreamTap;
+  /**
+   * Whether its streams end with a mark, after which nothing counts. If not, `complete` means that the stream may end
+   * here, and more usage may follow until the body ends.
+   */
+  readonly hasEndMark: (framing: StreamFraming) => boolean;
+  readonly codec: UpstreamCodec;
+};
+
+/**
+ * A chat dialect: the whole wire format of one vendor. All functions are pure and synchronous; a dialect does no I/O
+ * and does not depend on upstreams. A new one is a folder here and a line in registry.ts.
+ */
+export type ChatDialect = Omit<UpstreamDialect<DialectId>, 'readFacts'> & {
   /** How messages write the path of a list item: `messages.0` or `input[0]`. */
   readonly itemPath: (path: string, index: number) => string;
   /**
@@ -242,7 +262,6 @@ export type ChatDialect = {
   readonly editRequest: (request: WireRequest, bytes: Buffer, fit: TargetFit) => readonly JsonEdit[];
   /** Absent if the dialect's clients cannot have a conversation fitted to its model. */
   readonly contextFitting?: ContextFitting;
-  readonly readReply: (reply: unknown) => ReplyReport;
   /**
    * Rewrites a whole reply if the contract requires more than the vendor sends. Returns the same buffer if nothing
    * changes.
@@ -250,15 +269,9 @@ export type ChatDialect = {
   readonly editReply: (bytes: Buffer) => Buffer;
   /** Absent if the vendor sends everything that the contract requires. */
   readonly contractReply?: ContractReply;
-  readonly createStreamTap: (options: TapOptions) => StreamTap;
   readonly createStreamCutter: (options: TapOptions) => StreamCutter;
   /** Absent if its streams are always bytes. */
   readonly events?: DialectEvents;
-  /**
-   * Whether its streams end with a mark, after which nothing counts. If not, `complete` means that the stream may end
-   * here, and more usage may follow until the body ends.
-   */
-  readonly hasEndMark: (framing: StreamFraming) => boolean;
   /** Writes errors and the gateway's other messages in this dialect. */
   readonly voice: ErrorVoice;
   /** Translates to and from the neutral form, for clients and upstreams that use different dialects. */

@@ -1,4 +1,8 @@
+/** The dialects of clients. Upstreams speak them too. */
 export type DialectId = 'anthropic-messages' | 'openai-responses' | 'openai-chat' | 'gemini-generate-content';
+
+/** The dialects of upstreams: those of clients, and those that only upstreams speak. */
+export type UpstreamDialectId = DialectId | 'bedrock-converse';
 
 /**
  * `generate` requests a reply and `compact` a shorter conversation; both are billed. `count-tokens` requests a count

@@ -45,6 +45,27 @@ export type ModelTraits = {
   readonly requiresProofs: boolean;
   /** Differences of servers that imitate chat completions. */
   readonly chat: ChatTraits;
+  /** Differences of models that are called through AWS Bedrock's Converse. Absent: the model has everything. */
+  readonly converse?: ConverseTraits;
+};
+
+/** What a model supports of Converse. AWS refuses a request that has anything else. */
+export type ConverseTraits = {
+  /** Whether it takes system text. Otherwise that is put before the user's first text. */
+  readonly systemText: boolean;
+  /** Whether it calls functions: not at all, only in whole replies, or in streams too. */
+  readonly tools: 'none' | 'whole' | 'streamed';
+  /** The choices that force a call: of any function, or of one by its name. */
+  readonly forcedTools: readonly ('any' | 'tool')[];
+  /** Whether a result of a function can be marked as an error. */
+  readonly resultStatus: boolean;
+  readonly media: readonly ('image' | 'file' | 'video' | 'audio')[];
+  /** Where it takes marks for the cache. */
+  readonly cachePoints: readonly ('system' | 'messages' | 'tools')[];
+  /** The most stop sequences that it takes. */
+  readonly stopSequencesMax: number;
+  /** The path of top-k below `additionalModelRequestFields`. Absent: it has none. */
+  readonly topKField?: readonly string[];
 };
 
 export type ChatTraits = {

@@ -24,6 +24,29 @@ export const accountFactFields = {
       description: 'Beta flags of Messages that AWS Bedrock accepts besides the known ones. Others are left out, because it refuses them.',
     }),
   ),
+  guardrail: Type.Optional(
+    Type.Object(
+      {
+        id: Type.String({ pattern: '^[A-Za-z0-9:/_-]{1,2048}$', description: 'Id or ARN of the guardrail.' }),
+        version: Type.String({ pattern: '^([1-9][0-9]{0,7}|DRAFT)$', description: 'Its version: a number, or DRAFT.' }),
+        trace: Type.Optional(
+          Type.Boolean({
+            description: 'Whether replies say what the guardrail found, for the log. Clients do not see it. Default: true.',
+          }),
+        ),
+        stream: Type.Optional(
+          Type.Enum(['sync', 'async'], {
+            description: 'Whether parts of a stream wait until they were checked. Only for models of Converse. Default: sync.',
+          }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'The guardrail of AWS Bedrock that checks all prompts and replies of this upstream. Not for Messages and the interfaces of OpenAI, which take none.',
+      },
+    ),
+  ),
 };
 
 const factsSchema = Type.Object(accountFactFields);

@@ -5,7 +5,7 @@ import { serviceQuirkFields, type ServiceQuirks } from './upstream-services.ts';
  * Differences of a server or model from the usual traits, by name. Traits of chat completions are beside the others,
  * because no two have the same name.
  */
-export type Quirks = Partial<Omit<ModelTraits, 'chat'>> & Partial<ChatTraits> & ServiceQuirks & ServerQuirks;
+export type Quirks = Partial<Omit<ModelTraits, 'chat' | 'converse'>> & Partial<ChatTraits> & ServiceQuirks & ServerQuirks;
 
 /** Settings of a server that apply to all its models. */
 type ServerQuirks = {

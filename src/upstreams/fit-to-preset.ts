@@ -1,4 +1,4 @@
-import type { DialectId } from '../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../dialects/dialect-id.ts';
 import { writeKey } from './key-header.ts';
 import type { DialectAddress, ServerPreset, UpstreamVendor } from './upstream-vendor.ts';
 
@@ -32,7 +32,7 @@ export function fitToPreset(vendor: UpstreamVendor, preset: ServerPreset | undef
 export type BasePaths = {
   /** That of its services other than chats, and of dialects without one of their own. */
   readonly basePath: string;
-  readonly basePaths?: Readonly<Partial<Record<DialectId, string>>>;
+  readonly basePaths?: Readonly<Partial<Record<UpstreamDialectId, string>>>;
 };
 
 /**

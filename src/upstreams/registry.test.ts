@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { DialectId, Operation } from '../dialects/dialect-id.ts';
-import { chatDialects } from '../dialects/registry.ts';
+import type { Operation, UpstreamDialectId } from '../dialects/dialect-id.ts';
+import { upstreamDialects } from '../dialects/registry.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { compileHeaderList } from '../platform/http/header-list.ts';
 import { upstreamVendors } from './registry.ts';
 import type { VendorId } from './upstream-vendor.ts';
 
-const dialectIds = Object.keys(chatDialects) as DialectId[];
+const dialectIds = Object.keys(upstreamDialects) as UpstreamDialectId[];
 const framings: readonly (StreamFraming | undefined)[] = [undefined, 'sse', 'json-array'];
 
-type Row = readonly [vendor: VendorId, dialect: DialectId, operation: Operation, path: string | undefined];
+type Row = readonly [vendor: VendorId, dialect: UpstreamDialectId, operation: Operation, path: string | undefined];
 
 /** The routes of each vendor. A vendor does not have routes that are absent here. */
 const rows: readonly Row[] = [
@@ -46,6 +46,7 @@ const facts = { project: 'p', location: 'l' };
 const dependentRoutes = [
   ['gemini', 'gemini-generate-content', 'generate'],
   ['bedrock', 'anthropic-messages', 'generate'],
+  ['bedrock', 'bedrock-converse', 'generate'],
   ['bedrock', 'anthropic-messages', 'count-tokens'],
   ['vertex', 'gemini-generate-content', 'generate'],
   ['vertex', 'anthropic-messages', 'generate'],

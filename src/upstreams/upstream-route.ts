@@ -1,9 +1,9 @@
-import type { DialectId, Operation } from '../dialects/dialect-id.ts';
+import type { Operation, UpstreamDialectId } from '../dialects/dialect-id.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 
 /** The operation and model that a request addresses. */
 export type UpstreamRoute = {
-  readonly dialect: DialectId;
+  readonly dialect: UpstreamDialectId;
   readonly operation: Operation;
   readonly upstreamModel: string;
   /** The model behind that name, if the operator says which. */

@@ -1,4 +1,4 @@
-import type { DialectId } from '../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../dialects/dialect-id.ts';
 import type { CallNeed } from '../inference/call-facts.ts';
 import type { GatewayError } from '../inference/gateway-error.ts';
 import type { ModelTraits } from '../inference/model-traits.ts';
@@ -69,14 +69,14 @@ export type UpstreamVendor = {
   /** Environment variables in which this vendor's SDKs look for a key, in order. Only main reads them. */
   readonly keyVariables: readonly string[];
   /** The chat dialects that it speaks. `openai-compatible` servers can be configured to speak more. */
-  readonly dialects: readonly DialectId[];
+  readonly dialects: readonly UpstreamDialectId[];
   /** Dialects that an operator can add with `dialects` in the configuration. */
-  readonly optionalDialects: readonly DialectId[];
+  readonly optionalDialects: readonly UpstreamDialectId[];
   /**
    * The dialects of one model, the best first, if the models of an account speak different ones.
    * @param model the model behind the name, as far as it is known
    */
-  readonly dialectsOf?: (model: string, facts: AccountFacts) => readonly DialectId[];
+  readonly dialectsOf?: (model: string, facts: AccountFacts) => readonly UpstreamDialectId[];
   readonly offers: readonly CallNeed[];
   /** Whether it stores responses, so that a later call can continue one by its id. */
   readonly keepsResponses?: boolean;
@@ -90,14 +90,14 @@ export type UpstreamVendor = {
    */
   readonly reshape?: Reshape;
   /** Writes a frame of a binary stream as its dialect streams it. Absent: it has no binary streams. */
-  readonly reframe?: (frame: Frame, dialect: DialectId) => Frame;
+  readonly reframe?: (frame: Frame, dialect: UpstreamDialectId) => Frame;
   /** Writes a whole reply in the form of its dialect. Undefined if it has that form. Absent: all replies have it. */
   readonly reshapeReply?: (reply: unknown) => JsonObject | undefined;
   /**
    * Words an error answer that is not in the form of its dialect, for operators and clients. Undefined if the dialect
    * reads it. Absent: all errors have the form of the dialect.
    */
-  readonly readRefusal?: (answer: ErrorAnswer, dialect: DialectId) => GatewayError | undefined;
+  readonly readRefusal?: (answer: ErrorAnswer, dialect: UpstreamDialectId) => GatewayError | undefined;
   /** Its services other than chats. Quirks describe the differences among `openai-compatible` servers. */
   readonly services: UpstreamServices;
   /**
@@ -122,7 +122,7 @@ export type UpstreamVendor = {
    */
   readonly refusesCredential?: (status: number, headers: ReplyHeaders) => boolean;
   /** The headers with the credential. An upstream without a key sends none. */
-  readonly credentialHeaders: (apiKey: string, dialect: DialectId) => Readonly<Record<string, string>>;
+  readonly credentialHeaders: (apiKey: string, dialect: UpstreamDialectId) => Readonly<Record<string, string>>;
   /** Client headers that are forwarded to this vendor: exact names, or prefixes that end in `*`, in lower case. */
   readonly requestHeaders: readonly string[];
   /**
@@ -137,7 +137,7 @@ export type UpstreamVendor = {
   /** Reply headers that are forwarded to the client, in the same notation. */
   readonly replyHeaders: readonly string[];
   /** Corrects a usage report if this vendor counts differently from its dialect. */
-  readonly correctUsage?: (report: UsageReport, dialect: DialectId) => UsageReport;
+  readonly correctUsage?: (report: UsageReport, dialect: UpstreamDialectId) => UsageReport;
   /**
    * Finds the traits of a model by the vendor's name for it. A name that is not known gets the traits of the vendor's
    * newest models.
@@ -148,6 +148,8 @@ export type UpstreamVendor = {
    * same vendor id stands for unrelated servers.
    */
   readonly proofsBelongTo: 'vendor' | 'upstream';
+  /** The group of models that accept each other's proofs, if not all of the vendor do. Undefined: the usual group. */
+  readonly proofGroupOf?: (model: string) => string | undefined;
   /**
    * The path below the base address that lists models in OpenAI's form. Absent: the models are those of the price book.
    */
@@ -190,7 +192,7 @@ export type OperatorRefusal = {
 
 /** Where a service serves one dialect, if its dialects have addresses of their own. */
 export type DialectAddress = {
-  readonly dialect: DialectId;
+  readonly dialect: UpstreamDialectId;
   /** The path of its base address, below which `locate` finds the routes. */
   readonly path: string;
   /** The header of the key. Absent: as the vendor sends it. */

@@ -1,6 +1,6 @@
 import type { MeteredCall } from '../../billing/metering/meter-call.ts';
 import type { ReplyReport } from '../../dialects/chat-dialect.ts';
-import type { DialectId } from '../../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { InterfaceId } from '../../inference/interfaces.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
@@ -37,11 +37,15 @@ export type AttemptPlan<Piece = Buffer> = {
    * The dialect in which the upstream answers, because a vendor may count differently. Absent if the relay reads the
    * true usage.
    */
-  readonly upstreamDialect?: { readonly id: DialectId };
+  readonly upstreamDialect?: { readonly id: UpstreamDialectId };
   /** Absent if the upstream's report, or its text, determines the usage. */
   readonly meter?: OwnMeter;
   /** Absent in passthrough. */
-  readonly translation?: { readonly upstream: { readonly id: DialectId | InterfaceId }; readonly notes: Notes; readonly replyNotes: Notes };
+  readonly translation?: {
+    readonly upstream: { readonly id: UpstreamDialectId | InterfaceId };
+    readonly notes: Notes;
+    readonly replyNotes: Notes;
+  };
 };
 
 /** An answer that the gateway gives by itself, without an upstream and without a row in the books. */

@@ -1,4 +1,4 @@
-import { chatDialects } from '../../dialects/registry.ts';
+import { upstreamDialects } from '../../dialects/registry.ts';
 import { interfaces } from '../../inference/interfaces.ts';
 import type { Counter, Family, Histogram, MetricRegistry } from '../../platform/metrics/metric-registry.ts';
 
@@ -8,7 +8,7 @@ import type { Counter, Family, Histogram, MetricRegistry } from '../../platform/
  * names are only here.
  */
 export const operationNames: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(Object.values(chatDialects).map(({ id, telemetryOperation }) => [id, telemetryOperation])),
+  ...Object.fromEntries(Object.values(upstreamDialects).map(({ id, telemetryOperation }) => [id, telemetryOperation])),
   ...Object.fromEntries(Object.entries(interfaces).map(([name, { operation }]) => [name, operation])),
 };
 

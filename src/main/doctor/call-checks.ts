@@ -1,5 +1,5 @@
 import type { EncodedRequest } from '../../dialects/chat-codec.ts';
-import type { DialectId } from '../../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import type { InferenceReply } from '../../inference/inference-reply.ts';
 import type { InferenceRequest } from '../../inference/inference-request.ts';
 import { countInput } from '../../inference/meters.ts';
@@ -121,11 +121,12 @@ export async function callStream(
   };
 }
 
-const endMarks: Readonly<Record<DialectId, string>> = {
+const endMarks: Readonly<Record<UpstreamDialectId, string>> = {
   'openai-chat': 'data: [DONE]',
   'openai-responses': 'response.completed',
   'anthropic-messages': 'message_stop',
   'gemini-generate-content': 'a finishReason',
+  'bedrock-converse': 'messageStop',
 };
 
 function findStreamFault({ checked, dialect }: Conversation, stream: StreamReading): Outcome | undefined {

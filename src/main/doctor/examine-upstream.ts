@@ -1,4 +1,4 @@
-import { chatDialects } from '../../dialects/registry.ts';
+import { upstreamDialects } from '../../dialects/registry.ts';
 import type { AskLimits } from '../../platform/http/ask-upstream.ts';
 import type { UsableConfiguration } from './check-configuration.ts';
 import { checkServices } from './check-services.ts';
@@ -63,7 +63,7 @@ export async function examineUpstream(checked: CheckedUpstream, options: Examine
   }
   const matrix: MatrixRow[] = [];
   for (const id of upstream.dialects) {
-    const conversation = { checked, dialect: chatDialects[id], model, limits, newId };
+    const conversation = { checked, dialect: upstreamDialects[id], model, limits, newId };
     matrix.push(await examineModel(conversation, checks, { onCheck: (check) => onStep(`${upstream.id} ${id}: ${check}`), onResult }));
   }
   return { report: done(known, matrix), ...found };

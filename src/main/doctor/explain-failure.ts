@@ -1,5 +1,5 @@
-import { chatDialects } from '../../dialects/registry.ts';
-import type { DialectId } from '../../dialects/dialect-id.ts';
+import { upstreamDialects } from '../../dialects/registry.ts';
+import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import { scrubCredential } from '../../gateway/attempts/exchange/pass-headers.ts';
 import type { ErrorCode } from '../../inference/gateway-error.ts';
 import { filledText, membersOf } from '../../platform/json/json-readers.ts';
@@ -146,7 +146,7 @@ const keyWords = /\b(?:incorrect|invalid|expired) api[ _-]?key|api key (?:not va
 const modelWords = /\bmodel\b.{0,200}(?:does not exist|not found|is not available)|no such model|unknown model/i;
 
 /** Explains an answer that is an error, or does not belong to this interface. */
-export function explainAnswer(answer: Answer, dialect: DialectId, model: string, checked: CheckedUpstream): Explanation {
+export function explainAnswer(answer: Answer, dialect: UpstreamDialectId, model: string, checked: CheckedUpstream): Explanation {
   const { status } = answer;
   const said = saidIn(answer, checked);
   const type = mediaTypeOf(answer);
@@ -155,7 +155,7 @@ export function explainAnswer(answer: Answer, dialect: DialectId, model: string,
     return { says: `it redirects (${status}) to ${location}`, advice: 'Weir follows no redirects: write the final address into baseUrl' };
   }
   const parsed = parseBody(answer.body);
-  const error = chatDialects[dialect].codec.decodeError({ status, body: parsed });
+  const error = upstreamDialects[dialect].codec.decodeError({ status, body: parsed });
   const quoted = said === '' ? '' : `: ${said}`;
   const { vendor, facts, apiKey } = checked.upstream;
   const code = filledText(membersOf(membersOf(parsed).error).code);

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import { filledText, membersOf, numberOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';
@@ -38,31 +38,34 @@ export const checkCount: RunCheck = async (conversation) => {
 };
 
 /** The required member of each dialect's requests. */
-const mainMember: Readonly<Record<DialectId, string>> = {
+const mainMember: Readonly<Record<UpstreamDialectId, string>> = {
   'openai-chat': 'messages',
   'openai-responses': 'input',
   'anthropic-messages': 'messages',
   'gemini-generate-content': 'contents',
+  'bedrock-converse': 'messages',
 };
 
 /** What an error body lacks of its dialect's shape; undefined if it is complete. */
-function findShapeFault(dialect: DialectId, vendor: VendorId, body: unknown): string | undefined {
+function findShapeFault(dialect: UpstreamDialectId, vendor: VendorId, body: unknown): string | undefined {
   const whole = membersOf(Array.isArray(body) ? (body[0] as unknown) : body);
   // This vendor's errors are a text on interfaces that it adopted from another vendor.
   if (vendor === 'xai' && filledText(whole.error) !== undefined) return undefined;
-  const error = membersOf(whole.error);
+  // Errors of AWS have no member around them.
+  const error = dialect === 'bedrock-converse' ? whole : membersOf(whole.error);
   if (filledText(error.message) === undefined) return 'it has no error.message';
   return findOwnFault[dialect](whole, error);
 }
 
 /** Required members of an error besides the message. Servers with OpenAI interfaces have none in common. */
-const findOwnFault: Readonly<Record<DialectId, (whole: JsonObject, error: JsonObject) => string | undefined>> = {
+const findOwnFault: Readonly<Record<UpstreamDialectId, (whole: JsonObject, error: JsonObject) => string | undefined>> = {
   'anthropic-messages': (whole, error) =>
     whole.type !== 'error' || filledText(error.type) === undefined ? 'it lacks "type": "error", or the type of the error' : undefined,
   'gemini-generate-content': (_whole, error) =>
     numberOf(error.code) === undefined || filledText(error.status) === undefined ? 'it lacks error.code or error.status' : undefined,
   'openai-chat': () => undefined,
   'openai-responses': () => undefined,
+  'bedrock-converse': () => undefined,
 };
 
 function judgeError(conversation: Conversation, answer: Answer): Outcome {

@@ -1,6 +1,6 @@
 import type { EncodedRequest, ReplyReading, RequestFit } from '../../dialects/chat-codec.ts';
-import type { ChatDialect } from '../../dialects/chat-dialect.ts';
-import type { DialectId, Operation } from '../../dialects/dialect-id.ts';
+import type { UpstreamDialect } from '../../dialects/chat-dialect.ts';
+import type { Operation, UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import { createUpstreamHeaders, shapeRequest } from '../../gateway/attempts/exchange/prepare-request.ts';
 import { assertEventGrammar } from '../../inference/assert-event-grammar.ts';
 import { foldEvents } from '../../inference/fold-events.ts';
@@ -21,7 +21,7 @@ import type { CheckedUpstream } from './checked-upstream.ts';
 /** A model of an upstream in one interface, which the checks of one row examine. */
 export type Conversation = {
   readonly checked: CheckedUpstream;
-  readonly dialect: ChatDialect;
+  readonly dialect: UpstreamDialect;
   readonly model: string;
   readonly limits: AskLimits;
   readonly newId: (prefix: string) => string;
@@ -90,7 +90,7 @@ export async function sendBody(
 }
 
 /** An answer in the form of its dialect: binary frames and other forms of a vendor are rewritten, as in the gateway. */
-function inDialect(answer: Answer, { reframe, reshapeReply }: UpstreamVendor, dialect: DialectId): Answer {
+function inDialect(answer: Answer, { reframe, reshapeReply }: UpstreamVendor, dialect: UpstreamDialectId): Answer {
   if (answer.status !== 200) return answer;
   if (reframe !== undefined && String(answer.headers['content-type']).startsWith('application/vnd.amazon.eventstream')) {
     const frames = createEventStreamReader({ frameBytesMax }).push(answer.body);

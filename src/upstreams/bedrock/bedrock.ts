@@ -8,8 +8,8 @@ import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { dialectsOf, locate } from './choose-path.ts';
 import { readRefusal, refusesCredential } from './read-refusal.ts';
 import { reframe } from './read-frames.ts';
-import { shapeMessages } from './shape-messages.ts';
-import { readModelName } from './model-names.ts';
+import { reshape } from './shape-requests.ts';
+import { readModelName, type BedrockModel } from './model-names.ts';
 import { traitsOfBedrock } from './model-traits.ts';
 
 /** The address of an account's region. Source: "Amazon Bedrock endpoints" of the AWS general reference. */
@@ -21,14 +21,18 @@ function addressOf({ region, endpoint }: AccountFacts): string | undefined {
 /** The region in the name of a Bedrock host. Undefined for other hosts. */
 const regionIn = (host: string): string | undefined => /^bedrock-(?:runtime|mantle)(?:-fips)?\.([a-z0-9-]+)\./.exec(host)?.[1];
 
-function checkFacts({ region, endpoint }: AccountFacts, baseUrl: string | undefined): string | undefined {
+function checkFacts({ region, endpoint, guardrail }: AccountFacts, baseUrl: string | undefined): string | undefined {
   if (region === undefined) return 'region is required for bedrock, for example region: eu-central-1';
   const named = baseUrl === undefined || !URL.canParse(baseUrl) ? undefined : regionIn(new URL(baseUrl).host);
   if (named !== undefined && named !== region) return `baseUrl is an address of the region ${named}, and region is ${region}`;
+  if (endpoint === 'mantle' && guardrail !== undefined) return 'bedrock-mantle has no guardrails: remove guardrail or endpoint: mantle';
   if (baseUrl?.includes('bedrock-mantle.') === true && endpoint !== 'mantle')
     return 'baseUrl is an address of bedrock-mantle: set endpoint: mantle';
   return undefined;
 }
+
+/** The maker whose models accept each other's proofs. Undefined for Claude and for names that say nothing. */
+const proofGroupOf = ({ maker }: BedrockModel): string | undefined => (maker === 'anthropic' ? undefined : maker);
 
 /** The reply to CountTokens as Anthropic writes it. */
 function readCount(reply: unknown): JsonObject | undefined {
@@ -36,22 +40,22 @@ function readCount(reply: unknown): JsonObject | undefined {
   return typeof inputTokens === 'number' ? { input_tokens: inputTokens } : undefined;
 }
 
-/** AWS Bedrock: Claude by Messages and InvokeModel, OpenAI's models by their own interfaces. */
+/** AWS Bedrock: Claude by Messages and InvokeModel, OpenAI's models by their own interfaces, all others by Converse. */
 export const bedrock: UpstreamVendor = {
   id: 'bedrock',
   title: 'AWS Bedrock',
   keyVariables: [],
-  facts: ['region', 'endpoint', 'betas'],
+  facts: ['region', 'endpoint', 'betas', 'guardrail'],
   addressOf,
   checkFacts,
   credentialKinds: ['aws'],
   usualCredential: { kind: 'aws' },
-  dialects: ['anthropic-messages', 'openai-responses', 'openai-chat'],
+  dialects: ['anthropic-messages', 'openai-responses', 'openai-chat', 'bedrock-converse'],
   optionalDialects: [],
   dialectsOf,
   offers: [],
   locate,
-  reshape: shapeMessages,
+  reshape,
   reframe,
   reshapeReply: readCount,
   readRefusal: (answer) => readRefusal(answer),
@@ -66,6 +70,8 @@ export const bedrock: UpstreamVendor = {
   replyHeaders: [...commonReplyHeaders, 'x-amzn-requestid'],
   traitsOf: traitsOfBedrock,
   proofsBelongTo: 'vendor',
+  // Claude's are those of Bedrock, as ever; no other maker's model reads them.
+  proofGroupOf: (model) => proofGroupOf(readModelName(model)),
   makers: ['anthropic', 'openai'],
   modelBehind: (model) => readModelName(model).ownName ?? model,
   probePath: '/openai/v1/models',

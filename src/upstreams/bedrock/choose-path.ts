@@ -1,7 +1,7 @@
-import type { DialectId } from '../../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import type { AccountFacts } from '../account-facts.ts';
 import type { UpstreamRoute } from '../upstream-route.ts';
-import { hasMessages, readModelName } from './model-names.ts';
+import { hasMessages, isConversed, readModelName } from './model-names.ts';
 
 /** Whether a Claude model is called through InvokeModel, and not through the Messages interface. */
 export function isInvoked({ dialect, upstreamModel, is }: UpstreamRoute, { endpoint }: AccountFacts): boolean {
@@ -13,11 +13,12 @@ export function isInvoked({ dialect, upstreamModel, is }: UpstreamRoute, { endpo
 }
 
 /** The dialects of a model. Empty if its name says nothing. */
-export function dialectsOf(model: string, { endpoint }: AccountFacts): readonly DialectId[] {
+export function dialectsOf(model: string, { endpoint }: AccountFacts): readonly UpstreamDialectId[] {
   const { maker } = readModelName(model);
   if (maker === 'anthropic') return ['anthropic-messages'];
   if (maker === 'openai') return ['openai-responses', 'openai-chat'];
-  return endpoint === 'mantle' && maker !== undefined ? ['openai-chat'] : [];
+  if (!isConversed(maker)) return [];
+  return endpoint === 'mantle' ? ['openai-chat'] : ['bedrock-converse'];
 }
 
 /**
@@ -29,6 +30,10 @@ export function locate(route: UpstreamRoute, facts: AccountFacts): string | unde
   if (dialect === 'openai-chat' || dialect === 'openai-responses') {
     if (operation !== 'generate') return undefined;
     return dialect === 'openai-chat' ? '/openai/v1/chat/completions' : '/openai/v1/responses';
+  }
+  if (dialect === 'bedrock-converse') {
+    if (operation !== 'generate' || facts.endpoint === 'mantle') return undefined;
+    return `/model/${encodeURIComponent(upstreamModel)}/${framing === undefined ? 'converse' : 'converse-stream'}`;
   }
   if (dialect !== 'anthropic-messages') return undefined;
   if (operation === 'count-tokens') {

@@ -33,6 +33,9 @@ function makerOf(name: string): string | undefined {
   return undefined;
 }
 
+/** Whether models of a maker have no interface of their own here, so that they are called through Converse. */
+export const isConversed = (maker: string | undefined): boolean => maker !== undefined && maker !== 'anthropic' && maker !== 'openai';
+
 /** `-v1:0` and `-1:0` at the end are versions of Bedrock. */
 function withoutVersion(name: string): string {
   return name.replace(/(?:-v\d+)?(?::\d+)*$/, '').replace(/-1$/, (end) => (name.endsWith('-1:0') ? '' : end));

@@ -1,7 +1,8 @@
 import type { ModelTraits } from '../../inference/model-traits.ts';
 import { traitsOfClaude } from '../claude-traits.ts';
 import { traitsOfGpt } from '../gpt-traits.ts';
-import { hasMessages, readModelName } from './model-names.ts';
+import { traitsOfConverse } from './converse-models.ts';
+import { hasMessages, isConversed, readModelName } from './model-names.ts';
 
 /**
  * The differences of a model at Bedrock from the same model at its maker: no tools that the server runs, and nothing is
@@ -18,7 +19,8 @@ const withoutServices = {
 
 /** The traits of a model by its name at Bedrock, or by its maker's own name. */
 export function traitsOfBedrock(upstreamModel: string): ModelTraits {
-  const { maker, ownName = upstreamModel } = readModelName(upstreamModel);
+  const { base, maker, ownName = upstreamModel } = readModelName(upstreamModel);
+  if (base !== undefined && isConversed(maker)) return traitsOfConverse(base);
   if (maker === 'openai') return { ...traitsOfGpt(ownName), ...withoutServices };
   const claude = { ...traitsOfClaude(ownName), ...withoutServices };
   // `output_config.format` and `strict` are refused since Opus 4.7.

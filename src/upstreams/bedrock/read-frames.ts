@@ -1,4 +1,4 @@
-import type { DialectId } from '../../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import { Frame } from '../../platform/frames.ts';
 import { filledText, membersOf } from '../../platform/json/json-readers.ts';
 
@@ -16,11 +16,12 @@ const errorTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a frame of InvokeModel as Anthropic streams it: the event that a `chunk` has in base64, and an exception as an
- * error event. Frames of other kinds and of other dialects say nothing.
+ * Writes a binary frame as a server-sent event. InvokeModel: the event of Anthropic that a `chunk` has in base64, and
+ * an exception as an error event; other frames say nothing. Converse: the event as it is, under its name.
  */
-export function reframe(frame: Frame, dialect: DialectId): Frame {
+export function reframe(frame: Frame, dialect: UpstreamDialectId): Frame {
   const { event = '' } = frame;
+  if (dialect === 'bedrock-converse') return asEvent(event, frame.data);
   if (dialect !== 'anthropic-messages') return frame;
   const failed = /^(?:exception|error):(.*)$/.exec(event)?.[1];
   if (failed !== undefined) return asEvent('error', JSON.stringify(errorOf(failed, frame)));

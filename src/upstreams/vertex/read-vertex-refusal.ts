@@ -1,5 +1,5 @@
 import { chatDialects } from '../../dialects/registry.ts';
-import type { DialectId } from '../../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { membersOf, objectsOf, textOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
@@ -10,7 +10,7 @@ import type { ErrorAnswer } from '../upstream-vendor.ts';
  * Words an error of the platform, which has Google's form on every path, in an array if a stream was requested. Errors
  * of a model have the form of its dialect, and so have those of Gemini.
  */
-export function readVertexRefusal({ status, body, model }: ErrorAnswer, dialect: DialectId): GatewayError | undefined {
+export function readVertexRefusal({ status, body, model }: ErrorAnswer, dialect: UpstreamDialectId): GatewayError | undefined {
   const parsed = parseIfJson(body);
   const error = errorOf(parsed);
   if (error === undefined) return undefined;

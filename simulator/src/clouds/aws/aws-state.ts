@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { createPromptCache } from '../../prompt-cache.ts';
 import type { KnownKeys } from './verify-signature.ts';
 
 /** A fault of the next call: a refusal, or the end of a stream after some frames. */
@@ -30,11 +31,13 @@ export class AwsState {
   tokensAreDown = false;
   /** Answers of the token services that are throttled before the next good one. */
   throttledTokens = 0;
+  readonly promptCache = createPromptCache();
   readonly requests: SeenRequest[] = [];
   readonly tokenRequests: string[] = [];
   readonly #apiKeys: readonly string[] | undefined;
   readonly #keys = new Map<string, KnownKeys>();
   readonly #faults: AwsFault[] = [];
+  #calls = 0;
 
   constructor(options: {
     readonly region: string;
@@ -78,6 +81,11 @@ export class AwsState {
   /** Revokes all keys that were issued until now; those of users stay. */
   revokeIssued(): void {
     for (const [id, { sessionToken }] of this.#keys) if (sessionToken !== undefined) this.#keys.delete(id);
+  }
+
+  /** The number of a call, which makes its ids unique. */
+  numberCall(): number {
+    return (this.#calls += 1);
   }
 
   fail(fault: AwsFault): void {

@@ -5,6 +5,7 @@ import type { JsonRecord } from '../../simulated-vendor.ts';
 import type { AwsState } from './aws-state.ts';
 import { askMaker } from './ask-maker.ts';
 import { makersHeaders } from './bedrock-headers.ts';
+import { answerConverse } from './converse/answer-converse.ts';
 import { invokeClaude } from './invoke-claude.ts';
 import { verifySignature } from './verify-signature.ts';
 
@@ -39,11 +40,12 @@ async function answer(state: AwsState, service: string, request: IncomingMessage
     const url = `${state.vendors[maker.vendor]}${maker.path}${target.slice(maker.prefix.length)}`;
     return await forward(state, url, request, response, body);
   }
-  const native = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream|count-tokens)$/.exec(target);
+  const native = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream|count-tokens|converse|converse-stream)$/.exec(target);
   if (native === null || service === 'bedrock-mantle' || request.method !== 'POST')
     return fail(404, 'UnknownOperationException', 'Unknown operation');
   const [, id = '', operation = ''] = native;
-  await invokeClaude(state, { model: decodeURIComponent(id), operation, request, response, body, fail });
+  const invocation = { model: decodeURIComponent(id), operation, request, response, body, fail };
+  await (operation.startsWith('converse') ? answerConverse(state, invocation) : invokeClaude(state, invocation));
 }
 
 function authenticate(

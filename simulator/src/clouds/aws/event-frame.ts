@@ -30,6 +30,14 @@ export function writeEvent(type: string, payload: string): Buffer {
   return writeEventFrame({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, payload);
 }
 
+/** A frame with one wrong byte in its payload. */
+export function damage(frame: Buffer): Buffer {
+  const damaged = Buffer.from(frame);
+  const place = damaged.length - 8;
+  damaged[place] = (damaged[place] ?? 0) ^ 0x01;
+  return damaged;
+}
+
 /** An exception that ends a stream. */
 export function writeException(type: string, message: string): Buffer {
   const headers = { ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' };

@@ -4,16 +4,8 @@ import type { JsonRecord } from '../../simulated-vendor.ts';
 import type { AwsState } from './aws-state.ts';
 import { askMaker, readAll } from './ask-maker.ts';
 import { makersHeaders } from './bedrock-headers.ts';
-import { writeEvent, writeException } from './event-frame.ts';
-
-type Invocation = {
-  readonly model: string;
-  readonly operation: string;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly body: Buffer;
-  readonly fail: (status: number, type: string, message: string) => void;
-};
+import { damage, writeEvent, writeException } from './event-frame.ts';
+import type { Invocation } from './invocation.ts';
 
 /** The beta flags that InvokeModel accepted when Envoy probed it, with two of LiteLLM's list. */
 const betas = new Set(
@@ -118,14 +110,6 @@ function chunkOf(data: string): Buffer {
   const full = event.type === 'message_stop' ? { ...event, 'amazon-bedrock-invocationMetrics': metrics } : event;
   const bytes = Buffer.from(JSON.stringify(full)).toString('base64');
   return writeEvent('chunk', JSON.stringify({ bytes, p: 'abcdefghijklmnopqrstuvwxyz'.slice(0, 1 + (bytes.length % 26)) }));
-}
-
-/** A frame with one wrong byte in its payload. */
-function damage(frame: Buffer): Buffer {
-  const damaged = Buffer.from(frame);
-  const place = damaged.length - 8;
-  damaged[place] = (damaged[place] ?? 0) ^ 0x01;
-  return damaged;
 }
 
 /** The data of the events of a stream as Anthropic writes it. */

@@ -1,6 +1,6 @@
-import { fitCallId } from '../../../inference/call-ids.ts';
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
 import type { OwnMembers } from '../../../inference/own-fields.ts';
+import { SentCallIds } from '../../../inference/sent-call-ids.ts';
 import { readToolArguments } from '../../../inference/tool-arguments.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
@@ -15,10 +15,7 @@ type TurnWriting = {
   /** Whether the request was read from this dialect, and the members of its blocks without a neutral name. */
   readonly isOwn: boolean;
   readonly own: OwnMembers;
-  /** The ids of sent calls without a result, in order. A conversation may repeat an id; the vendor accepts it once. */
-  readonly sentIds: Map<string, { readonly ids: string[]; answered: number }>;
-  /** The ids that were sent, and how often each was requested. */
-  readonly usedIds: Map<string, number>;
+  readonly callIds: SentCallIds;
 };
 
 /** Writes arranged turns as `messages`. */
@@ -26,7 +23,7 @@ export function encodeMessages(
   turns: readonly Turn[],
   options: Pick<TurnWriting, 'fit' | 'toWireName' | 'isOwn' | 'own'>,
 ): readonly JsonObject[] {
-  const writing: TurnWriting = { ...options, sentIds: new Map(), usedIds: new Map() };
+  const writing: TurnWriting = { ...options, callIds: new SentCallIds(callIdRules) };
   return turns.map((turn) => ({ role: turn.role, content: encodeContent(turn, writing) }));
 }
 
@@ -88,31 +85,15 @@ function encodeReasoning({ text, proof }: ReasoningPart): JsonObject {
   return { type: 'thinking', thinking: text.join('\n\n'), signature: proof?.blob ?? '' };
 }
 
-function encodeCall(part: ToolCallPart, { fit, toWireName, sentIds, usedIds }: TurnWriting): JsonObject {
-  const id = takeId(fitCallId(part.id, callIdRules), usedIds);
-  const sent = sentIds.get(part.id);
-  if (sent === undefined) sentIds.set(part.id, { ids: [id], answered: 0 });
-  else sent.ids.push(id);
-  return { type: 'tool_use', id, name: toWireName(part.name), input: readToolArguments(part, fit.notes) };
-}
-
-/** Returns the id if it is unused, otherwise the id with the next free number. */
-function takeId(requestedId: string, usedIds: Map<string, number>): string {
-  let count = (usedIds.get(requestedId) ?? 0) + 1;
-  let id = count === 1 ? requestedId : `${requestedId}_${count}`;
-  while (count > 1 && usedIds.has(id)) id = `${requestedId}_${(count += 1)}`;
-  usedIds.set(requestedId, count);
-  if (id !== requestedId) usedIds.set(id, 1);
-  return id;
+function encodeCall(part: ToolCallPart, { fit, toWireName, callIds }: TurnWriting): JsonObject {
+  return { type: 'tool_use', id: callIds.ofCall(part.id), name: toWireName(part.name), input: readToolArguments(part, fit.notes) };
 }
 
 type EncodedResult = { readonly block: JsonObject; readonly after: readonly JsonObject[] };
 
 function encodeResult(part: ToolResultPart, writing: TurnWriting): EncodedResult {
-  const { fit, sentIds } = writing;
-  const sent = sentIds.get(part.callId);
-  const id = sent?.ids[sent.answered] ?? fitCallId(part.callId, callIdRules);
-  if (sent !== undefined) sent.answered += 1;
+  const { fit, callIds } = writing;
+  const id = callIds.ofResult(part.callId);
   const inside: JsonObject[] = [];
   const after: JsonObject[] = [];
   for (const piece of part.content) {

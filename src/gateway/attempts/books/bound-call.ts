@@ -1,6 +1,6 @@
 import { estimateUsage, type UsageBounds } from '../../../billing/metering/estimate-usage.ts';
 import type { PlannedCall, PriceBook } from '../../../billing/rating/rating.ts';
-import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { UpstreamDialect } from '../../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { InputMeasure } from '../../../inference/measure-input.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -91,7 +91,7 @@ export function boundAtAnyTarget(purchase: Purchase, targets: readonly Target[],
 }
 
 /** A request as its upstream receives it, and its dialect. */
-export type SentRequest = { readonly dialect: Pick<ChatDialect, 'readFacts'>; readonly body: JsonObject };
+export type SentRequest = { readonly dialect: Pick<UpstreamDialect, 'readFacts'>; readonly body: JsonObject };
 
 /**
  * The facts of a translated call with the output bound that was sent to its upstream, if that is larger than the

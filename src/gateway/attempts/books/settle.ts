@@ -3,7 +3,7 @@ import { type CallBound, disputeUsage, type RatedUsage } from '../../../billing/
 import { meterCall, type MeteredCall } from '../../../billing/metering/meter-call.ts';
 import type { PriceBook } from '../../../billing/rating/rating.ts';
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
-import type { DialectId } from '../../../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../../dialects/dialect-id.ts';
 import type { TranslationNote } from '../../../inference/translation-notes.ts';
 import type { Usage, UsageReport } from '../../../inference/usage.ts';
 import type { UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
@@ -24,7 +24,7 @@ export type CallTrace = {
 };
 
 /** A report with the vendor's differences in counting corrected. */
-export function correctReport(report: ReplyReport, vendor: UpstreamVendor, dialect: DialectId | undefined): ReplyReport {
+export function correctReport(report: ReplyReport, vendor: UpstreamVendor, dialect: UpstreamDialectId | undefined): ReplyReport {
   if (report.usageReport === undefined || dialect === undefined || vendor.correctUsage === undefined) return report;
   return { ...report, usageReport: vendor.correctUsage(report.usageReport, dialect) };
 }
@@ -150,7 +150,7 @@ export function keepBooks(options: {
   readonly services: Pick<AttemptServices, 'journal' | 'clock' | 'replyOwners'>;
   readonly opening: CallOpening;
   /** The dialect in which the upstream answers. Undefined if its usage needs no correction. */
-  readonly upstreamDialect: DialectId | undefined;
+  readonly upstreamDialect: UpstreamDialectId | undefined;
   readonly vendor: UpstreamVendor;
   /** Pinned at admission: a reload of the prices does not change running calls. */
   readonly priceBook: PriceBook;

@@ -1,5 +1,5 @@
 import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
-import type { DialectId } from '../../../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../../dialects/dialect-id.ts';
 import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
@@ -44,7 +44,7 @@ const keptHere = compileHeaderList([
 export function createUpstreamHeaders(
   request: WireRequest,
   target: Target,
-  dialects: { readonly client: DialectId; readonly upstream: DialectId },
+  dialects: { readonly client: UpstreamDialectId; readonly upstream: UpstreamDialectId },
   framing: StreamFraming | undefined,
 ): Record<string, string> {
   const { upstream } = target;

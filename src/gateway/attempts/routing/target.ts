@@ -1,5 +1,5 @@
 import type { RateLimits } from '../../../accounts/access-limits.ts';
-import type { DialectId } from '../../../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../../dialects/dialect-id.ts';
 import type { ModelKind } from '../../../inference/interfaces.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../../platform/http/upstream-client.ts';
@@ -31,7 +31,7 @@ export type Upstream = {
   readonly credential?: CredentialSource | undefined;
   readonly facts: AccountFacts;
   /** The dialects of its models. In a target, those of the target's model. */
-  readonly dialects: readonly DialectId[];
+  readonly dialects: readonly UpstreamDialectId[];
   /** Whether the operator has chosen the dialects, for all models. Absent: no. */
   readonly hasOwnDialects?: boolean;
   /** Whether a client header passes, besides the vendor's own list. */
@@ -110,11 +110,13 @@ export type Target = {
  */
 export function upstreamAt(upstream: Upstream, upstreamModel: string, is: string | undefined): Upstream {
   const dialects = upstream.vendor.dialectsOf?.(is ?? upstreamModel, upstream.facts);
-  if (is === undefined && dialects === undefined) return upstream;
-  const { traitsOf } = upstream;
+  const proofGroup = upstream.vendor.proofGroupOf?.(is ?? upstreamModel);
+  if (is === undefined && dialects === undefined && proofGroup === undefined) return upstream;
+  const { traitsOf, proofOrigin } = upstream;
   return {
     ...upstream,
     ...(dialects === undefined || dialects.length === 0 || upstream.hasOwnDialects === true ? {} : { dialects }),
+    ...(proofGroup === undefined ? {} : { proofOrigin: `${proofOrigin}/${proofGroup}` }),
     ...(is === undefined ? {} : { traitsOf: (model: string) => traitsOf(model === upstreamModel ? is : model) }),
   };
 }

@@ -5,7 +5,7 @@ import type { ApiKey } from '../../../accounts/api-key.ts';
 import { loadShippedPriceBook } from '../../../billing/rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../../../billing/rating/price-book.ts';
 import type { DialectId } from '../../../dialects/dialect-id.ts';
-import { chatDialects } from '../../../dialects/registry.ts';
+import { chatDialects, upstreamDialects } from '../../../dialects/registry.ts';
 import { createTranslationNotes } from '../../../inference/translation-notes.ts';
 import type { PricingParameters, Usage } from '../../../inference/usage.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -164,7 +164,7 @@ async function holdFor({ dialect, body, targets, answers, credits }: Attack): Pr
   const target = answers ?? targets[0];
   assert.ok(credit !== undefined && target !== undefined);
   const { upstream, upstreamModel } = target;
-  const upstreamDialect = chatDialects[upstream.dialects[0] ?? 'openai-chat'];
+  const upstreamDialect = upstreamDialects[upstream.dialects[0] ?? 'openai-chat'];
   const fit = {
     upstreamModel,
     traits: upstream.traitsOf(upstreamModel),

@@ -1,5 +1,5 @@
 import type { GatewaySettings } from '../../attempts/services.ts';
-import { chatDialects } from '../../../dialects/registry.ts';
+import { chatDialects, upstreamDialects } from '../../../dialects/registry.ts';
 import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
 import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
 import type { WireRequest } from '../../../dialects/wire-request.ts';
@@ -143,7 +143,7 @@ function translate(
   { upstream, upstreamModel }: Target,
 ): { readonly notes: readonly TranslationNote[]; readonly request: SentRequest } | undefined {
   if (isLoop || input.images + input.files > 0) return undefined;
-  const upstreamDialect = chatDialects[upstream.dialects[0] ?? 'openai-chat'];
+  const upstreamDialect = upstreamDialects[upstream.dialects[0] ?? 'openai-chat'];
   const notes = createTranslationNotes(dialect.codec.fieldNames, caller.strictTranslation);
   const fit = { upstreamModel, traits: upstream.traitsOf(upstreamModel), proofOrigin: upstream.proofOrigin, notes };
   const { body } = upstreamDialect.codec.encodeRequest(dialect.codec.decodeRequest(wire), fit);

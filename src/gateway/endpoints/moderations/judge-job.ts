@@ -1,8 +1,8 @@
 import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
 import type { EncodedRequest, ReplyReading } from '../../../dialects/chat-codec.ts';
-import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { UpstreamDialect } from '../../../dialects/chat-dialect.ts';
 import { readJudgement, writeJudgement, writeModerationReply } from '../../../dialects/openai-moderations/judge-by-chat.ts';
-import { chatDialects } from '../../../dialects/registry.ts';
+import { upstreamDialects } from '../../../dialects/registry.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { foldEvents } from '../../../inference/fold-events.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
@@ -67,10 +67,10 @@ export function createJudgeJob(call: PreparedModeration & { readonly newId: (pre
 }
 
 /** Chat completions first: OpenAI stores Responses by default. */
-function dialectOf({ upstream }: Target): ChatDialect {
+function dialectOf({ upstream }: Target): UpstreamDialect {
   const id = upstream.dialects.find((dialect) => dialect === 'openai-chat') ?? upstream.dialects[0];
   if (id === undefined) throw new Error(`${upstream.id} was chosen for a chat, and has no chat dialect`);
-  return chatDialects[id];
+  return upstreamDialects[id];
 }
 
 function planJudgement(call: Parameters<typeof createJudgeJob>[0], target: Target): AttemptPlan {
@@ -111,7 +111,7 @@ function planJudgement(call: Parameters<typeof createJudgeJob>[0], target: Targe
 }
 
 /** The gateway fetches no images here: the model reads inline images, and addresses if its vendor takes them. */
-function refuseAddresses({ inputs }: Moderation, { codec }: ChatDialect, { fetchesUrls }: ModelTraits): void {
+function refuseAddresses({ inputs }: Moderation, { codec }: UpstreamDialect, { fetchesUrls }: ModelTraits): void {
   const hasAddress = inputs.flat().some((part) => part.kind === 'image' && !part.url.startsWith('data:'));
   if (!hasAddress || (fetchesUrls && codec.takesAddressOf.includes('image'))) return;
   const message = 'input: this chat model cannot fetch images by URL; send the image as a data: URL';
@@ -123,7 +123,7 @@ function noteOf(model: string): TranslationNote {
 }
 
 type Judging = {
-  readonly dialect: ChatDialect;
+  readonly dialect: UpstreamDialect;
   readonly encoded: EncodedRequest;
   readonly reading: ReplyReading;
   readonly notes: readonly TranslationNote[];

@@ -4,6 +4,7 @@ import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import type { CostBounds } from '../../../billing/rating/rating.ts';
 import { findOverride, targetIdOf, type TargetOverride } from '../../../control/nodes/node-state.ts';
 import { OperationFailure } from '../../../control/operations/operation-runner.ts';
+import { isClientDialect } from '../../../dialects/registry.ts';
 import type { Gateway } from '../../../gateway/endpoints/gateway.ts';
 import { type CallExplanation, explainCall, type ExplainedTarget } from '../../../gateway/endpoints/quotes/explain-call.ts';
 import { findRoute } from '../../../gateway/endpoints/registry.ts';
@@ -63,7 +64,7 @@ export async function explainFor(parts: ModelParts, input: ExplainInput, caller:
 export function chooseInterface(table: Pick<RoutingTable, 'routeOf'>, model: string): SampleInterface {
   const first = table.routeOf(model)?.tiersFor(undefined)[0]?.[0];
   const kind = first?.kinds?.[0] ?? 'chat';
-  return kind === 'chat' ? (first?.target.upstream.dialects[0] ?? 'openai-chat') : kind;
+  return kind === 'chat' ? (first?.target.upstream.dialects.find(isClientDialect) ?? 'openai-chat') : kind;
 }
 
 const encodeBounds = ({ minimumNanoUsd, expectedNanoUsd, maximumNanoUsd }: CostBounds) => ({

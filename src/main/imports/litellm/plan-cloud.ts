@@ -73,13 +73,16 @@ function awsCredential({ param }: Deployment): Pick<PlannedUpstream, 'apiKey' | 
   return Object.keys(named).length === 0 ? {} : { credential: { kind: 'aws', ...named } };
 }
 
+/** Models of Bedrock that make embeddings, images, speech or rankings. */
+const notOfChats = /embed|rerank|image|canvas|reel|sonic|stability\.|luma\.|twelvelabs\./;
+
 function planBedrock(deployment: Deployment): CloudDeployment | string {
   const { param } = deployment;
   // A route of LiteLLM, and a region, may stand before the id of the model.
   const [, inPath, id = ''] = /^(?:(?:converse|invoke|converse_like)\/)?(?:([a-z]{2}(?:-[a-z]+)+-\d)\/)?(.+)$/.exec(deployment.model) ?? [];
   const { maker } = readModelName(id);
-  if (!id.startsWith('arn:') && maker !== 'anthropic' && maker !== 'openai')
-    return 'of AWS Bedrock, Weir serves the models of Anthropic and OpenAI; others have only the Converse interface';
+  if (!id.startsWith('arn:') && maker === undefined) return 'the name says no maker, so that its interface at AWS Bedrock is not known';
+  if (notOfChats.test(id)) return 'of AWS Bedrock, Weir serves models of chats only';
   const address = param('aws_bedrock_runtime_endpoint', 'api_base');
   return {
     model: id,

@@ -119,7 +119,7 @@ model_list:
   - { model_name: phi, litellm_params: { model: azure_ai/phi-4, api_base: "https://r.services.ai.azure.com/models", api_key: k } }
   - { model_name: sonnet, litellm_params: { model: bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0, aws_region_name: eu-central-1 } }
   - { model_name: sonnet, litellm_params: { model: bedrock/us-east-1/anthropic.claude-sonnet-4-5-20250929-v1:0, aws_role_name: "arn:aws:iam::1:role/w" } }
-  - { model_name: nova, litellm_params: { model: bedrock/converse/us.amazon.nova-pro-v1:0, aws_region_name: us-east-1 } }
+  - { model_name: embed, litellm_params: { model: bedrock/amazon.titan-embed-text-v2:0, aws_region_name: us-east-1 } }
   - { model_name: flash, litellm_params: { model: vertex_ai/gemini-2.5-flash, vertex_project: acme, vertex_location: europe-west4, vertex_credentials: /run/key.json } }
 `);
   const { vendor: _vendor, ...first } = upstreams?.['azure'] ?? {};
@@ -149,7 +149,7 @@ model_list:
   });
   assert.deepEqual(Object.keys(models ?? {}).toSorted(), ['chat', 'flash', 'opus', 'sonnet']);
   assert.match(notes.join('\n'), /phi: of azure_ai, only Claude/);
-  assert.match(notes.join('\n'), /nova: of AWS Bedrock, Weir serves the models of Anthropic and OpenAI/);
+  assert.match(notes.join('\n'), /embed: of AWS Bedrock, Weir serves models of chats only/);
 });
 
 test('another file is refused', () => {

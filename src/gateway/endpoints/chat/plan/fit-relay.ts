@@ -1,4 +1,4 @@
-import type { DialectId } from '../../../../dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../../../dialects/dialect-id.ts';
 import type { TranslationNote } from '../../../../inference/translation-notes.ts';
 import { parseJson } from '../../../../platform/json/parse-json.ts';
 import type { UpstreamVendor } from '../../../../upstreams/upstream-vendor.ts';
@@ -13,7 +13,7 @@ import { addWarnings } from '../../../replies/write-reply.ts';
 export function fitRelay<Piece>(
   relay: ReplyRelay<Piece>,
   { upstream: { vendor }, upstreamModel }: Target,
-  dialect: DialectId,
+  dialect: UpstreamDialectId,
   notes: readonly TranslationNote[],
 ): ReplyRelay<Piece> {
   const { readRefusal, reframe, reshapeReply } = vendor;

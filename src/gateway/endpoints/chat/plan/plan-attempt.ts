@@ -1,6 +1,6 @@
-import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
-import type { DialectId } from '../../../../dialects/dialect-id.ts';
-import { chatDialects } from '../../../../dialects/registry.ts';
+import type { UpstreamDialect } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId, UpstreamDialectId } from '../../../../dialects/dialect-id.ts';
+import { chatDialects, upstreamDialects } from '../../../../dialects/registry.ts';
 import { mayHave } from '../../../../dialects/request-survey.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
@@ -39,7 +39,7 @@ export type ExchangePlan<Piece = Buffer> = {
   readonly upstreamRequest: UpstreamRequest;
   readonly relay: ReplyRelay<Piece>;
   /** The dialect of the upstream's reply. */
-  readonly upstreamDialect: ChatDialect;
+  readonly upstreamDialect: UpstreamDialect;
   /** Absent in passthrough. */
   readonly translation?: Translation;
 };
@@ -206,9 +206,9 @@ function withoutForeignProofs({ prepared, request, bytes }: FittedAttempt): Pass
 }
 
 /** The dialect to translate into: the one that the upstream supports best. */
-export function dialectOf({ upstream }: Pick<Target, 'upstream'>): ChatDialect {
-  const preferred: DialectId = upstream.dialects[0] ?? 'openai-chat';
-  return chatDialects[preferred];
+export function dialectOf({ upstream }: Pick<Target, 'upstream'>): UpstreamDialect {
+  const preferred: UpstreamDialectId = upstream.dialects[0] ?? 'openai-chat';
+  return upstreamDialects[preferred];
 }
 
 function translationOptions({ gateway, prepared, target, request, original }: FittedAttempt): TranslationOptions {

@@ -1,5 +1,5 @@
-import type { DialectId } from '../../../../dialects/dialect-id.ts';
-import { chatDialects } from '../../../../dialects/registry.ts';
+import type { UpstreamDialectId } from '../../../../dialects/dialect-id.ts';
+import { upstreamDialects } from '../../../../dialects/registry.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { InferenceRequest, MediaPart, Part, TextPart, Turn } from '../../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../../inference/model-traits.ts';
@@ -10,9 +10,9 @@ import { FetchMediaError } from '../../../../platform/http/fetch-media.ts';
 export type FetchMedia = (url: string) => Promise<{ readonly mediaType: string; readonly bytes: Buffer }>;
 
 /** Most vendors fetch images. They fetch documents only if their dialect has a field for the address. */
-function mustInline(part: MediaPart, dialect: DialectId, traits: ModelTraits): boolean {
+function mustInline(part: MediaPart, dialect: UpstreamDialectId, traits: ModelTraits): boolean {
   if (part.source.kind !== 'url') return false;
-  return !traits.fetchesUrls || !chatDialects[dialect].codec.takesAddressOf.includes(part.media);
+  return !traits.fetchesUrls || !upstreamDialects[dialect].codec.takesAddressOf.includes(part.media);
 }
 
 /** The most files that the gateway fetches for one request. It must not become a crawler. */
@@ -44,7 +44,7 @@ async function inlinePart(part: MediaPart, { fetchMedia, hasLeft, notes }: Fetch
  */
 export async function inlineMedia(
   request: InferenceRequest,
-  options: Fetching & { readonly dialect: DialectId; readonly traits: ModelTraits },
+  options: Fetching & { readonly dialect: UpstreamDialectId; readonly traits: ModelTraits },
 ): Promise<InferenceRequest> {
   const { dialect, traits } = options;
   const isFetched = (part: Part): part is MediaPart => part.kind === 'media' && mustInline(part, dialect, traits);

@@ -1,5 +1,5 @@
 import type { EncodedRequest, ReplyReading, ReplyWriting, RequestFit } from '../../../../dialects/chat-codec.ts';
-import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { ChatDialect, UpstreamDialect } from '../../../../dialects/chat-dialect.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
@@ -29,7 +29,7 @@ import type { VaultedTurn } from '../proofs/vaulted-turn.ts';
 export type TranslationOptions = {
   readonly requestId: string;
   readonly client: ChatDialect;
-  readonly upstream: ChatDialect;
+  readonly upstream: UpstreamDialect;
   readonly request: WireRequest;
   /** The request in the neutral form if the gateway makes the call itself. `request` is then empty. */
   readonly neutral?: InferenceRequest | undefined;
@@ -123,7 +123,8 @@ export async function prepareTranslation(
     framing,
     rememberProofs: (turn) => vault.remember(caller.userName, turn),
   };
-  const upstreamRequest = await addressRequest(options, encoded.body, fit.notes, encoded.headers);
+  const addressed = encoded.streams === false ? { ...options, framing: undefined } : options;
+  const upstreamRequest = await addressRequest(addressed, encoded.body, fit.notes, encoded.headers);
   if (upstreamRequest === undefined) throw new Error(`${target.upstream.vendor.id} speaks ${upstream.id} and has no route for it`);
   return { translation, upstreamRequest };
 }
@@ -235,7 +236,7 @@ function joinHeaders(headers: UpstreamRequest['headers'], required: Readonly<Rec
 /** A call whose client and upstream speak different dialects: how its reply is read and written. */
 export type Translation = {
   readonly client: ChatDialect;
-  readonly upstream: ChatDialect;
+  readonly upstream: UpstreamDialect;
   readonly encoded: EncodedRequest;
   /** The stop sequences that the client asked for. No other sequence ends its reply. */
   readonly stopSequences?: readonly string[] | undefined;

@@ -1,5 +1,5 @@
-import type { DialectId } from '../../../../dialects/dialect-id.ts';
-import { chatDialects } from '../../../../dialects/registry.ts';
+import type { UpstreamDialectId } from '../../../../dialects/dialect-id.ts';
+import { upstreamDialects } from '../../../../dialects/registry.ts';
 import type { InferenceRequest, MediaPart, Part, TextPart, Turn } from '../../../../inference/inference-request.ts';
 import type { TranslationNotes } from '../../../../inference/translation-notes.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
@@ -27,7 +27,7 @@ function isDocx(part: Part): part is InlineDocument {
 export async function readDocuments(
   request: InferenceRequest,
   options: {
-    readonly dialect: DialectId;
+    readonly dialect: UpstreamDialectId;
     readonly reader: DocumentReader | undefined;
     readonly userName: string;
     readonly hasLeft: () => boolean;
@@ -35,7 +35,7 @@ export async function readDocuments(
   },
 ): Promise<InferenceRequest> {
   const { dialect, reader, userName, hasLeft, notes } = options;
-  if (reader === undefined || chatDialects[dialect].codec.readsWordDocuments) return request;
+  if (reader === undefined || upstreamDialects[dialect].codec.readsWordDocuments) return request;
   const hasDocx = (part: Part): boolean => isDocx(part) || (part.kind === 'tool-result' && part.content.some(isDocx));
   if (!request.turns.some((turn) => turn.parts.some(hasDocx))) return request;
   const read = async <Kind extends Part>(part: Kind): Promise<Kind> => {

@@ -1,4 +1,4 @@
-import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { ChatDialect, UpstreamDialect } from '../../../../dialects/chat-dialect.ts';
 import { requestIdHeader, writeReply } from '../../../replies/write-reply.ts';
 import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 import type { IncomingCall } from '../incoming-call.ts';
@@ -9,7 +9,7 @@ const tokenCountHeader = 'x-weir-token-count';
 /** Translates the answer of an upstream's counter for a client of another dialect. */
 export function createCountRelay(options: {
   readonly client: ChatDialect;
-  readonly upstream: ChatDialect;
+  readonly upstream: UpstreamDialect;
   readonly requestId: string;
   /** The answer if the upstream's counter sends no count. */
   readonly estimate: number;
