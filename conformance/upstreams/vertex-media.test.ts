@@ -5,17 +5,22 @@ import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
+import { eventually } from '../support/http.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
+
+/** An image that the service can read. */
+const tinyImage = (): string => 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const textModel = 'text-embedding-005';
 const laterModel = 'gemini-embedding-2-preview';
 const imagen = 'imagen-4.0-generate-001';
 const picture = 'gemini-2.5-flash-image';
-const models = [textModel, 'gemini-embedding-001', laterModel, 'multimodalembedding@001', imagen, picture, 'veo-3.1-generate-preview'];
+const veo = 'veo-3.1-generate-preview';
+const models = [textModel, 'gemini-embedding-001', laterModel, 'multimodalembedding@001', imagen, picture, veo];
 
 /** Embeddings, images and videos of Vertex AI and of the Gemini API, with Google's SDK as judge of the requests. */
-describe('embeddings and images of Google’s services', () => {
+describe('embeddings, images and videos of Google’s services', () => {
   let simulator: RunningSimulator;
   let google: NonNullable<RunningSimulator['google']>;
   let weir: ServedWeir;
@@ -39,6 +44,8 @@ describe('embeddings and images of Google’s services', () => {
           'far-embedding': { targets: [{ upstream: 'vertex', model: 'text-multilingual-embedding-002' }], kind: 'embeddings' },
           'express-embedding': { targets: [{ upstream: 'express', model: textModel }], kind: 'embeddings' },
           'gemini-api-embedding': { targets: [{ upstream: 'gemini', model: 'gemini-embedding-001' }], kind: 'embeddings' },
+          'gemini-api-veo': { targets: [{ upstream: 'gemini', model: veo }] },
+          'far-veo': { targets: [{ upstream: 'vertex', model: 'veo-3.0-generate-001' }] },
           'gemini-api-imagen': { targets: [{ upstream: 'gemini', model: imagen }] },
         },
         retries: { attemptsMax: 1, avoidFailing: false },
@@ -173,5 +180,104 @@ describe('embeddings and images of Google’s services', () => {
     const straight = await own.models.generateContent(request);
     assert.equal(reply.data?.length, straight.data?.length);
     assert.ok(reply.data);
+  });
+
+  type Task = { id: string; status: string; seconds?: string; error?: { code: string; message: string } };
+  const ask = async (method: string, path: string, body?: object): Promise<Task> => {
+    const answer = await fetch(`${weir.gatewayUrl}/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${weir.apiKey}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const task = (await answer.json()) as Task;
+    assert.equal(answer.status, 200, JSON.stringify(task));
+    return task;
+  };
+  const make = async (model: string, script = '', more: object = {}): Promise<Task> => {
+    const prompt = `a weir [[simulator video=ms=100${script}]]`;
+    const { id } = await ask('POST', '/video/generations', { model, prompt, duration: 4, ...more });
+    return await eventually(
+      () => ask('GET', `/videos/${id}`),
+      ({ status }) => status === 'completed' || status === 'failed',
+      60_000,
+    );
+  };
+  const fetchFile = async ({ id }: Task): Promise<Buffer> => {
+    const answer = await fetch(`${weir.gatewayUrl}/v1/videos/${id}/content`, { headers: { authorization: `Bearer ${weir.apiKey}` } });
+    assert.equal(answer.status, 200);
+    return Buffer.from(await answer.arrayBuffer());
+  };
+  const chargeOf = async ({ id }: Task): Promise<string> => {
+    const answer = await fetch(`${weir.gatewayUrl}/v1/videos/${id}/receipt`, { headers: { authorization: `Bearer ${weir.apiKey}` } });
+    assert.equal(answer.status, 200);
+    return /"nano_usd":"(\d+)"/.exec(await answer.text())?.[1] ?? '';
+  };
+
+  test('Veo at Vertex AI: submission, polls and file are those of Google’s SDK', async () => {
+    const prompt = 'a weir [[simulator video=ms=100]]';
+    const image = { imageBytes: tinyImage(), mimeType: 'image/png' };
+    const config = {
+      durationSeconds: 4,
+      aspectRatio: '9:16',
+      resolution: '720p',
+      numberOfVideos: 1,
+      generateAudio: true,
+      negativePrompt: 'rain',
+      seed: 5,
+    };
+    let operation = await own.models.generateVideos({ model: veo, prompt, image, config });
+    const asked = { url: sent().url, body: sentBody() };
+    operation = await eventually(
+      () => own.operations.getVideosOperation({ operation }),
+      ({ done }) => done === true,
+      30_000,
+    );
+    const polled = sent().url;
+    const task = await make(veo, '', {
+      image: `data:image/png;base64,${image.imageBytes}`,
+      metadata: { aspect_ratio: '9:16', resolution: '720p', negativePrompt: 'rain', seed: 5 },
+    });
+    assert.equal(task.status, 'completed', JSON.stringify(task));
+    const submitted = google.vertex.requests.filter(({ url }) => url.endsWith(':predictLongRunning')).at(-1);
+    assert.equal(submitted?.url, asked.url);
+    assert.deepEqual(JSON.parse(submitted?.body.toString() ?? ''), asked.body);
+    assert.equal(sent().url, polled);
+    const file = await fetchFile(task);
+    assert.equal(file.toString('base64'), operation.response?.generatedVideos?.[0]?.video?.videoBytes);
+    // Four seconds at 0.40 USD.
+    assert.equal(await chargeOf(task), '1600000000');
+  });
+
+  test('Veo at the Gemini API: the file is fetched with the key', async () => {
+    const judge = new GoogleGenAI({ apiKey: 'simulated', httpOptions: { baseUrl: simulator.addresses.gemini } });
+    const config = { durationSeconds: 4, aspectRatio: '16:9', resolution: '720p', numberOfVideos: 1 };
+    await judge.models.generateVideos({ model: veo, prompt: 'a weir [[simulator video=ms=100]]', config });
+    const submissions = () =>
+      simulator.records().filter(({ path }) => path.startsWith('/v1beta/models/') && path.endsWith(':predictLongRunning'));
+    const straight = submissions().at(-1);
+    const task = await make('gemini-api-veo');
+    assert.equal(task.status, 'completed', JSON.stringify(task));
+    assert.equal(submissions().length, 2);
+    assert.deepEqual(submissions().at(-1)?.requestBody, straight?.requestBody);
+    assert.equal((await fetchFile(task)).subarray(4, 8).toString(), 'ftyp');
+    assert.equal(await chargeOf(task), '1600000000');
+  });
+
+  test('Veo: a video that fails or is filtered costs nothing and says why', async () => {
+    for (const model of [veo, 'gemini-api-veo']) {
+      const failed = await make(model, ';end=failed;message=no-capacity');
+      assert.deepEqual([failed.status, failed.error?.code, failed.error?.message], ['failed', 'upstream_failed', 'no-capacity']);
+      const filtered = await make(model, ';end=moderated');
+      assert.deepEqual([filtered.status, filtered.error?.code], ['failed', 'content_moderated']);
+      assert.match(filtered.error?.message ?? '', /Responsible AI/);
+      for (const task of [failed, filtered]) assert.equal(await chargeOf(task), '0');
+    }
+  });
+
+  test('Veo: a poll that says nothing, and a revoked token, end no video', async () => {
+    const task = make(veo, ';poll=500;poll-times=2');
+    google.tokens.revoke();
+    assert.equal((await task).status, 'completed');
+    await assert.rejects(make('far-veo'), /not/);
   });
 });

@@ -10,6 +10,7 @@ import type { SimulatorState } from '../simulator-state.ts';
 import { readPromptSteering, readSteering } from '../steering.ts';
 import { toJsonReply, type WireReply } from '../wire-reply.ts';
 import { writeReply } from '../write-reply.ts';
+import { routeGeminiVideos } from './google-videos.ts';
 import { routeOpenaiVideos } from './openai-videos.ts';
 import { serveVideo } from './serve-video.ts';
 import { filePath, type JsonAnswer, type VideoCall, type VideoReply, type VideoRoutes } from './video-call.ts';
@@ -29,18 +30,25 @@ export type VideoDesk = {
 /** The stored part of a prompt, in characters. */
 const promptCharactersMax = 32_000;
 const paths = /^\/(v1\/videos|v1\/video\/generations|simulated-videos)([/?]|$)/;
+const googlePaths = /^\/(v1(beta|alpha)?\/(models\/[^/]+(:predictLongRunning|\/operations\/)|files\/[^/]+:download)|simulated-videos\/)/;
 
 const routesOf: { readonly [Name in SimulatedVendor['name']]?: VideoRoutes } = {
   xai: routeXaiVideos,
+  gemini: routeGeminiVideos,
   openai: async (call) => (await routeVideoGenerations(call)) ?? routeOpenaiVideos(call),
 };
 
 /** The video handler of a vendor; undefined for vendors without videos. */
 export function createVideoDesk(state: SimulatorState, vendor: SimulatedVendor): VideoDesk | undefined {
   const routes = routesOf[vendor.name];
-  if (routes === undefined) return undefined;
+  return routes === undefined ? undefined : createDeskOf(state, vendor, routes);
+}
+
+/** A video handler with routes of its own. */
+export function createDeskOf(state: SimulatorState, vendor: SimulatedVendor, routes: VideoRoutes): VideoDesk {
+  const own = vendor.name === 'gemini' ? googlePaths : paths;
   return {
-    takes: ({ url = '' }) => paths.test(url),
+    takes: ({ url = '' }) => own.test(url),
     async answer(incoming, response, body) {
       const call = receiveCall(state, vendor, incoming, body);
       const outcome = await produce(call, routes, body, originOf(incoming));

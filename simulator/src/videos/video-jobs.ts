@@ -4,7 +4,7 @@ import type { VideoScript } from './video-script.ts';
 import type { VideoShape } from './video-shape.ts';
 
 /** The interface that a job was submitted by. */
-type VideoInterface = 'xai-videos' | 'openai-videos' | 'video-generations';
+type VideoInterface = 'xai-videos' | 'openai-videos' | 'video-generations' | 'gemini-videos' | 'vertex-videos';
 
 /** The properties of a job from its submission on. */
 export type VideoOrder = {

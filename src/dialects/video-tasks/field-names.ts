@@ -25,6 +25,7 @@ const fieldsByName: Readonly<Record<string, VideoField>> = {
   prompt: 'prompt',
   user: 'user',
   duration: 'duration',
+  durationseconds: 'duration',
   seconds: 'duration',
   resolution: 'resolution',
   aspectratio: 'aspect_ratio',

@@ -3,10 +3,10 @@ import type { VideoError, VideoRequest } from '../../inference/video.ts';
 import type { JsonValue } from '../../platform/json/json-value.ts';
 
 /**
- * The upstream interface for videos: xAI's, OpenAI's, or that of a gateway that speaks document A, for example another
- * Weir.
+ * The upstream interface for videos: xAI's, OpenAI's, Google's two, or that of a gateway that speaks document A, for
+ * example another Weir.
  */
-export type VideoProtocolId = 'xai-videos' | 'openai-videos' | 'video-generations';
+export type VideoProtocolId = 'xai-videos' | 'openai-videos' | 'gemini-videos' | 'vertex-videos' | 'video-generations';
 
 /**
  * The usage that is billed for a video. It is read from the bytes that are sent, so that the bill matches the forwarded
@@ -18,8 +18,9 @@ export type VideoBilling = {
   readonly parameters: PricingParameters;
 };
 
-/** A request for an upstream. Paths are below the base address. */
+/** A request for an upstream. */
 export type VideoSubmission = {
+  /** Below the base address, or the method of the model for vendors that place it. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -33,7 +34,9 @@ export type VideoResult =
   /** From an address, possibly of another server. The credential is sent only if the address is the upstream's own. */
   | { readonly kind: 'url'; readonly url: string }
   /** From a path of the upstream's interface, with the credential. */
-  | { readonly kind: 'path'; readonly path: string };
+  | { readonly kind: 'path'; readonly path: string }
+  /** In a POST's reply, as the value in base64 of the first member with this name. */
+  | { readonly kind: 'reply'; readonly path: string; readonly body: string; readonly member: string };
 
 /**
  * An upstream's report on a video. `unclear` is a report without information: an unknown status, an empty body, an
@@ -80,8 +83,12 @@ export type VideoProtocol = {
   /** @throws GatewayError for requests that this interface cannot express */
   readonly encodeSubmission: (request: VideoRequest, upstreamModel: string) => VideoSubmission;
   readonly readSubmission: (reply: WholeReply) => SubmissionAnswer;
-  /** Path of the GET that returns the status of a video. */
+  /** Path of the request that returns the status of a video. */
   readonly statusPath: (upstreamTaskId: string) => string;
+  /** The body of this request, if it is a POST. Absent: it is a GET. */
+  readonly statusBody?: (upstreamTaskId: string) => Buffer;
+  /** Whether the status of a finished video contains its file as a long text. Absent: no. */
+  readonly statusHasFile?: boolean;
   readonly readStatus: (reply: WholeReply, upstreamTaskId: string) => UpstreamVideo;
   /** Path of the DELETE that removes a video at the upstream, if there is one. */
   readonly deletePath?: (upstreamTaskId: string) => string;

@@ -35,6 +35,11 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN';
 }
 
+/** The error of a request that its client could not finish. */
+export function toAskError(error: Error): AskError {
+  return error instanceof AskError ? error : new AskError(codeOf(error), error.message, undefined);
+}
+
 /**
  * Sends one request with the gateway's own client, and reads the whole answer, also of a stream.
  * @throws AskError when no whole answer came within the time, or the signal aborted

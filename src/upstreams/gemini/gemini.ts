@@ -37,7 +37,7 @@ export const gemini: UpstreamVendor = {
   offers: [],
   locate: locateGenerateContent,
   placeService: (path, upstreamModel) => (path.startsWith(':') ? `/v1beta/${generateContentModelPath(upstreamModel)}${path}` : path),
-  services: { embeddings: () => embeddings, images: imagesOf },
+  services: { embeddings: () => embeddings, images: imagesOf, videos: 'gemini-videos' },
   modelKinds,
   credentialHeaders: (apiKey) => ({ 'x-goog-api-key': apiKey }),
   // `x-server-timeout` is not forwarded: a client could make the upstream end any call, which would look like the

@@ -35,7 +35,7 @@ export const vertex: UpstreamVendor = {
   reshape: reshapeForVertex,
   readRefusal: readVertexRefusal,
   placeService: placeAtVertex,
-  services: { embeddings: embeddingsAtVertex, images: imagesAtVertex },
+  services: { embeddings: embeddingsAtVertex, images: imagesAtVertex, videos: 'vertex-videos' },
   modelKinds: [
     { names: /^(?:veo)/, kinds: ['video'] },
     { names: /embedding/, kinds: ['embeddings'] },

@@ -5,6 +5,8 @@ import { asText, parseRecord } from '../../read-json.ts';
 import { answerCall } from '../../answer-call.ts';
 import { type JsonRecord, type SimulatedVendor, VendorError } from '../../simulated-vendor.ts';
 import type { SimulatorState } from '../../simulator-state.ts';
+import { createDeskOf } from '../../videos/answer-video-call.ts';
+import { routeVertexVideos } from '../../videos/google-videos.ts';
 import { anthropic } from '../../vendors/anthropic/anthropic.ts';
 import { gemini } from '../../vendors/gemini/gemini.ts';
 import { embedAtVertex } from '../../vendors/gemini/gemini-embeddings.ts';
@@ -143,6 +145,7 @@ function forwardOf({ publisher, model, method }: Route, search: string, body: Js
 /** The HTTP server of Vertex AI, for all locations: the model, the project and the credential are checked as there. */
 export function createVertexServer(shared: SimulatorState, state: VertexState, tokens: GoogleTokens): Server {
   const simulated: SimulatorState = { ...shared, apiKeys: undefined };
+  const videos = createDeskOf(simulated, withoutCredential(gemini), routeVertexVideos);
   const respond = (incoming: IncomingMessage, response: ServerResponse, bytes: Buffer): void => {
     const { pathname, search } = new URL(incoming.url ?? '/', 'http://vertex');
     const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
@@ -185,6 +188,10 @@ export function createVertexServer(shared: SimulatorState, state: VertexState, t
         if (error instanceof VendorError) return send(error.status, error.body as object);
         throw error;
       }
+    }
+    if (route.publisher === 'google' && /^(?:predictLongRunning|fetchPredictOperation)$/.test(route.method)) {
+      keep(200);
+      return void videos.answer(incoming, response, bytes);
     }
     const forward = forwardOf(route, search, body, bytes);
     if (forward === undefined) return refuse({ status: 404, name: 'NOT_FOUND', message: 'The publisher was not found.' });

@@ -10,7 +10,7 @@ import { listTextMembers, type TextMember, writeTextObject } from '../json-text.
 import { untranslatable, wrongValue } from '../request-problem.ts';
 import type { VideoBilling, VideoProtocolId, VideoSubmission } from '../video-protocol.ts';
 
-// Shared by the three upstream interfaces: writing requests.
+// Shared by the upstream interfaces: writing requests.
 
 /** The output of a remix is as long as its input, and at most this long (A 4.1). */
 export const remixMsMax = 8700;

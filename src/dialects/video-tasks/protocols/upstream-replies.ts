@@ -5,7 +5,7 @@ import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import { hideSecrets, messageCharactersMax } from '../../upstream-error.ts';
 import type { SubmissionAnswer, UpstreamVideo, WholeReply } from '../video-protocol.ts';
 
-// Shared by the three upstream interfaces: reading replies. A reply that cannot be understood is unclear and never ends
+// Shared by the upstream interfaces: reading replies. A reply that cannot be understood is unclear and never ends
 // a task.
 
 const idCharactersMax = 512;

@@ -16,6 +16,14 @@ type Abilities = {
   readonly aspectRatios: readonly string[];
 };
 
+/** Veo of the third generation. */
+const google: Abilities = {
+  modes: ['text', 'image', 'references'],
+  durations: { min: 4, max: 8, default: 8, values: [4, 6, 8] },
+  resolutions: ['720p', '1080p'],
+  aspectRatios: ['16:9', '9:16'],
+};
+
 const abilities: Readonly<Record<VideoProtocolId, Abilities>> = {
   'xai-videos': {
     modes: ['text', 'image', 'references', 'remix', 'extension'],
@@ -29,6 +37,8 @@ const abilities: Readonly<Record<VideoProtocolId, Abilities>> = {
     resolutions: ['720p'],
     aspectRatios: ['16:9', '9:16'],
   },
+  'gemini-videos': google,
+  'vertex-videos': google,
   'video-generations': {
     modes: ['text', 'image', 'remix'],
     durations: { min: 1, max: 15, default: 5 },

@@ -16,7 +16,7 @@ import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-reques
 import { digestRequest } from '../../../attempts/health/attempt.ts';
 import { tagsOf } from '../../../attempts/books/tags-of.ts';
 import { readPrices } from '../../../attempts/books/open-attempt.ts';
-import type { Target } from '../../../attempts/routing/target.ts';
+import { serviceAt, type Target } from '../../../attempts/routing/target.ts';
 import { awaitReply } from '../../../replies/event-reply.ts';
 import { createByteSink } from '../../../replies/connection-sink.ts';
 import { createSilentReport } from '../../../telemetry/call-report.ts';
@@ -171,7 +171,7 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
     const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
     const passed = createUpstreamHeaders({ operation: 'generate', body: {}, headers: own }, target, dialects, undefined);
     return {
-      path: `${target.upstream.basePath}${path}`,
+      path: serviceAt(target.upstream, path, target.upstreamModel),
       method: 'POST',
       headers: { ...passed, ...headers, 'idempotency-key': rowId },
       body,

@@ -1,8 +1,10 @@
 import type { VideoResult } from '../../../../dialects/video-tasks/video-protocol.ts';
 import { type JsonValue, isJsonObject } from '../../../../platform/json/json-value.ts';
+import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import { type OpenedResult, ResultError } from '../../../../tasks/video-upstreams.ts';
 import type { Upstream } from '../../../attempts/routing/target.ts';
-import { discard, streamUpstream, type StreamTimeouts } from './stream-upstream.ts';
+import { decodeBase64Member } from './decode-base64-member.ts';
+import { discard, type StreamedAnswer, streamUpstream, type StreamTimeouts } from './stream-upstream.ts';
 import { createVideoRequest, credentialOf } from './video-request.ts';
 
 /**
@@ -39,7 +41,9 @@ export function decodeResult(text: string): VideoResult {
     // The error below covers this case.
   }
   if (value !== undefined && isJsonObject(value)) {
-    const { kind, url, path } = value;
+    const { kind, url, path, body, member } = value;
+    if (kind === 'reply' && typeof path === 'string' && typeof body === 'string' && typeof member === 'string')
+      return { kind, path, body, member };
     if (kind === 'url' && typeof url === 'string') return { kind, url };
     if (kind === 'path' && typeof path === 'string') return { kind, path };
   }
@@ -51,6 +55,7 @@ export function decodeResult(text: string): VideoResult {
  * @throws ResultError
  */
 export async function openResult(result: VideoResult, options: OpenResultOptions): Promise<OpenedResult> {
+  if (result.kind === 'reply') return await openReply(result, options);
   const { upstream } = options;
   const base = `${upstream.origin}${upstream.basePath}`;
   let url = URL.parse(result.kind === 'path' ? `${base}${result.path}` : result.url);
@@ -65,19 +70,39 @@ export async function openResult(result: VideoResult, options: OpenResultOptions
   throw new ResultError(`the URL of the result redirects more than ${redirectsMax} times`, { isGone: false });
 }
 
+/** Opens a file that is a member of a reply. */
+async function openReply(
+  { path, body, member }: Extract<VideoResult, { readonly kind: 'reply' }>,
+  { upstream, timeouts, signal }: OpenResultOptions,
+): Promise<OpenedResult> {
+  const headers = { 'content-type': 'application/json' };
+  const request = createVideoRequest(upstream, { method: 'POST', path, headers, body: Buffer.from(body) });
+  const { status, content } = await send(upstream, request, { timeouts, signal });
+  if (status === 200) return { mediaType: 'video/mp4', bytes: undefined, content: decodeBase64Member(content, member) };
+  await discard(content);
+  throw refused(status);
+}
+
+function refused(status: number): ResultError {
+  return new ResultError(`the upstream answers ${status} to the request for the result`, { isGone: goneStatuses.has(status) });
+}
+
+function send(upstream: Upstream, request: UpstreamRequest, options: Parameters<typeof streamUpstream>[2]): Promise<StreamedAnswer> {
+  return streamUpstream(upstream.client, request, options).catch((cause: unknown) => {
+    throw new ResultError('the upstream does not send the result', { isGone: false, cause });
+  });
+}
+
 /** Opens a file at the upstream's origin, or returns the target of its redirect. */
 async function openOwn(url: URL, { upstream, timeouts, signal }: OpenResultOptions): Promise<OpenedResult | { readonly location: string }> {
   const headers = { accept: 'video/*, application/octet-stream', 'accept-encoding': 'identity', ...credentialOf(upstream) };
   const request = { ...createVideoRequest(upstream, { method: 'GET', path: '' }), path: `${url.pathname}${url.search}`, headers };
-  const answer = await streamUpstream(upstream.client, request, { timeouts, signal }).catch((cause: unknown) => {
-    throw new ResultError('the upstream does not send the result', { isGone: false, cause });
-  });
-  const { status, headers: answered, content } = answer;
+  const { status, headers: answered, content } = await send(upstream, request, { timeouts, signal });
   if (status === 200) return { mediaType: readType(answered['content-type']), bytes: readLength(answered['content-length']), content };
   await discard(content);
   const { location } = answered;
   if (redirectStatuses.has(status) && typeof location === 'string') return { location };
-  throw new ResultError(`the upstream answers ${status} to the request for the result`, { isGone: goneStatuses.has(status) });
+  throw refused(status);
 }
 
 function readType(field: string | readonly string[] | undefined): string {

@@ -8,6 +8,7 @@ import type { Upstream } from '../../../attempts/routing/target.ts';
 import { findTaskUpstream, type VideoProtocols } from './find-task-upstream.ts';
 import { decodeResult, encodeResult, type OpenAddress, openResult } from './open-result.ts';
 import type { StreamTimeouts } from './stream-upstream.ts';
+import { askWithoutFile } from './ask-without-file.ts';
 import { createVideoRequest } from './video-request.ts';
 
 export type VideoUpstreamsOptions = {
@@ -23,6 +24,8 @@ export type VideoUpstreamsOptions = {
 const askTimeoutMs = 30_000;
 /** A submission may contain images. */
 const submitTimeoutMs = 120_000;
+
+const jsonHeaders = { 'content-type': 'application/json' };
 
 type Told = { readonly answer: Answer } | { readonly reading: TaskReport };
 
@@ -44,9 +47,15 @@ function isAboutContent({ status, body }: Answer): boolean {
 /**
  * Sends a request. Failures of the network, of the upstream's servers and of the credential prove nothing about a task.
  */
-async function tell(upstream: Upstream, request: UpstreamRequest, timeoutMs: number, signal: AbortSignal): Promise<Told> {
+async function tell(
+  upstream: Upstream,
+  request: UpstreamRequest,
+  timeoutMs: number,
+  signal: AbortSignal,
+  ask: typeof askUpstream = askUpstream,
+): Promise<Told> {
   try {
-    const answer = await askUpstream(upstream.client, request, { timeoutMs, signal });
+    const answer = await ask(upstream.client, request, { timeoutMs, signal });
     const { status } = answer;
     if ((status === 401 || status === 403 || status === 407) && !isAboutContent(answer))
       return { reading: unclear(`the upstream "${upstream.id}" refuses the credential (${status})`, true) };
@@ -85,8 +94,13 @@ export function createVideoUpstreams(options: VideoUpstreamsOptions): VideoUpstr
       const { upstreamTaskId } = task;
       if (upstreamTaskId === undefined) return unclear('the upstream gave no task id', true);
       const { upstream, protocol } = found;
-      const request = createVideoRequest(upstream, { method: 'GET', path: protocol.statusPath(upstreamTaskId) });
-      const told = await tell(upstream, request, askTimeoutMs, signal);
+      const body = protocol.statusBody?.(upstreamTaskId);
+      const path = protocol.statusPath(upstreamTaskId);
+      const asked =
+        body === undefined ? ({ method: 'GET', path } as const) : ({ method: 'POST', path, headers: jsonHeaders, body } as const);
+      const request = createVideoRequest(upstream, asked);
+      const ask = protocol.statusHasFile === true ? askWithoutFile : askUpstream;
+      const told = await tell(upstream, request, askTimeoutMs, signal, ask);
       return 'answer' in told ? readStatus(protocol, told.answer, upstreamTaskId) : told.reading;
     },
     submitAgain: async (task, { submission }, signal) => {
