@@ -45,7 +45,8 @@ function decode(name: string): string {
 function serve(services: ChatServices, http: EndpointRequest, match: PathMatch): Promise<void> {
   const path = readPath(match);
   const isCount = path.operation === 'count-tokens';
-  const answered = { ...http, response: new BedrockReply(http.response, { clock: services.clock, isCount }) };
+  const { model = '' } = path.cloud ?? {};
+  const answered = { ...http, response: new BedrockReply(http.response, { clock: services.clock, isCount, model }) };
   const report = beginReport(services, answered, path.dialect, path.operation);
   http.report = report;
   return runCall(services, readCall(path, answered), report);

@@ -2,6 +2,8 @@ import { encodeEventFrame } from '../../../../platform/event-stream/encode-event
 import type { Clock } from '../../../../platform/clock.ts';
 import type { StreamEvent } from '../../../../platform/frames.ts';
 import { countOf, membersOf } from '../../../../platform/json/json-readers.ts';
+import { editMembers } from '../../../../platform/json/edit-members.ts';
+import { applyJsonEdits } from '../../../../platform/json/json-edits.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { parseIfJson } from '../../../../platform/json/parse-if-json.ts';
 import { createSseFrameReader } from '../../../../platform/sse/sse-frame-reader.ts';
@@ -20,6 +22,11 @@ type Options = {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Whether the reply is a count of tokens, which has another form. */
   readonly isCount: boolean;
+  /**
+   * The model as the client named it, under which replies name theirs. Claude Code sends the thoughts of a turn back
+   * only if the turn has the name of the model that it calls, and the vendor refuses a tool loop without them.
+   */
+  readonly model: string;
 };
 
 /**
@@ -154,7 +161,13 @@ export class BedrockReply implements ClientReply {
     const reply = membersOf(parseIfJson(body));
     if (this.#options.isCount) return { status, headers, body: Buffer.from(JSON.stringify({ inputTokens: reply['input_tokens'] })) };
     const latency = { 'x-amzn-bedrock-invocation-latency': String(this.#elapsedMs()) };
-    return { status, headers: { ...headers, ...latency, ...countHeaders(membersOf(reply['usage'])) }, body };
+    return { status, headers: { ...headers, ...latency, ...countHeaders(membersOf(reply['usage'])) }, body: this.#named(reply, body) };
+  }
+
+  /** A whole reply under the client's name of the model. */
+  #named(reply: JsonObject, body: Buffer): Buffer {
+    if (reply['model'] === undefined) return body;
+    return applyJsonEdits(body, editMembers({ body: reply, bytes: body }, { set: { model: JSON.stringify(this.#options.model) } }));
   }
 
   #toFrames(bytes: Buffer): Buffer {
@@ -169,16 +182,19 @@ export class BedrockReply implements ClientReply {
       const headers = { ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' };
       return encodeEventFrame(headers, Buffer.from(JSON.stringify({ message })));
     }
-    const payload = JSON.stringify({ bytes: Buffer.from(this.#withMetrics(event)).toString('base64') });
+    const payload = JSON.stringify({ bytes: Buffer.from(this.#complete(event)).toString('base64') });
     const headers = { ':event-type': 'chunk', ':content-type': 'application/json', ':message-type': 'event' };
     return encodeEventFrame(headers, Buffer.from(payload));
   }
 
-  /** The event, and in the last one the usage of the reply, which clients of Bedrock read there. */
-  #withMetrics(event: StreamEvent): string {
+  /**
+   * The event. The first one has the client's name of the model, and the last one the usage of the reply, which clients
+   * of Bedrock read there.
+   */
+  #complete(event: StreamEvent): string {
     const { event: type, data } = event;
-    if (type === 'message_start') this.#usage = membersOf(membersOf(event.object()?.['message'])['usage']);
-    else if (type === 'message_delta') this.#usage = { ...this.#usage, ...membersOf(event.object()?.['usage']) };
+    if (type === 'message_start') return this.#start(event);
+    if (type === 'message_delta') this.#usage = { ...this.#usage, ...membersOf(event.object()?.['usage']) };
     if (type !== 'message_stop') return data;
     const metrics = {
       ...Object.fromEntries(countsOf(this.#usage).map(([{ metric }, count]) => [metric, count])),
@@ -186,6 +202,13 @@ export class BedrockReply implements ClientReply {
       firstByteLatency: this.#firstMs,
     };
     return JSON.stringify({ ...event.object(), 'amazon-bedrock-invocationMetrics': metrics });
+  }
+
+  #start(event: StreamEvent): string {
+    const message = membersOf(event.object()?.['message']);
+    this.#usage = membersOf(message['usage']);
+    if (message['model'] === undefined) return event.data;
+    return JSON.stringify({ ...event.object(), message: { ...message, model: this.#options.model } });
   }
 
   #elapsedMs(): number {
