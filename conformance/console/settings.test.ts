@@ -154,6 +154,8 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     const limit = '"limits": {"perKey": {"requestsPerMinute": 77}}';
     await text.fill(`${before.trimEnd().slice(0, -1)},\n${limit}}`);
     await edit.getByLabel('Note').fill('fewer requests');
+    await edit.getByRole('button', { name: 'Check', exact: true }).click();
+    await edit.getByText('No upstream changes, so there is nothing to check.').waitFor();
     // Somebody else publishes first: the dialog says so, and the next press is about the present state.
     const newest = JSON.parse(before) as object;
     await askApi(suite.pages.context, 'POST', '/config/layers', { layer: newest, note: 'of the other one' }, { 'if-match': '"1"' });

@@ -8,7 +8,7 @@ import { eventually } from '../support/http.ts';
 import { askApi, signInAs } from './ask-api.ts';
 import { tabTo } from './by-keyboard.ts';
 import { findChromium } from './find-chromium.ts';
-import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
+import { assertNoBarrier, findViolations, openPages, type Pages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
 
 const chromiumPath = findChromium();
@@ -142,11 +142,15 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
     const { page } = pages;
     const server = createServer((request, response) => {
       asked.push(request.headers.authorization);
-      request.resume().on('end', () => {
+      let text = '';
+      request.setEncoding('utf8').on('data', (part: string) => (text += part));
+      request.on('end', () => {
+        const isAsked = text === '' || Array.isArray((JSON.parse(text) as { readonly messages?: unknown }).messages);
         const isKnown = request.headers.authorization === `Bearer ${accepted}`;
         const refusal = { error: { message: 'the key is not valid', type: 'invalid_request_error', code: 'invalid_api_key' } };
         const body = isKnown ? (request.method === 'GET' ? modelList : completion) : refusal;
-        response.writeHead(isKnown ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+        const status = isKnown ? (isAsked ? 200 : 400) : 401;
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(isAsked ? body : refusal));
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -157,13 +161,24 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
     const dialog = page.getByRole('dialog', { name: 'Add an upstream' });
     await dialog.getByLabel('Vendor or server').selectOption('vllm');
     await dialog.getByLabel('Name').fill('house');
-    assert.equal(await dialog.getByRole('button', { name: 'Publish' }).getAttribute('aria-disabled'), 'true', 'it has no address yet');
+    const publish = dialog.getByRole('button', { name: /^Publish/ });
+    assert.equal(await publish.getAttribute('aria-disabled'), 'true', 'it has no address yet');
     await dialog.getByLabel('Address').fill(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
+    await dialog.getByLabel('Key').fill(`${secret}-mistyped`);
+    await dialog.getByRole('button', { name: 'Check', exact: true }).click();
+    await dialog.getByText('✗ Not healthy').waitFor();
+    await dialog.getByText('the key is not valid').waitFor();
+    assert.equal(await publish.textContent(), 'Publish all the same');
+    assert.deepEqual(await findViolations(page), []);
     await dialog.getByLabel('Key').fill(secret);
+    assert.equal(await publish.textContent(), 'Publish without a check', 'the check was about another key');
     assert.ok(!(await dialog.getByLabel('Command', { exact: true }).textContent())?.includes(secret), 'the key is in no line to copy');
-    await dialog.getByRole('button', { name: 'Publish' }).click();
+    await dialog.getByLabel('Key').press('Enter');
+    await dialog.getByText('✓ Healthy').waitFor();
+    await dialog.getByText('no price for what it lists: house-model').waitFor();
+    await publish.click();
     await dialog.getByLabel(`This model may lose the last target: ${model}`).check();
-    await dialog.getByRole('button', { name: 'Publish' }).click();
+    await publish.click();
     await page.getByRole('heading', { name: 'house', level: 1 }).waitFor();
     await page.getByText('1 models are listed').waitFor();
     await page.getByRole('cell', { name: 'set, ends in last' }).waitFor();
@@ -208,6 +223,10 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
     await tabTo(page, /^The same without this page$/);
     await page.keyboard.press('Enter');
     assert.ok(!(await dialog.textContent())?.includes(accepted), 'the key is in no line to copy');
+    await page.keyboard.press('Shift+Tab');
+    await tabTo(page, /^Check$/);
+    await page.keyboard.press('Enter');
+    await dialog.getByText('✓ Healthy').waitFor();
     await tabTo(page, /^Publish the key$/);
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'detached' });

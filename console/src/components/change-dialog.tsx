@@ -16,6 +16,8 @@ type Props<Id extends OperationId> = {
   /** The words of the button that does it. */
   readonly action: string;
   readonly danger?: boolean;
+  /** The step that comes before the action, with a button of its own: what submitting the form does then. */
+  readonly first?: (() => void) | undefined;
   readonly operation: Id;
   readonly input: Input<Id>;
   /** The same for the line to copy, if the input has a secret. */
@@ -51,6 +53,7 @@ function Form<Id extends OperationId>(props: Props<Id>) {
     onClose,
     action,
     danger = false,
+    first,
     operation,
     input,
     shownInput = input,
@@ -64,22 +67,32 @@ function Form<Id extends OperationId>(props: Props<Id>) {
   const change = useChange(operation, forgets);
   const { problem } = change;
   const isStale = problem?.code === 'version_mismatch';
+  const run = (): void => {
+    if (disabledBecause !== undefined) return;
+    void change.run(input).then((done) => {
+      if (done === undefined) return;
+      onClose();
+      onDone?.(done.body);
+    });
+  };
   return (
     <>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (disabledBecause !== undefined) return;
-          void change.run(input).then((done) => {
-            if (done === undefined) return;
-            onClose();
-            onDone?.(done.body);
-          });
+          if (first === undefined) run();
+          else first();
         }}
       >
         {children(problem?.fieldErrors() ?? {})}
         <div>
-          <Button kind={danger ? 'danger' : 'main'} type="submit" busy={change.busy} disabledBecause={disabledBecause}>
+          <Button
+            kind={danger ? 'danger' : first === undefined ? 'main' : 'plain'}
+            type={first === undefined ? 'submit' : 'button'}
+            busy={change.busy}
+            disabledBecause={disabledBecause}
+            {...(first !== undefined && { onClick: run })}
+          >
             {isStale ? `${action} all the same` : action}
           </Button>
         </div>

@@ -66,7 +66,8 @@ function findUnpriced(named: readonly Priced[], found: readonly Priced[]): reado
   const advice = 'publish prices for them; calls of a model without a price are booked at zero';
   if (own.length > 0) return [{ verdict: 'warning', subject, says: `no price for ${someOf(own)}`, advice }];
   if (listed.length === 0) return [];
-  const says = `no price for ${listed.length} of the ${found.length} models that it lists: ${someOf(listed)}`;
+  const hasNone = listed.length === found.length;
+  const some = hasNone ? 'what it lists' : `${listed.length} of the ${found.length} models that it lists`;
   // Vendors list many models that nobody calls.
-  return [{ verdict: listed.length === found.length ? 'warning' : 'none', subject, says, advice }];
+  return [{ verdict: hasNone ? 'warning' : 'none', subject, says: `no price for ${some}: ${someOf(listed)}`, advice }];
 }

@@ -5,8 +5,9 @@ import { curlOf, quote } from '../../api/equivalents.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { LastChange } from '../../components/last-change.tsx';
+import { LayerCheckPart, PublishButton } from '../../components/upstream-check/layer-check.tsx';
+import { publicationOf, useLayerCheck } from '../../components/upstream-check/use-layer-check.ts';
 import { useChange } from '../../components/use-change.ts';
-import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/notice.tsx';
@@ -18,7 +19,7 @@ import { type Layer, useLayer } from './layer-words.ts';
 const forgotten = ['config', 'upstreams', 'models', 'targets', 'nodes', 'overview'];
 
 type FormProps = {
-  readonly body: Body<'config.layers.publish'>;
+  readonly body: Pick<Body<'config.layers.publish'>, 'yaml' | 'from'>;
   readonly version: string | undefined;
   readonly action: string;
   readonly command: string;
@@ -32,26 +33,33 @@ function PublishForm({ body, version, action, command, disabledBecause, onClose,
   const [note, setNote] = useState('');
   const [isDropping, setIsDropping] = useState(false);
   const change = useChange('config.layers.publish', forgotten);
+  const check = useLayerCheck(body);
+  const publication = publicationOf(check, action);
   const { problem } = change;
   const lost = problem?.code === 'conflict' ? (problem.body.models ?? []) : [];
   const isStale = problem?.code === 'version_mismatch';
   const sent = { ...body, ...(note !== '' && { note }), ...(isDropping && lost.length > 0 && { drop_models: lost }) };
   const options = `${note === '' ? '' : ` --note ${quote(note)}`}${isDropping && lost.length > 0 ? ` --drop-models ${lost.map(quote).join(',')}` : ''}`;
+  const publish = (): void => {
+    if (disabledBecause !== undefined) return;
+    void change.run({ body: sent, version: version ?? '"0"' }).then((done) => {
+      if (done === undefined) return;
+      say(`Layer ${done.body.number} is published`, 'Every gateway takes it within two seconds.');
+      onClose();
+    });
+  };
   return (
     <>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (disabledBecause !== undefined) return;
-          void change.run({ body: sent, version: version ?? '"0"' }).then((done) => {
-            if (done === undefined) return;
-            say(`Layer ${done.body.number} is published`, 'Every gateway takes it within two seconds.');
-            onClose();
-          });
+          if (publication.isNext) publish();
+          else if (disabledBecause === undefined) check.run();
         }}
       >
         {children(problem?.fieldErrors() ?? {})}
         <TextField label="Note" help="Why, for those who read the list later." value={note} onChange={setNote} />
+        <LayerCheckPart check={check} disabledBecause={disabledBecause} />
         {problem !== undefined && !isStale && <Failure error={problem} />}
         {isStale && <LastChange subject={undefined} />}
         {lost.length > 0 && (
@@ -62,11 +70,12 @@ function PublishForm({ body, version, action, command, disabledBecause, onClose,
             onChange={setIsDropping}
           />
         )}
-        <div>
-          <Button kind="main" type="submit" busy={change.busy} disabledBecause={disabledBecause}>
-            {isStale ? `${action} all the same` : action}
-          </Button>
-        </div>
+        <PublishButton
+          publication={isStale ? { ...publication, action: `${action} all the same` } : publication}
+          busy={change.busy}
+          disabledBecause={disabledBecause}
+          onPublish={publish}
+        />
       </form>
       <Equivalent
         command={`${command}${options}`}
@@ -140,7 +149,7 @@ function Editor({ before, version, onClose }: Omit<EditProps, 'newest'> & { read
       body={{ yaml: text }}
       version={version}
       action="Publish"
-      command="weir config publish layer.yaml"
+      command={'weir config check-layer layer.yaml --no-calls\nweir config publish layer.yaml'}
       disabledBecause={text.trim() === '' ? 'A layer has an object at least: {}.' : undefined}
       onClose={onClose}
     >

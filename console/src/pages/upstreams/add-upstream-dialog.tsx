@@ -3,13 +3,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import type { Body } from '../../api/client.ts';
-import { curlOf } from '../../api/equivalents.ts';
+import { curlOf, quote } from '../../api/equivalents.ts';
 import { versionedQuestion, question } from '../../api/query-client.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { LayerCheckPart, PublishButton } from '../../components/upstream-check/layer-check.tsx';
+import { publicationOf, useLayerCheck } from '../../components/upstream-check/use-layer-check.ts';
 import { useChange } from '../../components/use-change.ts';
 import { paths } from '../../paths.ts';
-import { Button } from '../../ui/button.tsx';
 import { CodeLine } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
@@ -60,24 +61,29 @@ function Form({ isOn, newest, version, onClose }: FormProps) {
   const change = useChange('config.layers.publish', ['config', 'upstreams', 'models', 'targets', 'overview']);
   const named = { ...draft, name: draft.name || draft.kind };
   const lost = change.problem?.code === 'conflict' ? (change.problem.body.models ?? []) : [];
+  const layer = addToLayer(before.data?.layer, named);
+  const check = useLayerCheck({ layer, upstreams: [named.name] });
   const body: Body<'config.layers.publish'> = {
-    layer: addToLayer(before.data?.layer, named),
+    layer,
     note: `upstream ${named.name}`,
     ...(isDropping && lost.length > 0 && { drop_models: lost }),
   };
   const errors = change.problem?.fieldErrors() ?? {};
   const missing = missingOf(named, isOn && newest !== undefined && before.data === undefined);
+  const publication = publicationOf(check, 'Publish');
   const run = async (): Promise<void> => {
     if ((await change.run({ body, version: version ?? '"0"' })) === undefined) return;
     say(`${named.name} is published`, 'Every gateway takes it within two seconds.');
     onClose();
-    void navigate({ to: paths.upstream(named.name), search: { added: '1' } });
+    void navigate({ to: paths.upstream(named.name), search: { added: '1', check: check.work?.id } });
   };
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (isOn && missing === undefined) void run();
+        if (!isOn || missing !== undefined) return;
+        if (publication.isNext) void run();
+        else check.run();
       }}
     >
       <DraftFields draft={draft} errors={errors} name={named.name} onChange={setDraft} />
@@ -87,6 +93,7 @@ function Form({ isOn, newest, version, onClose }: FormProps) {
         </Notice>
       )}
       {!isOn && <CodeLine label="Text for weir.yaml" text={yamlOf(named)} />}
+      {isOn && <LayerCheckPart check={check} disabledBecause={missing} />}
       {change.problem !== undefined && <Failure error={change.problem} />}
       {lost.length > 0 && (
         <CheckField
@@ -98,26 +105,33 @@ function Form({ isOn, newest, version, onClose }: FormProps) {
       )}
       {isOn && (
         <>
-          <p>
-            It is published for all gateways, without a restart, and its models can be called as soon as it lists them. Its page opens with
-            a check.
-          </p>
-          <div>
-            <Button kind="main" type="submit" busy={change.busy} disabledBecause={missing}>
-              Publish
-            </Button>
-          </div>
-          <Equivalent
-            command={`cat > layer.yaml <<'END'\n${yamlOf(named)}\nEND\nweir config publish layer.yaml --note 'upstream ${named.name}'`}
-            curl={curlOf(location.origin, 'config.layers.publish', {
-              body: { ...body, layer: addToLayer(before.data?.layer, { ...named, apiKey: named.apiKey === '' ? '' : 'THE KEY' }) },
-              version: version ?? '"0"',
-            })}
-          />
+          <p>It is published for all gateways, without a restart, and its models can be called as soon as it lists them.</p>
+          <PublishButton publication={publication} busy={change.busy} disabledBecause={missing} onPublish={() => void run()} />
+          <Lines named={named} before={before.data?.layer} body={body} version={version ?? '"0"'} />
         </>
       )}
     </form>
   );
+}
+
+type LinesProps = {
+  readonly named: NewUpstream;
+  readonly before: Readonly<Record<string, unknown>> | undefined;
+  readonly body: Body<'config.layers.publish'>;
+  readonly version: string;
+};
+
+/** The same without this page. The key is a variable, never a text. */
+function Lines({ named, before, body, version }: LinesProps) {
+  const steps = [
+    "cat > layer.yaml <<'END'",
+    yamlOf(named),
+    'END',
+    'weir config check-layer layer.yaml --no-calls',
+    `weir config publish layer.yaml --note ${quote(`upstream ${named.name}`)}`,
+  ];
+  const shown = { ...body, layer: addToLayer(before, { ...named, apiKey: named.apiKey === '' ? '' : 'THE KEY' }) };
+  return <Equivalent command={steps.join('\n')} curl={curlOf(location.origin, 'config.layers.publish', { body: shown, version })} />;
 }
 
 function missingOf({ name, kind, baseUrl }: NewUpstream, isLoading: boolean): string | undefined {

@@ -7,19 +7,15 @@ import { question } from '../../api/query-client.ts';
 import { lacks } from '../../api/sign-in.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
-import { LongWorkLink } from '../../components/long-work-link.tsx';
 import { one } from '../../components/search-params.ts';
+import { CheckProgress } from '../../components/upstream-check/check-progress.tsx';
 import { useChange } from '../../components/use-change.ts';
-import { hasEnded, type LongWork, useOperation } from '../../components/use-operation.ts';
+import { hasEnded, useOperation } from '../../components/use-operation.ts';
 import { useAddress, useSession, useZone } from '../../components/use-page.ts';
 import { showMinute } from '../../format/times.ts';
 import { Button } from '../../ui/button.tsx';
 import { CheckField, TextField } from '../../ui/field.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { State } from '../../ui/state.tsx';
-import { CheckFindings, CheckMatrix, Remarks } from './check-result.tsx';
-import { readCheck } from './check-words.ts';
 import styles from './upstreams-page.module.css';
 
 /** The doctor for one upstream. The address names the check that is shown, so that it can be shared and opened again. */
@@ -35,7 +31,7 @@ export function CheckPanel({ upstream, isNew }: { readonly upstream: string; rea
         {refused === undefined ? (
           <CheckForm
             upstream={upstream}
-            isNew={isNew}
+            isNew={isNew && shown === undefined}
             isRunning={work !== undefined && !hasEnded(work)}
             onStarted={(id) => change({ check: id, added: undefined }, isNew)}
           />
@@ -44,7 +40,7 @@ export function CheckPanel({ upstream, isNew }: { readonly upstream: string; rea
         )}
         {shown === undefined && refused === undefined && <LastChecks upstream={upstream} onOpen={(id) => change({ check: id })} />}
         {problem !== undefined && <Failure error={problem} />}
-        {work !== undefined && <CheckProgress work={work} upstream={upstream} />}
+        {work !== undefined && <CheckProgress work={work} />}
       </div>
     </Panel>
   );
@@ -129,39 +125,3 @@ function LastChecks({ upstream, onOpen }: { readonly upstream: string; readonly 
 
 const isAbout = (input: unknown, upstream: string): boolean =>
   typeof input === 'object' && input !== null && 'upstream' in input && input.upstream === upstream;
-
-function CheckProgress({ work, upstream }: { readonly work: LongWork; readonly upstream: string }) {
-  const zone = useZone();
-  const cancel = useChange('operations.cancel', ['operations']);
-  const { step, isHealthy, findings, matrix } = readCheck(work);
-  const ended = hasEnded(work);
-  return (
-    <>
-      <p className={styles['bar']} role="status">
-        {!ended && <State sign="◌" word={step ?? 'waiting for a gateway'} tone="neutral" />}
-        {isHealthy === true && <State sign="✓" word="Healthy" tone="good" />}
-        {isHealthy === false && <State sign="✗" word="Not healthy" tone="bad" />}
-        {ended && work.ended_at !== null && (
-          <span>
-            checked on {showMinute(work.ended_at, zone)} by {work.actor}
-          </span>
-        )}
-        {!ended && (
-          <Button
-            busy={cancel.busy}
-            disabledBecause={work.is_cancelling ? 'It is being stopped.' : undefined}
-            onClick={() => void cancel.run({ params: { id: work.id } })}
-          >
-            Stop
-          </Button>
-        )}
-        <LongWorkLink id={work.id} />
-      </p>
-      {work.state === 'cancelled' && <Notice tone="info">The check was stopped. What it found until then is here.</Notice>}
-      {work.problem !== null && <Notice tone="bad">{work.problem.detail}</Notice>}
-      <CheckMatrix rows={matrix} />
-      <Remarks matrix={matrix} upstream={upstream} />
-      <CheckFindings findings={findings} />
-    </>
-  );
-}

@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
+import { quote } from '../../api/equivalents.ts';
 import { question, versionedQuestion } from '../../api/query-client.ts';
 import { lacks } from '../../api/sign-in.ts';
 import { ChangeDialog } from '../../components/change-dialog.tsx';
+import { LayerCheckPart } from '../../components/upstream-check/layer-check.tsx';
+import { publicationOf, useLayerCheck } from '../../components/upstream-check/use-layer-check.ts';
 import { useSession } from '../../components/use-page.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -24,6 +27,9 @@ export function ReplaceKey({ upstream }: { readonly upstream: string }) {
   });
   const changed = withKey(present.data?.layer, upstream, key);
   const shown = withKey(present.data?.layer, upstream, 'THE KEY');
+  const check = useLayerCheck({ layer: changed, upstreams: [upstream] });
+  const publication = publicationOf(check, 'Publish the key');
+  const missing = key === '' ? 'The key is empty.' : undefined;
   const why =
     lacks(session, 'config:write') ??
     (changed === undefined ? 'Its settings are not in a layer: change the key where weir.yaml has it.' : undefined);
@@ -42,12 +48,15 @@ export function ReplaceKey({ upstream }: { readonly upstream: string }) {
           open
           onClose={close}
           title={`New key of ${upstream}`}
-          action="Publish the key"
+          size="large"
+          action={publication.action}
+          first={publication.isNext ? undefined : () => void (missing === undefined && check.run())}
+          command={`weir config check-layer layer.yaml --no-calls\nweir config publish layer.yaml --note ${quote(`key of ${upstream}`)}`}
           operation="config.layers.publish"
           input={{ body: { layer: changed, note: `key of ${upstream}` }, version }}
           shownInput={{ body: { layer: shown, note: `key of ${upstream}` }, version }}
           forgets={['config', 'upstreams', 'targets', 'overview']}
-          disabledBecause={key === '' ? 'The key is empty.' : undefined}
+          disabledBecause={missing ?? publication.disabledBecause}
           onDone={() => say(`The key of ${upstream} is published`, 'Every gateway uses it within two seconds.')}
         >
           {(errors) => (
@@ -62,6 +71,7 @@ export function ReplaceKey({ upstream }: { readonly upstream: string }) {
                 error={errors[`layer.upstreams.${upstream}.apiKey`]}
                 onChange={(value) => setKey(value.trim())}
               />
+              <LayerCheckPart check={check} disabledBecause={missing} />
             </>
           )}
         </ChangeDialog>

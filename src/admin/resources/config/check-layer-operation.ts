@@ -53,7 +53,8 @@ function chooseUpstreams({ upstreams }: Static<typeof bodySchema>, all: readonly
     chosen.length === 0
       ? `The layer changes no upstream. Name those to check in upstreams; it has: ${all.join(', ') || 'none'}.`
       : `The layer changes ${chosen.length} upstreams. Name at most ${upstreamsMax} of them in upstreams.`;
-  throw new AdminProblem('invalid_request', detail, { errors: [{ pointer: '/upstreams', code: 'count', detail }] });
+  const code = chosen.length === 0 ? 'unchanged' : 'count';
+  throw new AdminProblem('invalid_request', detail, { errors: [{ pointer: '/upstreams', code, detail }] });
 }
 
 /**

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { quirkOf, readCheck, remarksOf } from './check-words.ts';
 
 const row = (title: string, results: Parameters<typeof remarksOf>[0][number]['results']) => ({
+  upstream: 'a',
   model: 'm',
   dialect: title,
   title,

@@ -1,7 +1,7 @@
 import { CodeLine } from '../../ui/copy.tsx';
 import { State } from '../../ui/state.tsx';
 import { type CheckReport, checkTitles, type MatrixRow, quirkOf, remarksOf, verdicts } from './check-words.ts';
-import styles from './upstreams-page.module.css';
+import styles from './upstream-check.module.css';
 
 const checks = Object.keys(checkTitles);
 
@@ -24,7 +24,7 @@ export function CheckMatrix({ rows }: { readonly rows: readonly MatrixRow[] }) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={`${row.model} ${row.dialect}`}>
+            <tr key={`${row.upstream} ${row.model} ${row.dialect}`}>
               <th scope="row">
                 {row.title} <code>{row.model}</code>
               </th>
@@ -55,15 +55,15 @@ function Cell({ row, check }: { readonly row: MatrixRow; readonly check: string 
 }
 
 /** What is not good in a matrix, with what settles it. */
-export function Remarks({ matrix, upstream }: { readonly matrix: readonly MatrixRow[]; readonly upstream: string }) {
+export function Remarks({ matrix }: { readonly matrix: readonly MatrixRow[] }) {
   const remarks = remarksOf(matrix);
   if (remarks.length === 0) return null;
   return (
     <ul className={styles['steps']} aria-label="What the checks found">
-      {remarks.map(({ verdict, checks: names, rows, says, advice }) => {
+      {remarks.map(({ upstream, verdict, checks: names, rows, says, advice }) => {
         const quirk = quirkOf(advice);
         return (
-          <li key={`${verdict} ${says} ${advice}`}>
+          <li key={`${upstream} ${verdict} ${says} ${advice}`}>
             <State sign={verdicts[verdict].sign} word={`${names.join(', ')}:`} tone={verdicts[verdict].tone} /> {says}
             {matrix.length > 1 && ` (${rows.join(', ')})`}
             {advice !== undefined && <span className={styles['advice']}>{advice}</span>}

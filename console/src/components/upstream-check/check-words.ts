@@ -17,6 +17,7 @@ type CheckCell = {
   readonly tookMs?: number;
 };
 export type MatrixRow = {
+  readonly upstream: string;
   readonly model: string;
   readonly dialect: string;
   readonly title: string;
@@ -56,7 +57,7 @@ export const checkTitles: Readonly<Record<string, string>> = {
   error: 'error',
 };
 
-/** What the gateway writes into the operation `upstreams.check`; both parts of it are from `src/main/doctor`. */
+/** What the gateway writes into the operations `upstreams.check` and `config.layers.check`; both parts of it are from `src/main/doctor`. */
 type Progress = { readonly step?: string; readonly matrix?: readonly MatrixRow[] };
 type Result = {
   readonly is_healthy: boolean;
@@ -87,6 +88,7 @@ export function readCheck({
 }
 
 export type Remark = {
+  readonly upstream: string;
   readonly verdict: Verdict;
   readonly checks: readonly string[];
   readonly rows: readonly string[];
@@ -98,12 +100,12 @@ const urgency: readonly Verdict[] = ['bad', 'warning', 'none', 'good'];
 
 /** What the cells of a matrix say that are not good: each sentence once, with the checks and rows that it is about. */
 export function remarksOf(matrix: readonly MatrixRow[]): readonly Remark[] {
-  const groups = new Map<string, { verdict: Verdict; says: string; advice: string | undefined; checks: Set<string>; rows: Set<string> }>();
-  for (const { title, results } of matrix)
+  const groups = new Map<string, Omit<Remark, 'checks' | 'rows'> & { checks: Set<string>; rows: Set<string> }>();
+  for (const { upstream, title, results } of matrix)
     for (const { check, verdict, says, advice } of results) {
       if (verdict === 'good' || says === undefined) continue;
-      const key = JSON.stringify([verdict, says, advice]);
-      const group = groups.get(key) ?? { verdict, says, advice, checks: new Set<string>(), rows: new Set<string>() };
+      const key = JSON.stringify([upstream, verdict, says, advice]);
+      const group = groups.get(key) ?? { upstream, verdict, says, advice, checks: new Set<string>(), rows: new Set<string>() };
       groups.set(key, group);
       group.checks.add(checkTitles[check] ?? check);
       group.rows.add(title);
