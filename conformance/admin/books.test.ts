@@ -151,6 +151,16 @@ describe('calls and usage of the admin API', () => {
       ['calls.export', 'usage.export'],
     );
     assert.match(JSON.stringify(audited[0]), /project=web/);
+    const { from, to } = span;
+    const workbook = (who: ConsoleClient, more: string) =>
+      who.send('GET', `/api/v1/usage/workbook?from=${from}&to=${to}&granularity=day${more}`);
+    assert.equal((await workbook(owner, '&user=bob')).status, 404, 'a foreign user does not exist');
+    assert.equal((await workbook(owner, '')).status, 200);
+    const years = await operator.send('GET', '/api/v1/usage/workbook?from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z&granularity=minute');
+    assert.match(
+      `${years.status} ${String(years.body['detail'])}`,
+      /^400 From and to are more than 7 days apart, the limit for granularity minute/,
+    );
     const posted = await operator.send('POST', '/api/v1/calls/export', { format: 'jsonl', user: ['ann'], end: ['finished'] });
     const exportedIds = posted.text
       .trim()

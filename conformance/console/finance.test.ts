@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 
+import readXlsxFile from 'read-excel-file/node';
+
 import { type ConsoleClient, signInByLink } from '../admin/console-client.ts';
 import { eventually } from '../support/http.ts';
 import { findChromium } from './find-chromium.ts';
@@ -111,6 +113,50 @@ describe('the console for finance', { skip: chromiumPath === undefined ? 'there 
     await page.getByRole('row').filter({ hasText: 'billed-bea' }).getByRole('link', { name: 'Statement' }).click();
     await page.getByText(/^billed-bea, 20/).waitFor();
     pages.assertQuiet();
+  });
+
+  test("the workbook of the month has the page's sum, and one that is refused or interrupted is not saved", async () => {
+    const { page } = pages;
+    await page.goto('/');
+    const exact = await page
+      .getByRole('link', { name: /^Spend this month/ })
+      .locator('data')
+      .getAttribute('value');
+    const spent = BigInt(Math.round(Number(exact?.replaceAll(/[^0-9.]/g, '')) * 1e9));
+    assert.ok(spent > 0n);
+    const files = page.getByRole('region', { name: 'Files of a month' });
+    await files.getByLabel('Account').selectOption('organization');
+    const months = await files
+      .getByRole('combobox', { name: /^Month/ })
+      .locator('option')
+      .allTextContents();
+    await files.getByRole('combobox', { name: /^Month/ }).selectOption(months[0] ?? '');
+    const saved = async () => {
+      const saving = page.waitForEvent('download');
+      await files.getByRole('button', { name: 'Workbook' }).click();
+      const file = await saving;
+      assert.match(file.suggestedFilename(), /^bill_\d{8}_\d{8}_day\.xlsx$/);
+      const [bill] = await readXlsxFile(await readFile(await file.path()));
+      const [head = [], ...rows] = bill?.data ?? [];
+      const nanosOf = (row: readonly unknown[] | undefined): bigint => BigInt(Math.round(Number(row?.[head.indexOf('totalAmount')]) * 1e9));
+      const users = new Set(rows.slice(0, -1).map((row) => row[head.indexOf('userName')]));
+      return { users, total: nanosOf(rows.at(-1)), sum: rows.slice(0, -1).reduce((sum, row) => sum + nanosOf(row), 0n) };
+    };
+    assert.deepEqual(await saved(), { users: new Set(['billed-bea', 'billed-ben']), total: spent, sum: spent });
+    await files.getByLabel('Account').selectOption('user:billed-ben');
+    const { users, total } = await saved();
+    assert.deepEqual([users, total > 0n && total < spent], [new Set(['billed-ben']), true]);
+    await page.route('**/api/v1/usage/workbook?**', (route) =>
+      route.continue({ url: `${route.request().url()}&model=` + 'x'.repeat(257) }),
+    );
+    await files.getByRole('button', { name: 'Workbook' }).click();
+    await files.getByRole('alert').getByText('invalid_request').waitFor();
+    await page.unroute('**/api/v1/usage/workbook?**');
+    await page.route('**/api/v1/usage/workbook?**', (route) => route.abort());
+    await files.getByRole('button', { name: 'Try again' }).click();
+    await files.getByText('The console does not answer.').waitFor();
+    await page.unroute('**/api/v1/usage/workbook?**');
+    pages.assertQuiet(/status of 400|ERR_FAILED/);
   });
 
   test('a key and a pair of names are left out of chart and table, and the address says so', async () => {

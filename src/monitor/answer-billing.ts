@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StatisticsRefusedError, type StatisticsScope, StatisticsUnavailableError } from '../billing/statistics/statistics.ts';
 import { waitFor } from '../platform/wait-for.ts';
 import type { Answers, Form, AnswerQuery } from './answers/answers.ts';
-import { billFileName } from './bill-file-name.ts';
+import { billFileName } from '../billing/statistics/bill-file-name.ts';
 import type { MonitorLimits, MonitorOptions } from './monitor-options.ts';
 import { MonitorError, unavailable } from './monitor-error.ts';
 import { readBillingRequest, readExportOptions } from './read-billing-request.ts';

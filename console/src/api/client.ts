@@ -90,7 +90,8 @@ export async function ask<Id extends OperationId>(id: Id, input: Input<Id>): Pro
   return (await runOperation(id, input)).body;
 }
 
-async function readProblem(response: Response): Promise<ProblemBody> {
+/** What an answer that is a refusal says. */
+export async function readProblem(response: Response): Promise<ProblemBody> {
   const isProblem = response.headers.get('content-type')?.includes('json') === true;
   const body: unknown = isProblem ? await response.json().catch(() => undefined) : undefined;
   if (typeof body === 'object' && body !== null && 'code' in body) return body as ProblemBody;

@@ -63,6 +63,7 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'usage.query': 'POST /api/v1/usage/query',
   'usage.export': 'POST /api/v1/usage/export',
   'usage.records': 'GET /api/v1/usage/records',
+  'usage.workbook': 'GET /api/v1/usage/workbook',
   'saved_views.list': 'GET /api/v1/saved_views',
   'saved_views.create': 'POST /api/v1/saved_views',
   'saved_views.get': 'GET /api/v1/saved_views/{id}',

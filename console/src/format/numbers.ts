@@ -48,3 +48,10 @@ export function showDuration(ms: number): string {
   if (minutes < 2880) return `${Math.floor(minutes / 60)}${space}h ${two(minutes % 60)}${space}min`;
   return `${Math.round(minutes / 1440)}${space}days`;
 }
+
+const megabyte = 1_000_000;
+
+/** The size of a file: `12 kB`, `3.4 MB`. */
+export function showBytes(bytes: number): string {
+  return bytes < megabyte ? `${Math.ceil(bytes / 1000)}${space}kB` : `${(bytes / megabyte).toFixed(1)}${space}MB`;
+}

@@ -1,6 +1,6 @@
-import { formatBucketTime } from '../billing/statistics/format-bucket-time.ts';
-import { granularityNames } from '../billing/statistics/granularity.ts';
-import type { StatisticsRequest } from '../billing/statistics/statistics.ts';
+import { formatBucketTime } from './format-bucket-time.ts';
+import { granularityNames } from './granularity.ts';
+import type { StatisticsRequest } from './statistics.ts';
 
 /**
  * `bill_20260127_20260129_day.xlsx`, `calls_20260127_20260129.csv`: the dates of startTime and endTime by the clock of

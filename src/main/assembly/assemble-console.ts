@@ -32,6 +32,7 @@ import { archiveDaily } from './run-archiving.ts';
 import { sweepPlayground } from './open-playground.ts';
 import { openQuestionStore } from './open-question-store.ts';
 import { openAdminServices, type ServingParts } from './open-admin-services.ts';
+import { openWorkbooks } from './open-workbooks.ts';
 
 export type ConsoleParts = {
   readonly environment: Environment;
@@ -72,6 +73,7 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const serving: ServingParts = {
     ending: ending.signal,
     questions,
+    workbooks: openWorkbooks(parts),
     onOperation: () => {
       runner.wake();
       parts.gateway?.wakeOperations();

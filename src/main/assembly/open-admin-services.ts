@@ -22,6 +22,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { release } from '../../platform/release.ts';
 import { createOperations } from '../../control/operations/create-operations.ts';
 import { askLimitUse } from '../../control/nodes/ask-limit-use.ts';
+import { StatisticsUnavailableError } from '../../billing/statistics/statistics.ts';
 import { createLayerSealer } from '../../control/layers/layer-seal.ts';
 import { createIds } from '../../platform/ids.ts';
 import { deriveKey } from '../../platform/seal/sealer.ts';
@@ -66,6 +67,8 @@ export type ServingParts = {
   readonly gatewayUrl?: string | undefined;
   /** Answers long questions. Absent: the store does. */
   readonly questions?: QuestionStore;
+  /** Makes workbooks beside the event loop. Absent: there are none. */
+  readonly workbooks?: AdminServices['workbooks'];
 };
 
 /** The services of layers. None of them opens a credential. */
@@ -149,6 +152,7 @@ export function openAdminServices(
     playgroundRelay: openPlaygroundRelay(config.console?.gatewayUrl ?? serving.gatewayUrl),
     usage: serving.questions ?? store,
     statistics: serving.questions ?? store,
+    workbooks: serving.workbooks ?? noWorkbooks,
     credits: store,
     ...(given.isReadOnly !== true && { keepVerification: store.keepVerification }),
     ledger: reading,
@@ -169,6 +173,11 @@ export function openAdminServices(
     close: async () => void (await Promise.all([draftReader.close(), exportReader.close()])),
   };
 }
+
+/** No command asks for one: `weir usage` prints the same records. */
+const noWorkbooks: AdminServices['workbooks'] = {
+  open: () => Promise.reject(new StatisticsUnavailableError(new Error('this program makes no workbooks'))),
+};
 
 function describeProgram({ timeZone = 'UTC', prices }: Config): AdminServices['about'] {
   const creditUnit = creditUnitOf(pricesOf(prices));

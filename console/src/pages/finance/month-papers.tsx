@@ -3,7 +3,10 @@ import { useState } from 'react';
 import { addressOf, type Body } from '../../api/client.ts';
 import { curlOf } from '../../api/equivalents.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
+import { Failure } from '../../components/failure.tsx';
+import { type Download, useDownload } from '../../components/use-download.ts';
 import { useMinute, useSession } from '../../components/use-page.ts';
+import { showBytes } from '../../format/numbers.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -17,7 +20,10 @@ import { monthBefore } from './months.ts';
 
 const monthsBack = 12;
 
-/** The files of a user, a team or the organization for a month: use by day, every call, and the statement. */
+/**
+ * The files of a user, a team or the organization for a month: use by day, every call, and the statement. The workbook of
+ * all users or of one is the monitor's, with every record; that of a team has the sums that the page has.
+ */
 export function MonthPapers() {
   const { time_zone: zone } = useSession();
   const nowMs = useMinute();
@@ -43,6 +49,10 @@ export function MonthPapers() {
   };
   const save = (format: 'xlsx' | 'csv'): void =>
     void download(question, format).catch((error: unknown) => say('The export failed', toProblem(error).message));
+  const workbook = useDownload();
+  const bill = { from, to, granularity: 'day', ...(owner.level === 'user' && { user: owner.name }) } as const;
+  const saveWorkbook = (): void =>
+    owner.level === 'team' ? save('xlsx') : workbook.start(addressOf('usage.workbook', { query: bill }).path);
   const open = (path: string): void => location.assign(path);
   const statement = `${statementOf(owner)}_export` as const;
   return (
@@ -57,7 +67,7 @@ export function MonthPapers() {
         />
       </div>
       <p className={styles['files']}>
-        <Button icon="download" onClick={() => save('xlsx')}>
+        <Button icon="download" busy={workbook.bytes !== undefined} onClick={saveWorkbook}>
           Workbook
         </Button>
         <Button icon="download" onClick={() => save('csv')}>
@@ -70,7 +80,32 @@ export function MonthPapers() {
           Statement
         </Button>
       </p>
-      <Equivalent command={undefined} curl={curlOf(location.origin, 'usage.export', { body: { question, format: 'xlsx' } })} />
+      <Saving download={workbook} onRetry={saveWorkbook} />
+      <Equivalent
+        command={undefined}
+        curl={
+          owner.level === 'team'
+            ? curlOf(location.origin, 'usage.export', { body: { question, format: 'xlsx' } })
+            : curlOf(location.origin, 'usage.workbook', { query: bill })
+        }
+      />
     </Panel>
+  );
+}
+
+/** How much of a workbook has arrived, and why one was not saved. */
+function Saving({ download: { bytes, problem, cancel }, onRetry }: { readonly download: Download; readonly onRetry: () => void }) {
+  return (
+    <>
+      {bytes !== undefined && (
+        <p className={styles['files']} role="status">
+          {bytes === 0 ? 'The workbook is being made' : `${showBytes(bytes)} of the workbook have arrived`}
+          <Button icon="stop" onClick={cancel}>
+            Cancel
+          </Button>
+        </p>
+      )}
+      {problem !== undefined && <Failure error={problem} onRetry={onRetry} />}
+    </>
   );
 }

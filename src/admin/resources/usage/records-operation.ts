@@ -25,6 +25,16 @@ type Context = AdminContext<UsageRecordServices>;
 
 const names = Object.values(granularityNames);
 
+/** Parameters of the statistics, with the names of this API. */
+export const recordsQuery = {
+  from: instantQuery('Calls accepted at or after it count.'),
+  to: instantQuery('Calls accepted before it count.'),
+  granularity: Type.Enum(names),
+  user: Type.Optional(Type.String({ maxLength: 256 })),
+  key: Type.Optional(Type.String({ maxLength: 256, description: 'The name of API keys.' })),
+  model: Type.Optional(Type.String({ maxLength: 256, description: 'As clients asked for it.' })),
+};
+
 /** The records of the statistics, as `/bill/stats` of the monitor answers them. */
 export const listUsageRecords = operation({
   id: 'usage.records',
@@ -32,30 +42,35 @@ export const listUsageRecords = operation({
   path: '/usage/records',
   summary: 'The records of the statistics by bucket, user, key and model, as JSON Lines: those of POST /bill/stats of the monitor',
   access: 'usage:read',
-  query: record({
-    from: instantQuery('Calls accepted at or after it count.'),
-    to: instantQuery('Calls accepted before it count.'),
-    granularity: Type.Enum(names),
-    user: Type.Optional(Type.String({ maxLength: 256 })),
-    key: Type.Optional(Type.String({ maxLength: 256, description: 'The name of API keys.' })),
-    model: Type.Optional(Type.String({ maxLength: 256, description: 'As clients asked for it.' })),
-  }),
+  query: record(recordsQuery),
   streams: ['application/jsonl'],
   handle: async ({ query }, { services, principal }: Context) => {
-    const asked: StatisticsRequest = {
-      // Names and numbers are of one table.
-      granularity: (names.indexOf(query.granularity) + 1) as Granularity,
-      startSeconds: Math.floor(Date.parse(query.from) / 1000),
-      endSeconds: Math.ceil(Date.parse(query.to) / 1000),
-      ...(query.key !== undefined && { tokenName: query.key }),
-      ...(query.model !== undefined && { modelName: query.model }),
-    };
-    const rows = await readRows(services, asked, scopeOf(query.user, principal.users)).catch(refuse);
+    const rows = await readRows(services, readRequest(query), scopeOf(query.user, principal.users)).catch(refuse);
     return { stream: writeLines(encodeBillingRecords(rows, services.about.timeZone)), contentType: 'application/jsonl' };
   },
 });
 
-function scopeOf(asked: string | undefined, users: UserScope): UserScope {
+type RecordsQuery = {
+  readonly from: string;
+  readonly to: string;
+  readonly granularity: (typeof names)[number];
+  readonly key?: string | undefined;
+  readonly model?: string | undefined;
+};
+
+export function readRequest({ from, to, granularity, key, model }: RecordsQuery): StatisticsRequest {
+  return {
+    // Names and numbers are of one table.
+    granularity: (names.indexOf(granularity) + 1) as Granularity,
+    startSeconds: Math.floor(Date.parse(from) / 1000),
+    endSeconds: Math.ceil(Date.parse(to) / 1000),
+    ...(key !== undefined && { tokenName: key }),
+    ...(model !== undefined && { modelName: model }),
+  };
+}
+
+/** The users that are asked for, of those that the caller may see. */
+export function scopeOf(asked: string | undefined, users: UserScope): UserScope {
   const user = asked?.normalize('NFC');
   if (user === undefined) return users;
   return maySee(users, user) ? [user] : [];
@@ -83,9 +98,15 @@ function byCodePoint(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
 
-function refuse(error: unknown): never {
-  if (error instanceof StatisticsRefusedError) throw new AdminProblem('invalid_request', error.message, { cause: error });
-  throw error;
+/** The parameters of the monitor's requests by their names here. */
+const ownNames = { startTime: 'from', endTime: 'to', tokenName: 'key', modelName: 'model' } as const;
+
+/** A refusal with the names of this API; other errors as they are. */
+export function refuse(error: unknown): never {
+  if (!(error instanceof StatisticsRefusedError)) throw error;
+  const words = Object.entries(ownNames).reduce((text, [theirs, own]) => text.replaceAll(theirs, own), error.message);
+  const detail = words.replaceAll('larger type', 'larger granularity').replace(/type \d+ \((\w+)\)/, 'granularity $1');
+  throw new AdminProblem('invalid_request', `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`, { cause: error });
 }
 
 const chunkRecords = 500;

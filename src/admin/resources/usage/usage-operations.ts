@@ -18,14 +18,16 @@ import type { AdminContext, Operation } from '../../operation.ts';
 import type { ProblemCode } from '../../problem-codes.ts';
 import { AdminProblem } from '../../problem.ts';
 import { listUsageRecords, type UsageRecordServices } from './records-operation.ts';
+import { downloadWorkbook, type WorkbookServices } from './workbook-operation.ts';
 
-export type UsageServices = UsageRecordServices & {
-  readonly usage: UsageStore;
-  /** Exports are rows of the audit log. */
-  readonly audit: Pick<AuditStore, 'recordAction'>;
-  /** The zone of statistics. */
-  readonly about: { readonly timeZone: string };
-};
+export type UsageServices = UsageRecordServices &
+  WorkbookServices & {
+    readonly usage: UsageStore;
+    /** Exports are rows of the audit log. */
+    readonly audit: Pick<AuditStore, 'recordAction'>;
+    /** The zone of statistics. */
+    readonly about: { readonly timeZone: string };
+  };
 type Context = AdminContext<UsageServices>;
 
 const dimensions = ['user', 'key', 'model', 'team', 'upstream', 'upstream_model', 'interface', 'end'] as const;
@@ -277,4 +279,4 @@ const exportAnswer = operation({
   },
 });
 
-export const usageOperations: readonly Operation<UsageServices>[] = [queryUsageSums, exportAnswer, listUsageRecords];
+export const usageOperations: readonly Operation<UsageServices>[] = [queryUsageSums, exportAnswer, listUsageRecords, downloadWorkbook];
