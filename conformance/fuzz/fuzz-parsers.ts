@@ -5,6 +5,7 @@ import { JobError } from '../../src/platform/isolation/isolated-job.ts';
 import { createMediaMeter } from '../../src/platform/media/media-meter.ts';
 import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import { seededRandom } from '../../src/platform/seeded-random.ts';
+import { threadMs } from '../../src/platform/thread-ms.ts';
 import { createExtractionPool } from '../../src/tools/extraction-pool.ts';
 import { createExtractor } from '../../src/tools/file-search/extraction/create-extractor.ts';
 import { mutate } from './mutate.ts';
@@ -22,8 +23,10 @@ export type FuzzReport = {
   readonly read: number;
   readonly refused: number;
   readonly ended: number;
-  /** The longest block of the event loop of this process, and the longest case. */
+  /** The longest block of the event loop of this process, which includes the work of other programs of the machine. */
   readonly longestLagMs: number;
+  /** The most processor time of this thread between two turns of its event loop. */
+  readonly busiestMs: number;
   readonly longestCaseMs: number;
 };
 
@@ -145,11 +148,16 @@ export async function fuzzParser(
   const startedMs = performance.now();
   let longestCaseMs = 0;
   let longestLagMs = 0;
+  let busiestMs = 0;
   let lastBeatMs = startedMs;
+  let lastWorkedMs = threadMs();
   const beating = setInterval(() => {
     const nowMs = performance.now();
     longestLagMs = Math.max(longestLagMs, nowMs - lastBeatMs - beatMs);
     lastBeatMs = nowMs;
+    const workedMs = threadMs();
+    busiestMs = Math.max(busiestMs, workedMs - lastWorkedMs);
+    lastWorkedMs = workedMs;
   }, beatMs);
   let next = 0;
   const perFile = Math.ceil(cases / files.length);
@@ -171,6 +179,7 @@ export async function fuzzParser(
     seconds: round(seconds),
     ...counts,
     longestLagMs: round(longestLagMs),
+    busiestMs: round(busiestMs),
     longestCaseMs: round(longestCaseMs),
   };
 }

@@ -10,8 +10,11 @@ import { fuzzScanner } from './fuzz-scanner.ts';
 const { values } = parseArgs({
   options: { cases: { type: 'string', default: '100000' }, parser: { type: 'string' }, seed: { type: 'string', default: '1' } },
 });
-/** The longest permitted block of the event loop. */
-const lagMsMax = 2000;
+/**
+ * The most processor time between two turns of the event loop: what a case costs there, and what the test itself adds.
+ * Other programs of the machine do not count.
+ */
+const busyMsMax = 250;
 
 /** Short, so that 10^5 cases with many endless loops come to an end. */
 const limitMs = 300;
@@ -25,7 +28,7 @@ for (const [name, parser] of Object.entries(parsers)) {
   if (values.parser !== undefined && values.parser !== name) continue;
   const report = await fuzzParser(name, parser, Number(values.cases), Number(values.seed));
   process.stdout.write(`${JSON.stringify(report)}\n`);
-  isGood &&= report.longestLagMs < lagMsMax;
+  isGood &&= report.busiestMs < busyMsMax;
 }
 await close();
 process.exitCode = isGood ? 0 : 1;

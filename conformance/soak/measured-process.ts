@@ -13,11 +13,13 @@ export type Sample = {
   readonly calls: number;
   readonly failed: number;
   readonly processorSeconds: number;
-  /** Resident memory of all threads before and after the first one collected its garbage. */
+  /** Resident memory of all threads before and after they collected their garbage. */
   readonly residentMb: number;
   readonly settledMb: number;
   readonly heapMb: number;
   readonly threadHeapsMb: number;
+  /** Of each kind of thread. */
+  readonly threadHeaps: Readonly<Record<string, number>>;
   readonly externalMb: number;
   readonly threads: number;
   readonly descriptors: number;
@@ -58,7 +60,8 @@ export async function measure(
     residentMb,
     settledMb: megabytes(residentBytes(pid) ?? 0),
     heapMb: megabytes(told.heap),
-    threadHeapsMb: megabytes(told.threadHeaps),
+    threadHeapsMb: megabytes(Object.values(told.threadHeaps).reduce((sum, bytes) => sum + bytes, 0)),
+    threadHeaps: Object.fromEntries(Object.entries(told.threadHeaps).map(([name, bytes]) => [name, megabytes(bytes)])),
     externalMb: megabytes(told.external),
     threads: readdirSync(`/proc/${pid}/task`).length,
     descriptors: Object.values(descriptorKinds).reduce((sum, count) => sum + count, 0),
