@@ -5,7 +5,7 @@ import { mutateText } from './mutate-text.ts';
 import type { GuidedTarget } from './targets.ts';
 
 /** An input that a parser did not survive as it should: it threw an error of its own, or took too long. */
-export type Finding = { readonly problem: string; readonly input: string };
+type Finding = { readonly problem: string; readonly input: string };
 
 export type Exploration = {
   readonly inputs: number;
