@@ -3,6 +3,9 @@ import { after, before, describe, test } from 'node:test';
 
 import Anthropic from '@anthropic-ai/sdk';
 import AnthropicBedrock from '@anthropic-ai/bedrock-sdk';
+import { BedrockRuntimeClient, ConverseCommand, ConverseStreamCommand, type ConverseCommandInput } from '@aws-sdk/client-bedrock-runtime';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import OpenAI from 'openai';
 
 import { type Answer, call, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
@@ -42,6 +45,8 @@ describe('AWS Bedrock', () => {
             credential: { ...credential, roleArn: 'arn:aws:iam::123456789012:role/weir', stsUrl: aws.tokensUrl },
           },
           elsewhere: { ...common, region: 'eu-central-1', baseUrl: aws.runtimeUrl, credential },
+          guarded: { ...common, baseUrl: aws.runtimeUrl, credential, guardrail: { id: 'gr1simulated', version: '1' } },
+          misguarded: { ...common, baseUrl: aws.runtimeUrl, credential, guardrail: { id: 'gr1unknown', version: '1' } },
         };
       },
       models: {
@@ -60,6 +65,10 @@ describe('AWS Bedrock', () => {
         mistral: { targets: [{ upstream: 'signed', model: 'mistral.mistral-7b-instruct-v0:2' }] },
         deepseek: { targets: [{ upstream: 'signed', model: 'us.deepseek.r1-v1:0' }] },
         qwen: { targets: [{ upstream: 'signed', model: 'qwen.qwen3-32b-v1:0' }] },
+        'guarded-nova': { targets: [{ upstream: 'guarded', model: 'us.amazon.nova-pro-v1:0' }] },
+        'guarded-claude': { targets: [{ upstream: 'guarded', model: opus, is: 'claude-opus-5' }] },
+        misguarded: { targets: [{ upstream: 'misguarded', model: 'us.amazon.nova-pro-v1:0' }] },
+        'on-demand': { targets: [{ upstream: 'signed', model: 'amazon.nova-2-lite-v1:0' }] },
         'not-enabled': { targets: [{ upstream: 'signed', model: 'us.anthropic.claude-not-enabled' }] },
         misspelt: { targets: [{ upstream: 'signed', model: 'claude-sonnet-4-5', is: 'claude-sonnet-4-5' }] },
       },
@@ -171,6 +180,190 @@ describe('AWS Bedrock', () => {
       assert.match(text, /content_block_delta[^]*event: error\ndata: \{"type":"error"/);
       assert.doesNotMatch(text, /message_stop/);
     });
+
+  describe('Converse', () => {
+    const nova = 'us.amazon.nova-pro-v1:0';
+    const direct = (): BedrockRuntimeClient =>
+      new BedrockRuntimeClient({
+        endpoint: running.simulator.aws.runtimeUrl,
+        region: 'us-east-1',
+        credentials: { accessKeyId: keys.accessKeyId, secretAccessKey: keys.secretAccessKey },
+        // The simulated cloud speaks HTTP/1.1.
+        requestHandler: new NodeHttpHandler(),
+      });
+    const through = (): OpenAI => new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
+    const sent = (): any => JSON.parse(aws().requests.at(-1)?.body.toString() ?? '{}');
+    const tools = {
+      tools: [{ toolSpec: { name: tool.name, description: tool.description, inputSchema: { json: { ...tool.input_schema } } } }],
+    };
+    const city: Pick<ConverseCommandInput, 'messages' | 'inferenceConfig'> = {
+      messages: [{ role: 'user', content: [{ text: 'Weather in Bern?' }] }],
+      inferenceConfig: { maxTokens: 300 },
+    };
+    const inChat: Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'model'> = {
+      messages: [{ role: 'user', content: 'Weather in Bern?' }],
+      max_completion_tokens: 300,
+      tools: [{ type: 'function', function: { name: tool.name, description: tool.description, parameters: tool.input_schema } }],
+    };
+
+    test('Weir sends what the SDK of AWS sends for the same call, and its client gets the same reply: whole and streamed', async () => {
+      const input: ConverseCommandInput = { ...city, modelId: nova, toolConfig: tools };
+      const client = direct();
+      try {
+        const whole = await client.send(new ConverseCommand(input));
+        const ofSdk = { target: aws().requests.at(-1)?.target, body: sent() };
+        const message = await through().chat.completions.create({ ...inChat, model: 'nova' });
+        assert.deepEqual({ target: aws().requests.at(-1)?.target, body: sent() }, ofSdk);
+        const [use] = whole.output?.message?.content ?? [];
+        const [call] = message.choices[0]?.message.tool_calls ?? [];
+        assert.ok(call?.type === 'function' && use?.toolUse !== undefined);
+        assert.deepEqual(JSON.parse(call.function.arguments), use.toolUse.input);
+        assert.deepEqual(
+          [message.usage?.prompt_tokens, message.usage?.completion_tokens],
+          [whole.usage?.inputTokens, whole.usage?.outputTokens],
+        );
+        const { stream } = await client.send(new ConverseStreamCommand(input));
+        let text = '';
+        for await (const event of stream ?? []) text += event.contentBlockDelta?.delta?.toolUse?.input ?? '';
+        const ofStream = { target: aws().requests.at(-1)?.target, body: sent() };
+        const streamed = await through()
+          .chat.completions.stream({ ...inChat, model: 'nova', stream: true })
+          .finalMessage();
+        assert.deepEqual({ target: aws().requests.at(-1)?.target, body: sent() }, ofStream);
+        const [streamedCall] = streamed.tool_calls ?? [];
+        assert.ok(streamedCall?.type === 'function');
+        assert.deepEqual(JSON.parse(streamedCall.function.arguments), JSON.parse(text));
+      } finally {
+        client.destroy();
+      }
+    });
+
+    test('a tool loop with the thoughts of Nova 2: their signature comes back to it, and to no other model', async () => {
+      const claude = new Anthropic({ baseURL: running.weir.gatewayUrl, apiKey: running.weir.apiKey, maxRetries: 0 });
+      const request = { max_tokens: 2000, tools: [tool], thinking: { type: 'enabled' as const, budget_tokens: 1024 } };
+      const question: Anthropic.MessageParam = { role: 'user', content: 'Weather in Bern?' };
+      const first = await claude.messages.stream({ ...request, model: 'nova-2', messages: [question] }).finalMessage();
+      assert.equal(first.stop_reason, 'tool_use');
+      const use = first.content.find((block) => block.type === 'tool_use');
+      assert.ok(first.content[0]?.type === 'thinking' && use !== undefined);
+      const result: Anthropic.MessageParam = { role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: 'rain' }] };
+      const messages: Anthropic.MessageParam[] = [question, { role: 'assistant', content: first.content }, result];
+      const second = await claude.messages.create({ ...request, model: 'nova-2', messages });
+      assert.equal(second.stop_reason, 'end_turn');
+      const [, turn] = sent().messages;
+      assert.match(turn.content[0].reasoningContent.reasoningText.signature, /^[A-Za-z0-9+/=]+$/);
+      const called = turn.content.find((block: any) => block.toolUse !== undefined).toolUse;
+      assert.equal(called.toolUseId, sent().messages[2].content[0].toolResult.toolUseId);
+      const elsewhere = await claude.messages.create({ ...request, model: 'qwen', messages });
+      assert.equal(elsewhere.stop_reason, 'end_turn');
+      assert.doesNotMatch(JSON.stringify(sent()), /reasoningContent/);
+    });
+
+    test('a model that streams no calls of functions answers whole, and the client gets a stream', async () => {
+      const streamed = await through()
+        .chat.completions.stream({ ...inChat, model: 'llama', stream: true })
+        .finalMessage();
+      assert.equal(streamed.tool_calls?.length, 1);
+      assert.match(aws().requests.at(-1)?.target ?? '', /\/converse$/);
+    });
+
+    test('tokens that were read from the cache and written to it are metered', async () => {
+      const long = 'The weir is three metres high. '.repeat(200);
+      const system = [{ type: 'text', text: long, cache_control: { type: 'ephemeral' } }];
+      const before = await ask('nova', { system });
+      const usage = (await ask('nova', { system })).json.usage;
+      assert.deepEqual(sent().system, [{ text: long }, { cachePoint: { type: 'default' } }]);
+      assert.equal(usage.cache_read_input_tokens, before.json.usage.cache_creation_input_tokens);
+      assert.ok(usage.cache_read_input_tokens > 1000 && usage.input_tokens > 0, JSON.stringify(usage));
+    });
+
+    test('throttling as the first frame delivers nothing, so that the call is made again', async () => {
+      aws().fail({ at: 'stream', kind: 'exception', type: 'throttlingException', afterFrames: 0 });
+      const { status, text } = await ask('nova', { stream: true });
+      assert.equal(status, 200, text);
+      assert.match(text, /message_stop/);
+      assert.doesNotMatch(text, /event: error/);
+    });
+
+    for (const [how, fault] of [
+      ['an exception', { at: 'stream', kind: 'exception', type: 'modelStreamErrorException', afterFrames: 6 }],
+      ['a damaged frame', { at: 'stream', kind: 'damaged', afterFrames: 6 }],
+    ] as const)
+      test(`${how} in the middle of a stream ends it with an error, for clients of every interface`, async () => {
+        for (const api of chatInterfaces) {
+          aws().fail(fault);
+          const url = `${running.weir.gatewayUrl}${api.path('nova', true)}`;
+          const { text } = await post(url, api.body('nova', 'Tell me about weirs, in many words.', true), {
+            ...api.headers,
+            authorization: `Bearer ${running.weir.apiKey}`,
+          });
+          assert.match(text, api.errorEvent, api.dialect);
+          assert.doesNotMatch(text, api.terminal, api.dialect);
+        }
+      });
+
+    test('content that a model does not take is refused by its name, and a bare id of a model that has only profiles says what to do', async () => {
+      const audio = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } } as const;
+      await assert.rejects(
+        through().chat.completions.create({ model: 'nova', messages: [{ role: 'user', content: [audio] }] }),
+        (error) => error instanceof OpenAI.BadRequestError && /messages\[0\]\.content\[0\].*audio/.test(error.message),
+      );
+      const onDemand = await ask('on-demand');
+      assert.equal(onDemand.status, 400);
+      assert.match(onDemand.text, /inference profile/);
+    });
+  });
+
+  describe('guardrails', () => {
+    const question = { messages: [{ role: 'user', content: 'This is a forbidden question.' }] };
+
+    test('a refused prompt is a 400 with the words of the guardrail, and the log has what it found', async () => {
+      for (const model of ['guarded-nova', 'guarded-claude']) {
+        const { status, json, text } = await ask(model, question);
+        assert.equal(status, 400, text);
+        assert.match(json.error.message, /the policy of this company does not permit this question/);
+        assert.doesNotMatch(text, /Company secrets/);
+      }
+      assert.match(running.weir.output(), /upstream_content_filtered/);
+      assert.match(running.weir.output(), /its content filter refused the request \(Company secrets\)/);
+    });
+
+    test('Converse says so in a stream before any word has passed; a stream of InvokeModel ends with a refusal', async () => {
+      const nova = await ask('guarded-nova', { ...question, stream: true });
+      assert.equal(nova.status, 400, nova.text);
+      const claude = await ask('guarded-claude', { ...question, stream: true });
+      assert.equal(claude.status, 200);
+      assert.match(claude.text, /does not permit this question[^]*"stop_reason":"refusal"[^]*message_stop/);
+      assert.doesNotMatch(claude.text, /amazon-bedrock-(?:trace|guardrail)/);
+    });
+
+    test('a reply that it stopped or masked arrives as it is now, and ends as a refusal in every interface', async () => {
+      for (const [said, arrives] of [
+        ['a forbidden answer', /does not permit this answer/],
+        ['Erika Mustermann', /\{NAME\}/],
+      ] as const)
+        for (const model of ['guarded-nova', 'guarded-claude'])
+          for (const stream of [false, true]) {
+            const { status, text } = await ask(model, { stream }, { 'x-simulator-text': encodeURIComponent(said) });
+            assert.equal(status, 200, text);
+            assert.match(text, arrives);
+            assert.match(text, /"stop_reason":\s*"refusal"/, `${model} ${stream}`);
+          }
+      const url = `${running.weir.gatewayUrl}/v1/chat/completions`;
+      const chat = await post(
+        url,
+        { model: 'guarded-nova', messages: hello.messages },
+        { authorization: `Bearer ${running.weir.apiKey}`, 'x-simulator-text': 'Erika%20Mustermann' },
+      );
+      assert.equal(chat.json.choices[0].finish_reason, 'content_filter');
+    });
+
+    test('a guardrail that does not exist is refused by AWS', async () => {
+      const { status, text } = await ask('misguarded');
+      assert.equal(status, 400);
+      assert.match(text, /guardrail identifier or version/);
+    });
+  });
 
   test('keys that are revoked under load are replaced without a failed call', async () => {
     const statuses: number[] = [];

@@ -168,9 +168,9 @@ describe('upstreams', () => {
             const isBinary = type === 'application/vnd.amazon.eventstream';
             if (!isBinary) assert.match(type, framing === 'sse' ? /^text\/event-stream/ : /^application\/json/);
             const tap = upstreamDialects[dialect].createStreamTap({ framing, request: {} });
-            const { reframe = (frame: Frame) => frame } = vendor;
+            const { reframe = (frame: Frame) => [frame] } = vendor;
             for (const frame of readFrames(isBinary ? 'aws-event-stream' : framing, body))
-              tap.read(isBinary ? reframe(frame, dialect) : frame);
+              for (const each of isBinary ? reframe(frame, dialect) : [frame]) tap.read(each);
             assert.equal(tap.state(), 'complete');
           });
         }

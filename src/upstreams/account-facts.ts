@@ -43,7 +43,7 @@ export const accountFactFields = {
       {
         additionalProperties: false,
         description:
-          'The guardrail of AWS Bedrock that checks all prompts and replies of this upstream. Not for Messages and the interfaces of OpenAI, which take none.',
+          'The guardrail of AWS Bedrock that checks all prompts and replies of this upstream. Claude is then called by InvokeModel only, and models of OpenAI by chat completions only.',
       },
     ),
   ),

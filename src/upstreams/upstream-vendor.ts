@@ -90,7 +90,7 @@ export type UpstreamVendor = {
    */
   readonly reshape?: Reshape;
   /** Writes a frame of a binary stream as its dialect streams it. Absent: it has no binary streams. */
-  readonly reframe?: (frame: Frame, dialect: UpstreamDialectId) => Frame;
+  readonly reframe?: (frame: Frame, dialect: UpstreamDialectId) => readonly Frame[];
   /** Writes a whole reply in the form of its dialect. Undefined if it has that form. Absent: all replies have it. */
   readonly reshapeReply?: (reply: unknown) => JsonObject | undefined;
   /**

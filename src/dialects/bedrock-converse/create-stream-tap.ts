@@ -120,8 +120,11 @@ function readStop(tap: TapState, { stopReason }: JsonObject): void {
 function readMetadata(tap: TapState, { usage, serviceTier, trace }: JsonObject): void {
   tap.usageReport = decodeUsage(usage, serviceTier) ?? tap.usageReport;
   if (tap.stopReason === undefined || tap.state !== 'open') return;
-  if (isPromptRefused(tap.stopReason, usage))
+  if (isPromptRefused(tap.stopReason, usage)) {
+    // No model has written these words, and the error has them.
+    tap.outputCharacters = 0;
     return fail(tap, { message: tap.onlyText, status: 400, filtered: describeGuardrail(membersOf(trace).guardrail) });
+  }
   tap.hasContent = true;
   tap.state = 'complete';
 }

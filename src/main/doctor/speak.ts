@@ -95,7 +95,7 @@ function inDialect(answer: Answer, { reframe, reshapeReply }: UpstreamVendor, di
   if (reframe !== undefined && String(answer.headers['content-type']).startsWith('application/vnd.amazon.eventstream')) {
     const frames = createEventStreamReader({ frameBytesMax }).push(answer.body);
     const headers = { ...answer.headers, 'content-type': 'text/event-stream' };
-    return { ...answer, headers, body: Buffer.concat(frames.map((frame) => reframe(frame, dialect).bytes)) };
+    return { ...answer, headers, body: Buffer.concat(frames.flatMap((frame) => reframe(frame, dialect).map(({ bytes }) => bytes))) };
   }
   const reply = reshapeReply?.(parseBody(answer.body));
   return reply === undefined ? answer : { ...answer, body: Buffer.from(JSON.stringify(reply)) };

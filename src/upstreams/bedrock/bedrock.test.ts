@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import { Frame } from '../../platform/frames.ts';
 import { applyJsonEdits } from '../../platform/json/json-edits.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
@@ -91,14 +92,13 @@ describe('requests for InvokeModel', () => {
 describe('answers of Bedrock', () => {
   const frame = (event: string, data: string): Frame => new Frame(Buffer.from('x'), event, data);
 
+  const reframe = (one: Frame): readonly Frame[] => bedrock.reframe?.(one, 'anthropic-messages') ?? [];
+
   test('a chunk becomes the event that it has in it, and an exception an error event', () => {
     const inner = '{"type":"message_start","message":{}}';
-    const chunk = bedrock.reframe?.(
-      frame('chunk', JSON.stringify({ bytes: Buffer.from(inner).toString('base64'), p: 'abc' })),
-      'anthropic-messages',
-    );
+    const [chunk] = reframe(frame('chunk', JSON.stringify({ bytes: Buffer.from(inner).toString('base64'), p: 'abc' })));
     assert.equal(chunk?.bytes.toString(), `event: message_start\ndata: ${inner}\n\n`);
-    const failed = bedrock.reframe?.(frame('exception:throttlingException', '{"message":"slow down"}'), 'anthropic-messages');
+    const [failed] = reframe(frame('exception:throttlingException', '{"message":"slow down"}'));
     assert.equal(failed?.data, '{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}');
   });
 
@@ -126,5 +126,117 @@ describe('answers of Bedrock', () => {
     assert.equal(says(403, 'ExpiredTokenException'), true);
     assert.equal(says(403, 'AccessDeniedException'), false);
     assert.equal(says(401, ''), true);
+  });
+});
+
+describe('Converse', () => {
+  const nova = 'us.amazon.nova-pro-v1:0';
+
+  test('models without an interface of their own are called through it, at the runtime only', () => {
+    assert.deepEqual(bedrock.dialectsOf?.(nova, facts), ['bedrock-converse']);
+    assert.deepEqual(bedrock.dialectsOf?.('arn:aws:bedrock:us-east-1::foundation-model/meta.llama3-3-70b-instruct-v1:0', facts), [
+      'bedrock-converse',
+    ]);
+    const route = { dialect: 'bedrock-converse', operation: 'generate', upstreamModel: nova } as const;
+    assert.equal(bedrock.locate(route, facts), '/model/us.amazon.nova-pro-v1%3A0/converse');
+    assert.equal(bedrock.locate({ ...route, framing: 'sse' }, facts), '/model/us.amazon.nova-pro-v1%3A0/converse-stream');
+    assert.equal(bedrock.locate(route, { ...facts, endpoint: 'mantle' }), undefined);
+  });
+
+  test('what a family takes follows from the name, with any regions before it', () => {
+    const of = (model: string) => bedrock.traitsOf(model);
+    assert.equal(of('eu.amazon.nova-micro-v1:0').converse?.media.length, 0);
+    assert.equal(of('global.amazon.nova-2-lite-v1:0').reasoning, 'effort');
+    assert.equal(of('us.meta.llama3-3-70b-instruct-v1:0').converse?.tools, 'whole');
+    assert.equal(of('meta.llama3-8b-instruct-v1:0').converse?.tools, 'none');
+    assert.equal(of('mistral.mistral-7b-instruct-v0:2').converse?.systemText, false);
+    assert.equal(of('qwen.qwen3-32b-v1:0').structuredOutput, true);
+    assert.deepEqual([of('newco.model-v1:0').converse?.tools, of('newco.model-v1:0').structuredOutput], ['whole', false]);
+  });
+
+  test('proofs of one maker are not those of another', () => {
+    assert.equal(bedrock.proofGroupOf?.(nova), 'amazon');
+    assert.equal(bedrock.proofGroupOf?.('us.deepseek.r1-v1:0'), 'deepseek');
+    assert.equal(bedrock.proofGroupOf?.(sonnet45), undefined);
+  });
+
+  const report = (raw: JsonObject, usage: object) => bedrock.correctUsage?.({ usage, raw, trustworthy: true }, 'bedrock-converse');
+
+  test('a usage that agrees with its total is kept', () => {
+    const usage = { inputTokens: 7, outputTokens: 4, cacheReadTokens: 1500, cacheWrite5mTokens: 600 };
+    assert.deepEqual(report({ totalTokens: 2111 }, usage)?.usage, usage);
+    assert.deepEqual(report({}, usage)?.usage, usage);
+  });
+
+  test('writes to the cache that were counted twice are halved', () => {
+    const usage = { inputTokens: 7, outputTokens: 4, cacheWrite5mTokens: 1200 };
+    assert.deepEqual(report({ totalTokens: 611 }, usage), {
+      usage: { ...usage, cacheWrite5mTokens: 600 },
+      raw: { totalTokens: 611 },
+      trustworthy: true,
+    });
+  });
+
+  test('input that includes what came from the cache is without it', () => {
+    const corrected = report({ totalTokens: 5003 }, { inputTokens: 4995, outputTokens: 8, cacheReadTokens: 4993 });
+    assert.deepEqual(corrected?.usage, { inputTokens: 2, outputTokens: 8, cacheReadTokens: 4993 });
+  });
+
+  test('a total that nothing explains makes the report one to distrust', () => {
+    assert.equal(report({ totalTokens: 1 }, { inputTokens: 9, outputTokens: 8, cacheReadTokens: 3 })?.trustworthy, false);
+  });
+});
+
+describe('guardrails', () => {
+  const guardrail = { id: 'gr1', version: '3' };
+  const guarded: AccountFacts = { ...facts, guardrail };
+
+  test('every request has the guardrail: models are called where the interface takes one', () => {
+    const shape = (dialect: UpstreamDialectId, upstreamModel: string, framing?: 'sse') => {
+      const route = { dialect, operation: 'generate', upstreamModel, ...(framing === undefined ? {} : { framing }) } as const;
+      const bytes = Buffer.from('{"messages":[]}');
+      const changes = bedrock.reshape?.({ route, body: { messages: [] }, bytes, headers: {} }, guarded);
+      return { ...changes, path: bedrock.locate(route, guarded), text: applyJsonEdits(bytes, changes?.edits ?? []).toString() };
+    };
+    const opus = shape('anthropic-messages', 'us.anthropic.claude-opus-5');
+    assert.match(opus.path ?? '', /invoke$/);
+    assert.equal(opus.headers?.['x-amzn-bedrock-guardrailidentifier'], 'gr1');
+    assert.equal(opus.headers?.['x-amzn-bedrock-guardrailversion'], '3');
+    assert.deepEqual(bedrock.dialectsOf?.('openai.gpt-oss-20b-1:0', guarded), ['openai-chat']);
+    assert.equal(shape('openai-chat', 'openai.gpt-oss-20b-1:0').headers?.['x-amzn-bedrock-guardrailidentifier'], 'gr1');
+    const nova = shape('bedrock-converse', 'us.amazon.nova-pro-v1:0', 'sse');
+    assert.match(nova.text, /"guardrailConfig":\{"guardrailIdentifier":"gr1","guardrailVersion":"3","trace":"enabled"\}/);
+  });
+
+  test('bedrock-mantle has none, so that the configuration is refused', () => {
+    assert.match(bedrock.checkFacts?.({ ...guarded, endpoint: 'mantle' }, undefined) ?? '', /no guardrails/);
+  });
+
+  const trace = { guardrail: { inputAssessment: { gr1: { contentPolicy: { filters: [{ type: 'HATE', action: 'BLOCKED' }] } } } } };
+  const reply = { type: 'message', content: [{ type: 'text', text: 'Not this.' }], stop_reason: 'end_turn' };
+  const members = { 'amazon-bedrock-guardrailAction': 'INTERVENED', 'amazon-bedrock-trace': trace };
+
+  test('a refused prompt of InvokeModel is an error with its findings, a changed reply a refusal, and clients get no trace', () => {
+    const refused = bedrock.reshapeReply?.({ ...reply, ...members, usage: { input_tokens: 0, output_tokens: 0 } });
+    assert.match(JSON.stringify(refused), /^\{"type":"error".*"code":"content_filter","message":"Not this\.".*"HATE":\{"filtered":true\}/);
+    const changed = bedrock.reshapeReply?.({ ...reply, ...members, usage: { input_tokens: 5, output_tokens: 7 } });
+    assert.equal(changed?.stop_reason, 'refusal');
+    const passed = bedrock.reshapeReply?.({ ...reply, 'amazon-bedrock-guardrailAction': 'NONE', 'amazon-bedrock-trace': trace });
+    assert.deepEqual([passed, JSON.stringify(changed).includes('amazon-bedrock')], [reply, false]);
+    assert.equal(bedrock.reshapeReply?.(reply), undefined);
+  });
+
+  test('a stream that a guardrail changed ends with a refusal, wherever it says so', () => {
+    const typesOf = (event: object): readonly string[] => {
+      const bytes = Buffer.from(JSON.stringify(event)).toString('base64');
+      const frames = bedrock.reframe?.(new Frame(Buffer.alloc(0), 'chunk', JSON.stringify({ bytes })), 'anthropic-messages') ?? [];
+      return frames.map(({ data }) => data);
+    };
+    const [delta] = typesOf({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 }, ...members });
+    assert.match(delta ?? '', /"stop_reason":"refusal".*"output_tokens":3/);
+    const metrics = { 'amazon-bedrock-invocationMetrics': { outputTokenCount: 3 } };
+    const [before, stop] = typesOf({ type: 'message_stop', ...metrics, ...members });
+    assert.match(before ?? '', /^\{"type":"message_delta".*"stop_reason":"refusal".*"output_tokens":3/);
+    assert.equal(stop, JSON.stringify({ type: 'message_stop', ...metrics }));
   });
 });

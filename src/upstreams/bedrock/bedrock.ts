@@ -6,6 +6,8 @@ import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiRequestHeaders } from '../openai-interfaces.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { dialectsOf, locate } from './choose-path.ts';
+import { correctConverse } from './correct-usage.ts';
+import { readGuardrailReply } from './guardrail-replies.ts';
 import { readRefusal, refusesCredential } from './read-refusal.ts';
 import { reframe } from './read-frames.ts';
 import { reshape } from './shape-requests.ts';
@@ -57,7 +59,8 @@ export const bedrock: UpstreamVendor = {
   locate,
   reshape,
   reframe,
-  reshapeReply: readCount,
+  reshapeReply: (reply) => readCount(reply) ?? readGuardrailReply(reply),
+  correctUsage: (report, dialect) => (dialect === 'bedrock-converse' ? correctConverse(report) : report),
   readRefusal: (answer) => readRefusal(answer),
   services: {},
   authorize: (request, account, signal) =>

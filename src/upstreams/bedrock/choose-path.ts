@@ -4,19 +4,20 @@ import type { UpstreamRoute } from '../upstream-route.ts';
 import { hasMessages, isConversed, readModelName } from './model-names.ts';
 
 /** Whether a Claude model is called through InvokeModel, and not through the Messages interface. */
-export function isInvoked({ dialect, upstreamModel, is }: UpstreamRoute, { endpoint }: AccountFacts): boolean {
+export function isInvoked({ dialect, upstreamModel, is }: UpstreamRoute, { endpoint, guardrail }: AccountFacts): boolean {
   if (dialect !== 'anthropic-messages' || endpoint === 'mantle') return false;
-  // Profiles of applications are for the native interface.
-  if (upstreamModel.startsWith('arn:')) return true;
+  // Profiles of applications are for the native interface, and so are guardrails.
+  if (guardrail !== undefined || upstreamModel.startsWith('arn:')) return true;
   const { ownName } = readModelName(is ?? upstreamModel);
   return ownName === undefined || !hasMessages(ownName);
 }
 
 /** The dialects of a model. Empty if its name says nothing. */
-export function dialectsOf(model: string, { endpoint }: AccountFacts): readonly UpstreamDialectId[] {
+export function dialectsOf(model: string, { endpoint, guardrail }: AccountFacts): readonly UpstreamDialectId[] {
   const { maker } = readModelName(model);
   if (maker === 'anthropic') return ['anthropic-messages'];
-  if (maker === 'openai') return ['openai-responses', 'openai-chat'];
+  // Responses take no guardrail.
+  if (maker === 'openai') return guardrail === undefined ? ['openai-responses', 'openai-chat'] : ['openai-chat'];
   if (!isConversed(maker)) return [];
   return endpoint === 'mantle' ? ['openai-chat'] : ['bedrock-converse'];
 }

@@ -1,6 +1,8 @@
 import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
-import { Frame } from '../../platform/frames.ts';
+import { Frame, StreamEvent } from '../../platform/frames.ts';
 import { filledText, membersOf } from '../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { mentionsGuardrail, readGuardrailEvent } from './guardrail-replies.ts';
 
 /**
  * Exceptions within a stream, and the types of Anthropic's errors that clients know. Source: "ResponseStream" of the
@@ -19,18 +21,22 @@ const errorTypes: Readonly<Record<string, string>> = {
  * Writes a binary frame as a server-sent event. InvokeModel: the event of Anthropic that a `chunk` has in base64, and
  * an exception as an error event; other frames say nothing. Converse: the event as it is, under its name.
  */
-export function reframe(frame: Frame, dialect: UpstreamDialectId): Frame {
+export function reframe(frame: Frame, dialect: UpstreamDialectId): readonly Frame[] {
   const { event = '' } = frame;
-  if (dialect === 'bedrock-converse') return asEvent(event, frame.data);
-  if (dialect !== 'anthropic-messages') return frame;
+  if (dialect === 'bedrock-converse') return [asEvent(event, frame.data)];
+  if (dialect !== 'anthropic-messages') return [frame];
   const failed = /^(?:exception|error):(.*)$/.exec(event)?.[1];
-  if (failed !== undefined) return asEvent('error', JSON.stringify(errorOf(failed, frame)));
+  if (failed !== undefined) return [asEvent('error', JSON.stringify(errorOf(failed, frame)))];
   const bytes = filledText(frame.object()?.bytes);
-  if (event !== 'chunk' || bytes === undefined) return new Frame(Buffer.from(': \n\n'), undefined, '');
+  if (event !== 'chunk' || bytes === undefined) return [new Frame(Buffer.from(': \n\n'), undefined, '')];
   const data = Buffer.from(bytes, 'base64').toString();
-  const type = /^\{\s*"type"\s*:\s*"([a-z_]+)"/.exec(data)?.[1] ?? filledText(new Frame(Buffer.alloc(0), undefined, data).object()?.type);
-  return asEvent(type, data);
+  const told = mentionsGuardrail(data) ? objectIn(data) : undefined;
+  if (told !== undefined) return readGuardrailEvent(told).map((each) => asEvent(filledText(each.type), JSON.stringify(each)));
+  const type = /^\{\s*"type"\s*:\s*"([a-z_]+)"/.exec(data)?.[1] ?? filledText(objectIn(data)?.type);
+  return [asEvent(type, data)];
 }
+
+const objectIn = (data: string): JsonObject | undefined => new StreamEvent(undefined, data).object();
 
 function asEvent(type: string | undefined, data: string): Frame {
   // A line end would begin a second field; JSON has none that is not white space.

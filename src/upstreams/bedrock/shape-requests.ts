@@ -10,6 +10,7 @@ const eventStream = 'application/vnd.amazon.eventstream';
 export const reshape: Reshape = (request, facts) => {
   const { route } = request;
   if (route.dialect === 'bedrock-converse') return shapeConverse(request, facts);
+  if (route.dialect === 'openai-chat' && facts.guardrail !== undefined) return { edits: [], headers: guardrailHeaders(facts) };
   const changes = shapeMessages(request, facts);
   if (changes === undefined || route.operation !== 'generate' || !isInvoked(route, facts)) return changes;
   return { ...changes, headers: { ...changes.headers, ...guardrailHeaders(facts) } };
@@ -28,8 +29,8 @@ function shapeConverse({ route, body, bytes }: ShapedRequest, { guardrail }: Acc
   return { edits: editMembers({ body, bytes }, { set: { guardrailConfig: JSON.stringify(guardrailConfig) } }), headers };
 }
 
-/** Source: InvokeModel of the Bedrock API reference. */
-function guardrailHeaders({ guardrail }: AccountFacts): RequestChanges['headers'] {
+/** Source: InvokeModel of the Bedrock API reference, and "OpenAI models" of the user guide. */
+function guardrailHeaders({ guardrail }: AccountFacts): NonNullable<RequestChanges['headers']> {
   if (guardrail === undefined) return {};
   return {
     'x-amzn-bedrock-guardrailidentifier': guardrail.id,

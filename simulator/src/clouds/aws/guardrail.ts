@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { asText } from '../../read-json.ts';
 import type { JsonRecord } from '../../simulated-vendor.ts';
 
 /** The one guardrail of the simulated account, and its versions. */
@@ -14,6 +16,14 @@ const blockedReply = 'Sorry, the policy of this company does not permit this ans
 
 /** A guardrail as a request names it. */
 export type AskedGuardrail = { readonly id: string; readonly version: string; readonly traces: boolean };
+
+/** The guardrail in the headers of InvokeModel. */
+export function readGuardrailHeaders(headers: IncomingHttpHeaders): AskedGuardrail | undefined {
+  const id = headers['x-amzn-bedrock-guardrailidentifier'];
+  if (id === undefined) return undefined;
+  const version = asText(headers['x-amzn-bedrock-guardrailversion']);
+  return { id: asText(id), version, traces: asText(headers['x-amzn-bedrock-trace']).startsWith('ENABLED') };
+}
 
 /** Why a guardrail cannot be used. */
 export function findGuardrailProblem(asked: AskedGuardrail | undefined): string | undefined {

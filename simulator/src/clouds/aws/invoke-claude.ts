@@ -5,6 +5,7 @@ import type { AwsState } from './aws-state.ts';
 import { askMaker, readAll } from './ask-maker.ts';
 import { makersHeaders } from './bedrock-headers.ts';
 import { damage, writeEvent, writeException } from './event-frame.ts';
+import { findGuardrailProblem, judge, readGuardrailHeaders, type AskedGuardrail } from './guardrail.ts';
 import type { Invocation } from './invocation.ts';
 
 /** The beta flags that InvokeModel accepted when Envoy probed it, with two of LiteLLM's list. */
@@ -39,7 +40,7 @@ export async function invokeClaude(state: AwsState, invocation: Invocation): Pro
     return fail(400, 'ValidationException', 'The provided model identifier is invalid.');
   const parsed = parseRecord(isCount ? readCounted(invocation.body) : invocation.body);
   if (parsed === undefined) return fail(400, 'ValidationException', 'Malformed input request, please reformat your input and try again.');
-  const problem = findProblem(parsed);
+  const problem = findProblem(parsed) ?? findGuardrailProblem(readGuardrailHeaders(invocation.request.headers));
   if (problem !== undefined) return fail(400, 'ValidationException', problem);
   if (isCount && parsed.max_tokens === undefined) return fail(400, 'ValidationException', 'max_tokens: Field required');
   await ask(state, invocation, parsed, isCount);
@@ -52,22 +53,66 @@ async function ask(
   isCount: boolean,
 ): Promise<void> {
   const { anthropic_version: _version, anthropic_beta: _beta, max_tokens, ...rest } = body;
+  const guardrail = isCount ? undefined : readGuardrailHeaders(request.headers);
   const streams = operation === 'invoke-with-response-stream';
-  const asked = { ...rest, model: ownName(model), ...(isCount ? {} : { max_tokens, stream: streams }) };
+  // A guardrail reads the whole reply before it lets it pass.
+  const asksForStream = streams && guardrail === undefined;
+  const asked = { ...rest, model: ownName(model), ...(isCount ? {} : { max_tokens, stream: asksForStream }) };
   const reply = await askMaker(`${state.vendors.anthropic}/v1/messages${isCount ? '/count_tokens' : ''}`, {
     method: 'POST',
     headers: { ...makersHeaders(state, request), 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
     body: Buffer.from(JSON.stringify(asked)),
   });
   const status = reply.statusCode ?? 500;
-  if (streams && status === 200) return await writeFrames(state, reply, response);
+  if (asksForStream && status === 200) return await writeFrames(state, reply, response);
   const whole = parseRecord(await readAll(reply)) ?? {};
   if (status !== 200) {
     const message = isRecord(whole.error) ? asText(whole.error.message) : 'failed';
     return fail(status === 529 ? 503 : status, kinds[status] ?? 'InternalServerException', message);
   }
+  const answered = isCount ? { inputTokens: whole.input_tokens } : guard(guardrail, JSON.stringify(rest.messages), whole);
+  if (streams) return streamWhole(response, answered);
   response.writeHead(200, { 'content-type': 'application/json', 'x-amzn-requestid': 'simulated' });
-  response.end(JSON.stringify(isCount ? { inputTokens: whole.input_tokens } : whole));
+  response.end(JSON.stringify(answered));
+}
+
+/** A reply after a guardrail, with the members that say what it did. */
+function guard(asked: AskedGuardrail | undefined, prompt: string, reply: JsonRecord): JsonRecord {
+  if (asked === undefined) return reply;
+  const said = recordsOf(reply.content)
+    .map(({ text }) => asText(text))
+    .join('');
+  const found = judge(asked, prompt, said);
+  if (found === undefined) return { ...reply, 'amazon-bedrock-guardrailAction': 'NONE' };
+  return {
+    ...reply,
+    content: [{ type: 'text', text: found.text }],
+    ...(found.refusesPrompt && { usage: { input_tokens: 0, output_tokens: 0 } }),
+    'amazon-bedrock-guardrailAction': 'INTERVENED',
+    'amazon-bedrock-trace': found.trace,
+  };
+}
+
+/** A guarded reply as a stream of one piece. What the guardrail did is in its last event. */
+function streamWhole(response: ServerResponse, whole: JsonRecord): void {
+  const { content, stop_reason, usage, ...message } = whole;
+  const ended = Object.fromEntries(Object.entries(message).filter(([name]) => name.startsWith('amazon-bedrock-')));
+  const opened = Object.fromEntries(Object.entries(message).filter(([name]) => !name.startsWith('amazon-bedrock-')));
+  const { output_tokens } = isRecord(usage) ? usage : {};
+  const text = recordsOf(content)
+    .map((block) => asText(block.text))
+    .join('');
+  response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream', 'x-amzn-requestid': 'simulated' });
+  for (const event of [
+    { type: 'message_start', message: { ...opened, content: [], stop_reason: null, usage } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens } },
+    { type: 'message_stop', ...ended },
+  ])
+    response.write(chunkOf(JSON.stringify(event)));
+  response.end();
 }
 
 const kinds: Readonly<Record<number, string>> = {

@@ -75,7 +75,7 @@ export type ReplyRelay<Piece = Buffer> = {
     readonly body: Buffer;
   }) => GatewayError | undefined;
   /** Writes a frame of a binary stream in the form of the upstream's dialect. Absent: frames are in that form. */
-  readonly reframe?: (frame: Frame) => Frame;
+  readonly reframe?: (frame: Frame) => readonly Frame[];
   /** Edits the body of an upstream's error that is not reworded. Undefined, or absent, if it is passed on unchanged. */
   readonly editError?: ((status: number, body: JsonValue) => JsonObject | undefined) | undefined;
 };
