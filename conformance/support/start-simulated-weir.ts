@@ -27,6 +27,8 @@ export type StartSimulatedWeirOptions = {
   readonly toolPrices?: Readonly<Record<string, string>>;
   /** Further content of weir.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** The part `secrets` of weir.yaml, with the services of the simulated clouds. */
+  readonly secrets?: (simulator: RunningSimulator) => Readonly<Record<string, unknown>>;
   readonly weir?: Omit<ServeWeirOptions, 'config'>;
 };
 
@@ -98,6 +100,7 @@ async function startWith<Weir extends ServedWeir>(
         : {}),
       ...options.config,
       upstreams: { ...upstreams, ...options.upstreams?.(simulator.addresses), ...options.clouds?.(simulator) },
+      ...(options.secrets === undefined ? {} : { secrets: options.secrets(simulator) }),
       ...(options.models === undefined ? {} : { models: options.models }),
       ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
       retries: options.retries ?? { attemptsMax: 1, avoidFailing: false, holdOpeningMs: 60_000 },

@@ -14,7 +14,7 @@ export type SimulatorState = {
   readonly seed: string;
   readonly clock: SimulatorClock;
   /** Known credentials; undefined accepts any non-empty one. */
-  readonly apiKeys: ReadonlySet<string> | undefined;
+  readonly apiKeys: Set<string> | undefined;
   readonly records: CallRecords;
   readonly cache: PromptCache;
   readonly memoryOf: (vendor: SimulatedVendor['name']) => ReturnType<typeof createVendorMemory>;

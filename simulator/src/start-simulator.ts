@@ -3,10 +3,12 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AzureOptions, type RunningAzure, startAzure } from './clouds/azure/azure-cloud.ts';
 import { type GoogleOptions, type RunningGoogle, startGoogle } from './clouds/google/google-cloud.ts';
+import { type RunningVault, startVault } from './clouds/vault/vault-server.ts';
 import { createCallRecords, type CallRecord } from './call-records.ts';
 import { createControlServer } from './control-server.ts';
 import { AwsState } from './clouds/aws/aws-state.ts';
 import { createBedrockServer } from './clouds/aws/bedrock-server.ts';
+import { createSecretsManager, createSecretsManagerState, type SecretsManagerState } from './clouds/aws/secrets-manager.ts';
 import { containerToken, createTokenServer, webIdentityToken } from './clouds/aws/token-server.ts';
 import { createSearchServer } from './search-engine/search-server.ts';
 import type { JsonRecord, SimulatedVendor } from './simulated-vendor.ts';
@@ -41,6 +43,8 @@ export type SimulatorOptions = {
   readonly azure?: AzureOptions;
   /** Also starts Vertex AI with the token services of Google Cloud. */
   readonly google?: GoogleOptions;
+  /** Also starts a Vault. */
+  readonly vault?: boolean;
 };
 
 /** A simulated AWS account in one region. */
@@ -52,6 +56,9 @@ export type SimulatedAws = {
   readonly tokensUrl: string;
   readonly webIdentityToken: string;
   readonly containerToken: string;
+  /** Secrets Manager. */
+  readonly secretsUrl: string;
+  readonly secrets: SecretsManagerState;
   /** Its keys, its faults and the requests that came. */
   readonly state: AwsState;
 };
@@ -71,6 +78,10 @@ export type RunningSimulator = {
   readonly azure?: RunningAzure;
   /** The simulated Google Cloud, if it was asked for. */
   readonly google?: RunningGoogle;
+  /** The simulated Vault, if it was asked for. */
+  readonly vault?: RunningVault;
+  /** From now on the vendors accept these credentials and no others. Only if some were given at the start. */
+  readonly replaceKeys: (keys: readonly string[]) => void;
   /** The retained calls, oldest first. */
   readonly records: () => readonly CallRecord[];
   /** The accepted video jobs, oldest first, as in the control server's GET /videos. */
@@ -122,7 +133,13 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
     const controlUrl = await open(createControlServer(state), options.ports?.control);
     const azure = options.azure === undefined ? undefined : await startAzure(state, (server) => open(server, 0), options.azure);
     const google = options.google === undefined ? undefined : await startGoogle(state, (server) => open(server, 0), options.google);
+    const vault = options.vault === true ? await startVault(state.clock.nowMs, (server) => open(server, 0)) : undefined;
     const { anthropic = '', openai = '', gemini = '', xai = '' } = origins;
+    const replaceKeys = (keys: readonly string[]): void => {
+      if (state.apiKeys === undefined) throw new Error('this simulator accepts any credential');
+      state.apiKeys.clear();
+      for (const key of keys) state.apiKeys.add(key);
+    };
     const videos = (): readonly JsonRecord[] => state.videoJobs.list().map((job) => describeJob(job, state.clock.nowMs()));
     const addresses = { anthropic, openai, gemini, xai };
     const aws = new AwsState({
@@ -131,14 +148,16 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
       apiKeys: options.apiKeys,
       nowMs: () => state.clock.nowMs(),
     });
-    const [runtimeUrl, mantleUrl, tokensUrl] = await Promise.all([
+    const secrets = createSecretsManagerState();
+    const [runtimeUrl, mantleUrl, tokensUrl, secretsUrl] = await Promise.all([
       open(createBedrockServer(aws, 'bedrock'), 0),
       open(createBedrockServer(aws, 'bedrock-mantle'), 0),
       open(createTokenServer(aws), 0),
+      open(createSecretsManager(aws, secrets), 0),
     ]);
-    const clouds = { aws: { runtimeUrl, mantleUrl, tokensUrl, webIdentityToken, containerToken, state: aws } };
-    const controls = { controlUrl, search, records: records.list, videos, reset: () => state.reset(), close };
-    return { addresses, ...clouds, ...controls, ...(azure && { azure }), ...(google && { google }) };
+    const clouds = { aws: { runtimeUrl, mantleUrl, tokensUrl, webIdentityToken, containerToken, secretsUrl, secrets, state: aws } };
+    const controls = { controlUrl, search, records: records.list, videos, reset: () => state.reset(), replaceKeys, close };
+    return { addresses, ...clouds, ...controls, ...(azure && { azure }), ...(google && { google }), ...(vault && { vault }) };
   } catch (error) {
     await close();
     throw error;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { type EnvironmentProxies, ProxyVariableError, readEnvironmentProxies } from './egress/environment-proxies.ts';
+import type { SecretBook } from '../upstreams/credentials/secrets/secret-book.ts';
 import { readTracing, type Tracing, TracingError } from './assembly/telemetry/read-tracing.ts';
 
 /** The settings of the environment. Only this folder reads it; other folders receive values. */
@@ -29,6 +30,8 @@ export type Environment = {
    * @throws StartError if that file cannot be read
    */
   readonly variable: (name: string) => string | undefined;
+  /** The secrets that the configuration refers to. Absent: this program reads none. */
+  readonly secrets?: SecretBook;
 };
 
 /** Variable of the key that encrypts reasoning proofs. */

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+
 import { Command, CommanderError } from 'commander';
 
 import { releaseText } from '../platform/release.ts';
@@ -71,13 +73,32 @@ async function createProgram(environment: Environment, name: string | undefined)
   return program;
 }
 
+/** Programs that open their secrets themselves, and commands that need none. */
+const withoutSecrets = ['start', 'gateway', 'monitor', 'doctor', 'health', 'import', 'login', 'logout', '--version', '-V', 'help'];
+
+/** Reads the secrets that a command may need: those of the configuration but the keys of upstreams. */
+async function withSecrets(environment: Environment, words: readonly string[], opened: AsyncDisposableStack): Promise<Environment> {
+  const [name = 'help', next] = words;
+  const needsNone =
+    withoutSecrets.includes(name) ||
+    (name === 'console' && next === undefined) ||
+    (name === 'config' && next === 'check') ||
+    words.some((word) => word.startsWith('--remote') || word === '--help' || word === '-h');
+  const path = environment.configPath ?? 'weir.yaml';
+  if (needsNone || !existsSync(path) || !/\$\{[a-z-]+:[^-}]/.test(readFileSync(path, 'utf8'))) return environment;
+  const { openSecrets } = await import('./egress/open-secrets.ts');
+  return await openSecrets(environment, { needs: 'others', opened });
+}
+
 /**
  * Runs a command line. A failure is printed as a message, and `process.exitCode` is set.
  * @param words the words after the name of the program
  */
 export async function runCommandLine(words: readonly string[], variables: Readonly<Record<string, string | undefined>>): Promise<void> {
+  await using opened = new AsyncDisposableStack();
   try {
-    const program = await createProgram(readEnvironment(variables), words[0]);
+    const environment = await withSecrets(readEnvironment(variables), words, opened);
+    const program = await createProgram(environment, words[0]);
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {

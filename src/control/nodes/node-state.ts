@@ -79,6 +79,8 @@ export type DescribedValue = {
   readonly from: ValueSource;
   /** The variable of the environment that the file names for it. */
   readonly variable?: string;
+  /** The secret that the file names for it: `vault:secret/weir/openai#key`. */
+  readonly reference?: string;
   /** Its line in the file. */
   readonly line?: number;
 };

@@ -113,7 +113,7 @@ const mediaTimeoutMs = 20_000;
 
 /** Starts the simulated vendors if no upstream is configured; otherwise undefined. */
 async function startSimulatedIfNeeded(environment: Environment, opened: AsyncDisposableStack): Promise<Simulated | undefined> {
-  const { config } = loadConfig(environment.configPath, environment.variable);
+  const { config } = loadConfig(environment.configPath, environment);
   return findUpstreams(config, environment.variable, undefined) === undefined ? await startSimulatedUpstreams(opened) : undefined;
 }
 
@@ -191,6 +191,7 @@ async function openLiveSettings(
   const live = createLiveSettings({
     path: environment.configPath,
     variable: environment.variable,
+    secrets: environment.secrets,
     proxies: environment.proxies,
     simulated: simulated?.upstreams,
     clock,

@@ -54,7 +54,7 @@ export async function assembleMonitor(options: {
   readonly opened: AsyncDisposableStack;
 }): Promise<RunningMonitor> {
   const { environment, logger, uses, clock, opened } = options;
-  const { config } = loadConfig(environment.configPath, environment.variable);
+  const { config } = loadConfig(environment.configPath, environment);
   const tokens = await openReader(options);
   const answers = openAnswerThreads(
     {

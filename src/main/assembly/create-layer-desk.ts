@@ -25,13 +25,13 @@ const noClient: UpstreamClient = {
 
 /**
  * Layers as gateways with the configuration of this environment use them. Variables that this program does not have
- * count as set, because the credentials of vendors belong to the gateways.
+ * and secrets count as set, because the credentials of vendors belong to the gateways.
  * @param byDefault whether this program publishes layers if its file does not say so
  */
 export function createLayerDesk({ configPath, variable }: Pick<Environment, 'configPath' | 'variable'>, byDefault: boolean): LayerDesk {
   const load = (published?: PublishedPriceBook): LoadedConfig => {
     try {
-      return loadConfig(configPath, (name) => variable(name) ?? `\${${name}}`, { published });
+      return loadConfig(configPath, { variable: (name) => variable(name) ?? `\${${name}}` }, { published });
     } catch (cause) {
       if (!(cause instanceof ConfigError)) throw cause;
       throw new LayerError('off', `the configuration file of this program is invalid, so that no layer can be checked: ${cause.message}`, {

@@ -6,11 +6,12 @@ import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
 
 /** Prices as a gateway with the configuration of this environment loads them. The file is read each time. */
-export function createPriceDesk({ configPath, variable }: Pick<Environment, 'configPath' | 'variable'>): PriceDesk {
+export function createPriceDesk(environment: Pick<Environment, 'configPath' | 'variable' | 'secrets'>): PriceDesk {
+  const { configPath } = environment;
   return {
     load: (published) => {
       try {
-        const { config, priceBookData, layers } = loadConfig(configPath, variable, { published });
+        const { config, priceBookData, layers } = loadConfig(configPath, environment, { published });
         const { overrides = [] } = priceBasisOf(config, priceBookData);
         return { layers, book: priceBookData, overrides, prices: buildPriceBook(config, priceBookData) };
       } catch (error) {
@@ -18,6 +19,6 @@ export function createPriceDesk({ configPath, variable }: Pick<Environment, 'con
         throw error;
       }
     },
-    price: (book) => buildPriceBook(loadConfig(configPath, variable).config, book),
+    price: (book) => buildPriceBook(loadConfig(configPath, environment).config, book),
   };
 }

@@ -108,7 +108,7 @@ export function openAdminServices(
   consoleUrl: () => string,
   serving: ServingParts = { ending: new AbortController().signal },
 ) {
-  const config = given.config ?? loadConfig(environment.configPath, environment.variable).config;
+  const config = given.config ?? loadConfig(environment.configPath, environment).config;
   const ids = createIds(clock);
   const roles: RoleSettings = { ...roleSettingsDefault, ...config.console };
   const accounts = openPeople({ store, clock, random: randomBytes, ids }, config.console ?? {}, roles);

@@ -5,11 +5,12 @@ import { describeModels } from './describe-models.ts';
 import { type Environment, StartError } from '../environment.ts';
 
 /**
- * `weir config check`: reads the configuration as a start does and prints the upstreams and models.
+ * `weir config check`: reads the configuration as a start does and prints the upstreams and models. Secrets are not
+ * read, so that it also works where they may not be.
  * @throws ConfigError naming every problem
  */
 export function checkConfig(environment: Environment): void {
-  const { config, priceBookData } = loadConfig(environment.configPath, environment.variable);
+  const { config, priceBookData } = loadConfig(environment.configPath, { variable: environment.variable });
   const source = findUpstreams(config, environment.variable, {});
   if (source === undefined || source.type === 'simulated') {
     console.log(

@@ -133,7 +133,7 @@ async function printWhole(environment: Environment, { secrets, ...place }: Remot
   }
   const layer = await readStore(environment, (store) => store.newestConfigLayer());
   const opener = createLayerOpener(loadStoreKey(environment));
-  const { files } = loadConfig(environment.configPath, environment.variable);
+  const { files } = loadConfig(environment.configPath, environment);
   const opened = layer === undefined ? undefined : { number: layer.number, document: opener.open(layer) };
   const environmentUpstreams = findOwnUpstreams({}, environment.variable)?.upstreams ?? {};
   console.log(exportConfigFile(files.text, opened, { environmentUpstreams, withSecrets: true }).trimEnd());

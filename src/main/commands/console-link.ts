@@ -33,8 +33,9 @@ const makeOperator = (environment: Environment): Promise<string> =>
   withPeople(environment, async ({ people }) => (await people.ensureOperator(commandAuthor())).id);
 
 /** The address of a console that runs with this configuration. */
-function addressOf({ configPath, variable, host, consolePort }: Environment): string {
-  const { publicUrl } = loadConfig(configPath, variable).config.console ?? {};
+function addressOf(environment: Environment): string {
+  const { configPath, host, consolePort } = environment;
+  const { publicUrl } = loadConfig(configPath, environment).config.console ?? {};
   if (publicUrl !== undefined) return publicUrl;
   if (consolePort === undefined) throw new StartError('WEIR_CONSOLE_PORT is off: there is no console that a link could open');
   if (consolePort === 0) throw new StartError('WEIR_CONSOLE_PORT is 0, so the port is not known; set it to the port of the ready line');

@@ -68,7 +68,7 @@ function setUp(context: TestContext, config = 'upstreams: {}\n') {
   /** Loads the prices as a gateway does, and computes the cost of a million tokens, `days` from now. */
   const costsOf = async (model: string, ...days: readonly number[]): Promise<readonly number[]> => {
     const published = await withStore(findNewestBook);
-    const { config: read, priceBookData } = loadConfig(environment.configPath, environment.variable, { published });
+    const { config: read, priceBookData } = loadConfig(environment.configPath, environment, { published });
     const book = createPriceBook(priceBasisOf(read, priceBookData));
     return days.map((day) => {
       const acceptedAtMs = systemClock.nowMs() + day * dayMs;

@@ -50,7 +50,7 @@ async function setUp(context: TestContext, config = 'prices: { file: own.json }\
     return output.mock.calls.map((call) => call.arguments.join(' ')).join('\n');
   };
   const costAt = (atMs: number): bigint => {
-    const { config: read, priceBookData } = loadConfig(environment.configPath, environment.variable);
+    const { config: read, priceBookData } = loadConfig(environment.configPath, environment);
     return buildPriceBook(read, priceBookData).rate({ ...callOf('req_x', 'alice', 0), acceptedAtMs: atMs }).amountNanoUsd;
   };
   return { directory, run, costAt };

@@ -27,7 +27,7 @@ export async function readPriceBooks<Result>(
  * one that this gateway stored, and a message on standard error says so.
  */
 export async function loadConfigAndPrices(environment: Environment): Promise<LoadedConfig> {
-  return loadConfig(environment.configPath, environment.variable, { published: await readPublished(environment) });
+  return loadConfig(environment.configPath, environment, { published: await readPublished(environment) });
 }
 
 async function readPublished(environment: Environment): Promise<PublishedPriceBook | undefined> {

@@ -20,6 +20,7 @@ import { applyServiceQuirks } from '../../upstreams/upstream-services.ts';
 import type { ServerPreset, UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
 import { type AccountFacts, factsOf } from '../../upstreams/account-facts.ts';
 import { CredentialError, type CredentialSource } from '../../upstreams/credentials/credential-source.ts';
+import type { SecretBook } from '../../upstreams/credentials/secrets/secret-book.ts';
 import type { CredentialSettings } from '../../upstreams/credentials/registry.ts';
 import type { Egress } from '../egress/open-client.ts';
 import type { ModelListSource } from '../assembly/discovery/fetch-model-list.ts';
@@ -131,7 +132,7 @@ function buildUpstream(
   id: string,
   configured: ConfiguredUpstream,
   connectMs: number,
-  { pools, credentials }: Pick<BuildOptions, 'pools' | 'credentials'>,
+  { pools, credentials, secrets }: Pick<BuildOptions, 'pools' | 'credentials' | 'secrets'>,
 ): readonly Upstream[] {
   const vendor = vendorOf(configured);
   const base = new URL(baseUrlOf(configured) ?? '');
@@ -164,7 +165,8 @@ function buildUpstream(
     proofOrigin: vendor.proofsBelongTo === 'vendor' ? vendor.id : `${vendor.id}/${id}`,
     client: pools(base.origin, connectMs, configured),
   };
-  return splitCredentials(upstream, credentialsOf(configured), connectMs);
+  const keys = credentialsOf(configured).map((apiKey) => ({ apiKey, source: secrets?.sourceOf(apiKey) }));
+  return splitCredentials(upstream, keys, connectMs);
 }
 
 /** Finds targets that name an unknown upstream, which is possible if the upstreams come from the environment. */
@@ -187,6 +189,8 @@ type BuildOptions = {
   readonly pools: ClientPools;
   /** Opens sources of credentials. Absent: the settings are only looked at, and no call is made. */
   readonly credentials?: CredentialSources | undefined;
+  /** The secrets behind keys of upstreams. Absent: keys are as they are in the configuration. */
+  readonly secrets?: Pick<SecretBook, 'sourceOf'> | undefined;
   readonly configuredAtMs: number;
 };
 

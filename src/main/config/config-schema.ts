@@ -5,6 +5,7 @@ import { modelKindNames } from '../../inference/interfaces.ts';
 import { mediaMeters, type MediaPrice, meters } from '../../inference/meters.ts';
 import { dialectIds } from '../../dialects/registry.ts';
 import { accountFields } from './account-fields.ts';
+import { secretsSchema } from '../../upstreams/credentials/secrets/secrets-schema.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from './default-drain-times.ts';
 import { alertsSchema } from './alerts-schema.ts';
@@ -295,6 +296,7 @@ export const configSchema = Type.Object(
         },
       ),
     ),
+    secrets: Type.Optional(secretsSchema),
     database: Type.Optional(databaseSchema),
     mediaStorage: Type.Optional(mediaStorageSchema),
     books: Type.Optional(booksSchema),

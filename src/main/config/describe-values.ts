@@ -1,5 +1,7 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 
+import { firstReference } from './resolve-references.ts';
+import { isSecretPath } from './secret-paths.ts';
 import type { DescribedValue, ValueSource } from '../../control/nodes/node-state.ts';
 
 /** The parts of a schema that describing needs. */
@@ -10,20 +12,17 @@ type SchemaNode = {
   readonly default?: unknown;
 };
 
-/** Names of members whose values are secrets wherever they occur. */
-const secretNames = /^(?:apiKeys?|clientSecret|secret|sessionToken|secretAccessKey|accessKeyId|password|proxy|headers)$/;
-/** Addresses that may contain a password, or are known to one receiver only. */
-const secretPaths = /^(?:database\.\w*[uU]rl|alerts\.channels\..+\.url|audit\.sinks\..+\.headers\..+)$/;
 /** Shorter secrets would be recognisable by four characters. */
 const shownFrom = 20;
 
+/** Where a value is, and the variable or the secret (`vault:a/b#c`) that it names. */
+type WrittenValue = { readonly line: number; readonly variable?: string; readonly reference?: string };
+
 /** A configuration file as it was written, to find where its values come from. */
 export type WrittenConfig = {
-  /** The line of a value, and the variable that it names; undefined if the file does not have it. */
-  readonly find: (path: readonly (string | number)[]) => { readonly line: number; readonly variable?: string } | undefined;
+  /** The line of a value, and what it refers to; undefined if the file does not have it. */
+  readonly find: (path: readonly (string | number)[]) => WrittenValue | undefined;
 };
-
-const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}/;
 
 /** @param text a file that was read before without a problem */
 export function readWritten(text: string): WrittenConfig {
@@ -39,8 +38,12 @@ export function readWritten(text: string): WrittenConfig {
       }
       if (node === undefined || node === null) return undefined;
       const { range } = node as Node;
-      const variable = isScalar(node) && typeof node.value === 'string' ? reference.exec(node.value)?.[1] : undefined;
-      return { line: lines.linePos(range?.[0] ?? 0).line, ...(variable !== undefined && { variable }) };
+      const { name, secret } = isScalar(node) && typeof node.value === 'string' ? firstReference(node.value) : {};
+      return {
+        line: lines.linePos(range?.[0] ?? 0).line,
+        ...(name !== undefined && { variable: name }),
+        ...(secret !== undefined && { reference: secret }),
+      };
     },
   };
 }
@@ -82,17 +85,14 @@ function describeLeaf(
     ...(standard !== undefined && { default: standard }),
     from: value === undefined ? ('default' as const) : found === undefined ? from : found.variable === undefined ? 'file' : 'environment',
     ...(found?.variable !== undefined && { variable: found.variable }),
+    ...(found?.reference !== undefined && { reference: found.reference }),
     ...(found !== undefined && { line: found.line }),
   };
   if (isSecretPath(path) || (typeof value === 'string' && found?.variable !== undefined))
-    return { ...common, secret: describeSecret(value) };
+    // The end of a secret would tell when it changes, and of a short one too much.
+    return { ...common, secret: found?.reference === undefined ? describeSecret(value) : { set: true } };
   const shown = value ?? standard;
   return { ...common, ...(shown !== undefined && { value: typeof shown === 'string' ? withoutPassword(shown) : shown }) };
-}
-
-/** Whether the value at a path is a secret. */
-export function isSecretPath(path: readonly (string | number)[]): boolean {
-  return path.some((step) => secretNames.test(String(step))) || secretPaths.test(path.join('.'));
 }
 
 function describeSecret(value: unknown): NonNullable<DescribedValue['secret']> {

@@ -1,10 +1,13 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml';
+import { type Document, isAlias, isMap, parseDocument, visit } from 'yaml';
 
 import type { LayerDocument } from '../../control/layers/config-layer.ts';
 import { listSecrets, putSecret } from '../../control/layers/layer-secrets.ts';
+import { pathOfVisited } from '../../platform/yaml/yaml-position.ts';
+import { isSecretReference } from '../../upstreams/credentials/secrets/secret-reference.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { Config } from './config-schema.ts';
-import { isSecretPath, withoutPassword } from './describe-values.ts';
+import { withoutPassword } from './describe-values.ts';
+import { isSecretPath } from './secret-paths.ts';
 
 type ExportOptions = {
   /** The vendors whose keys are in the environment: upstreams in a file end their use, so the file names them. */
@@ -85,19 +88,16 @@ function maskLayer(document: LayerDocument, names: Set<string>): LayerDocument {
   return listSecrets(document).reduce((masked, { path }) => putSecret(masked, path, referTo(nameVariable(path, names), '')), document);
 }
 
+/** Whether a value is the name of a variable or of a secret, and nothing else. */
+function isWholeReference(value: string): boolean {
+  const name = /^\$\{([^}]*)\}$/.exec(value)?.[1];
+  return name !== undefined && (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || isSecretReference(name));
+}
+
 /** Replaces the secrets of a file that are not names of variables already. A comment could contain one, too. */
 function maskFile(document: Document, names: Set<string>): void {
   document.commentBefore = null;
   document.comment = null;
-  const pathOf = (ancestors: readonly unknown[], key: unknown): readonly (string | number)[] => {
-    const steps: (string | number)[] = [];
-    for (const [index, node] of ancestors.entries()) {
-      const next: unknown = ancestors[index + 1];
-      if (isSeq(node)) steps.push(next === undefined ? Number(key) : node.items.indexOf(next));
-      else if (typeof node === 'object' && node !== null && 'key' in node && isScalar(node.key)) steps.push(String(node.key.value));
-    }
-    return steps;
-  };
   visit(document, {
     Node: (_key, node) => {
       node.commentBefore = null;
@@ -107,9 +107,9 @@ function maskFile(document: Document, names: Set<string>): void {
       node.commentBefore = null;
       node.comment = null;
       if (key === 'key' || isAlias(node) || typeof node.value !== 'string') return;
-      const path = pathOf(ancestors, key);
+      const path = pathOfVisited(ancestors, key);
       if (!isSecretPath(path)) node.value = withoutPassword(node.value);
-      else if (!/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(node.value)) node.value = referTo(nameVariable(path, names), node.value);
+      else if (!isWholeReference(node.value)) node.value = referTo(nameVariable(path, names), node.value);
     },
   });
 }

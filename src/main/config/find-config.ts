@@ -37,7 +37,7 @@ export function readConfigNaming(setting: string, environment: Environment): Con
   const file = findConfigPath(environment);
   const text = file === undefined ? '' : readFileSync(file, 'utf8');
   if (file === undefined || !new RegExp(`\\b${setting}\\b`).test(text)) return undefined;
-  return readConfig({ text, file, variable: environment.variable });
+  return readConfig({ ...environment, text, file });
 }
 
 /** The database of the configuration; undefined for the file of the data directory. @throws ConfigError, StartError */

@@ -11,6 +11,7 @@ import { openClient } from '../egress/open-client.ts';
 import type { ModelListSource } from '../assembly/discovery/fetch-model-list.ts';
 import { priceBasisOf } from './build-price-book.ts';
 import { type ClientPools, type CredentialSources, findModelLists, type UpstreamSource } from './build-settings.ts';
+import { type FollowedSecrets, followSecrets } from './follow-secrets.ts';
 import { createCredentialSources } from '../egress/credential-sources.ts';
 import type { Config } from './config-schema.ts';
 import { type ConfigFiles, type LoadedConfig, readConfigFiles } from './load-config.ts';
@@ -133,9 +134,14 @@ function compareFiles(
   files: ConfigFiles,
   inForce: ConfigFiles,
   refused: RefusedLayer | undefined,
-): { readonly hasSameFiles: boolean; readonly hasSameLayer: boolean; readonly wasRefused: boolean } {
+  secrets: Pick<FollowedSecrets, 'newVersion'>,
+) {
+  const newSecrets = secrets.newVersion();
   return {
-    hasSameFiles: files.text === inForce.text && files.prices === inForce.prices && files.published === inForce.published,
+    /** Present if a secret of the files has another value. */
+    newSecrets,
+    hasSameFiles:
+      newSecrets === undefined && files.text === inForce.text && files.prices === inForce.prices && files.published === inForce.published,
     hasSameLayer: files.layer === inForce.layer,
     wasRefused: refused !== undefined && files.layer === refused.layer,
   };
@@ -147,7 +153,7 @@ function compareFiles(
  */
 export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const { path, logger } = options;
-  const reach = createReach(options);
+  const [reach, secrets] = [createReach(options), followSecrets(options)];
   const first = loadFirst(options, reach);
   let { loaded, inForce } = first;
   let refused: RefusedLayer | undefined;
@@ -175,7 +181,8 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const look = (): boolean => {
     try {
       const files = { ...readConfigFiles(path, loaded.config), published: options.published?.(), layer: options.layers?.newest() };
-      const { hasSameFiles, hasSameLayer, wasRefused } = compareFiles(files, loaded.files, refused);
+      if (!secrets.areRead(files.text)) return false;
+      const { hasSameFiles, hasSameLayer, wasRefused, newSecrets } = compareFiles(files, loaded.files, refused, secrets);
       if (hasSameFiles && (hasSameLayer || wasRefused)) {
         if (hasSameLayer) refuse(undefined);
         lastBad = undefined;
@@ -187,16 +194,17 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
       // With the layer in force and the same files nothing has changed.
       if (hasSameFiles && next.refused !== undefined) return false;
       take(next);
+      secrets.inForce(newSecrets);
       return true;
     } catch (error) {
+      secrets.areRead(loaded.files.text);
       const reason = reasonOf(error);
       if (reason !== lastBad) logger.error({ reason }, 'configuration reload failed');
       lastBad = reason;
       return false;
     }
   };
-  const timer = setInterval(look, options.pollMs);
-  timer.unref();
+  const timer = setInterval(look, options.pollMs).unref();
   return {
     settings: () => inForce.settings,
     config: () => loaded.config,

@@ -9,6 +9,7 @@ import type { Config } from './config-schema.ts';
 import { joinLayers, priceLayers, type PriceLayer } from '../../billing/price-books/price-layers.ts';
 import { pricesOf } from './prices-schema.ts';
 import { ConfigError, readConfig } from './read-config.ts';
+import type { ReferenceLookup } from './resolve-references.ts';
 
 /**
  * The inputs of a configuration: the texts of its files, and the price book and the layer of the store. A change causes
@@ -60,18 +61,19 @@ export function pricesPathOf(path: string | undefined, { prices }: Config): stri
 /**
  * Loads the configuration file and the price book that it names.
  * @param path undefined for the embedded defaults
+ * @param references what the references of the file stand for
  * @param given the published price book and layer, and earlier texts that are used instead of the present files
  * @throws ConfigError with every problem and its position; LayerError if the layer cannot be used
  */
 export function loadConfig(
   path: string | undefined,
-  variable: (name: string) => string | undefined,
+  references: ReferenceLookup,
   given: Partial<ConfigFiles> = {},
   use?: LayerUse,
 ): LoadedConfig {
   const file = path ?? 'weir.yaml';
   const text = given.text ?? readText(path);
-  const own = readConfig({ text, file, variable });
+  const own = readConfig({ ...references, text, file });
   const takesLayers = own.console?.editConfig ?? use?.byDefault ?? false;
   const joined = use === undefined || !takesLayers || given.layer === undefined ? undefined : joinLayer(own, given.layer, use);
   const config = joined?.config ?? own;

@@ -12,6 +12,7 @@ import {
   findUpstreams,
   type UpstreamSource,
 } from './build-settings.ts';
+import type { SecretBook } from '../../upstreams/credentials/secrets/secret-book.ts';
 import type { Config, ConfiguredUpstream } from './config-schema.ts';
 import { type ConfigFiles, layerProblems, type LayerUse, loadConfig, type LoadedConfig } from './load-config.ts';
 import { ConfigError } from './read-config.ts';
@@ -27,6 +28,8 @@ export type LayerSource = LayerUse & {
 export type LoadOptions = {
   readonly path: string | undefined;
   readonly variable: (name: string) => string | undefined;
+  /** The secrets that the file refers to. Absent: none is read. */
+  readonly secrets?: SecretBook | undefined;
   readonly simulated: Readonly<Record<string, ConfiguredUpstream>> | undefined;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
@@ -67,7 +70,14 @@ function build(loaded: LoadedConfig, options: LoadOptions, reach: UpstreamReach)
   }
   const [broken] = findBrokenTargets(config, source);
   if (broken !== undefined) throw new ConfigError(path ?? 'weir.yaml', [{ line: 1, column: 1, path: '', message: broken }]);
-  const settings = buildSettings({ config, source, priceBookData: loaded.priceBookData, ...reach, configuredAtMs: clock.nowMs() });
+  const settings = buildSettings({
+    config,
+    source,
+    priceBookData: loaded.priceBookData,
+    ...reach,
+    secrets: options.secrets,
+    configuredAtMs: clock.nowMs(),
+  });
   warnAboutUnpriced(settings, config, logger);
   return { source, settings };
 }
@@ -81,8 +91,8 @@ export const reasonOf = (error: unknown): string => (error instanceof Error ? er
 
 /** Loads files with one layer. @throws ConfigError, LayerError */
 export function loadSettings(files: Partial<ConfigFiles>, options: LoadOptions, reach: UpstreamReach): Attempt {
-  const { path, variable, layers } = options;
-  const loaded = loadConfig(path, variable, files, layers);
+  const { path, layers } = options;
+  const loaded = loadConfig(path, options, files, layers);
   return { loaded, inForce: build(loaded, options, reach) };
 }
 

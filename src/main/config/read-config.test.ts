@@ -320,3 +320,70 @@ validation: strict
     );
   });
 });
+
+describe('secrets by reference', () => {
+  const openai = (key: string) => `upstreams: { one: { vendor: openai, apiKey: "${key}" } }\n`;
+  const values: Readonly<Record<string, string>> = {
+    'file:/key': 'a ${KEY} $$ {x}',
+    'vault:a/b#db': 'p%40ss',
+    'vault:a/b#wrong': 'not-an-address',
+  };
+  const find = (reference: string): string => {
+    const value = values[reference];
+    if (value === undefined) throw new Error(`the secret "\${${reference}}" cannot be read: no permission`);
+    return value;
+  };
+  const readWith = (text: string) => readConfig({ text, file: 'weir.yaml', variable: (name) => variables[name], secrets: { find } });
+  const refuse = (text: string): readonly (readonly [string, string])[] => {
+    try {
+      readWith(text);
+    } catch (error) {
+      assert.ok(error instanceof ConfigError, String(error));
+      return error.problems.map(({ path, message }) => [path, message]);
+    }
+    assert.fail('the configuration was accepted');
+  };
+
+  test('stand for the whole of a value or a part of it, and are not searched for further references', () => {
+    assert.equal(readWith(openai('${file:/key}')).upstreams?.['one']?.apiKey, 'a ${KEY} $$ {x}');
+    const { database } = readWith('database: { url: "postgres://weir:${vault:a/b#db}@db/weir" }');
+    assert.equal(database?.url, 'postgres://weir:p%40ss@db/weir');
+    assert.equal(readWith(openai('$${file:/key}')).upstreams?.['one']?.apiKey, '${file:/key}');
+  });
+
+  test('may be missing where a key of an upstream is, and nowhere else; the error has the path', () => {
+    assert.equal(readWith(openai('${file:/missing}')).upstreams?.['one']?.apiKey, '${file:/missing}');
+    const missing = 'the secret "${file:/missing}" cannot be read: no permission';
+    assert.deepEqual(refuse(openai('prefix-${file:/missing}')), [['upstreams.one.apiKey', missing]]);
+    assert.deepEqual(refuse('database: { url: "${file:/missing}" }'), [['database.url', missing]]);
+  });
+
+  test('are refused where a value is shown, in their own section, and with a form that does not exist', () => {
+    assert.match(refuse('timeZone: "${file:/key}"')[0]?.join(' ') ?? '', /^timeZone must not refer to a secret/);
+    assert.match(
+      refuse('upstreams: { one: { vendor: openai, baseUrl: "https://${file:/key}" } }')[0]?.join(' ') ?? '',
+      /one\.baseUrl must not refer/,
+    );
+    const own = refuse('secrets: { vault: { login: { kind: token, token: "${file:/key}" } } }');
+    assert.match(own[0]?.join(' ') ?? '', /^secrets\.vault\.login\.token must not be a secret by reference/);
+    assert.match(refuse(openai('${valt:a/b#c}'))[0]?.join(' ') ?? '', /one\.apiKey there is no kind of secret "valt"/);
+  });
+
+  test('a mistake in the section of secrets is reported with a secret that could not be read', () => {
+    const found = refuse(`secrets: { vault: { adress: "https://v" } }\ndatabase: { url: "\${vault:a/b#missing}" }`);
+    assert.deepEqual(
+      found.map(([path]) => path),
+      ['database.url', 'secrets.vault.adress'],
+    );
+  });
+
+  test('a value of the wrong form is refused without showing it', () => {
+    assert.deepEqual(refuse('database: { url: "${vault:a/b#wrong}" }'), [['database.url', 'must match ^postgres(ql)?://']]);
+  });
+
+  test('a program that reads no secrets accepts them, and judges the rest', () => {
+    const text = `database: { url: "\${vault:a/b#db}" }\n${openai('${file:/key}')}`;
+    assert.equal(read(text).database?.url, '${vault:a/b#db}');
+    assert.equal(problems(`${text}timeZone: Nowhere/Land\n`).length, 1);
+  });
+});

@@ -9,6 +9,7 @@ import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { nodeAt } from '../../platform/yaml/yaml-position.ts';
 import { fitToPreset } from '../../upstreams/fit-to-preset.ts';
 import { factsOf } from '../../upstreams/account-facts.ts';
+import { secretsSchema } from '../../upstreams/credentials/secrets/secrets-schema.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
 import { findContentProblems } from './content-schema.ts';
@@ -20,6 +21,8 @@ import { findSearchProblems } from './find-search-provider.ts';
 import { findCredentialProblems, findRoutingProblems } from './find-routing-problems.ts';
 import { noProxy } from '../egress/choose-proxy.ts';
 import { quirkNames } from './quirks-schema.ts';
+import { type ReferenceLookup, resolveReferences } from './resolve-references.ts';
+import { isSecretPath } from './secret-paths.ts';
 import { conditionNames } from './routing-schema.ts';
 
 /** A problem of a configuration file, and its position. Lines and columns count from 1. */
@@ -40,21 +43,19 @@ export class ConfigError extends Error {
 
 type Path = readonly (string | number)[];
 
-const reference = /\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
-
-export type ReadConfigOptions = {
+export type ReadConfigOptions = ReferenceLookup & {
   readonly text: string;
   /** Name of the file for messages. */
   readonly file: string;
-  readonly variable: (name: string) => string | undefined;
 };
 
 /**
- * Reads a configuration in YAML 1.2. It replaces `${NAME}` and `${NAME:-fallback}` in values (`$${` is a literal `${`),
- * and checks the schema and the references between parts. @throws ConfigError with every problem and its position
+ * Reads a configuration in YAML 1.2. It replaces `${NAME}`, `${NAME:-fallback}` and secrets such as `${file:/path}` in
+ * values (`$${` is a literal `${`), and checks the schema and the references between parts.
+ * @throws ConfigError with every problem and its position
  */
 export function readConfig(options: ReadConfigOptions): Config {
-  const { text, file, variable } = options;
+  const { text, file } = options;
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   const problems: ConfigProblem[] = [];
@@ -69,20 +70,14 @@ export function readConfig(options: ReadConfigOptions): Config {
     Alias: (_key, node) => {
       if (node.resolve(document) === undefined) at(node.range?.[0] ?? 0, [], `there is no anchor for the alias *${node.source}`);
     },
-    Scalar: (key, node) => {
-      if (key === 'key' || typeof node.value !== 'string') return;
-      node.value = node.value.replaceAll(reference, (whole, escaped: string | undefined, name: string, fallback: string | undefined) => {
-        if (escaped !== undefined) return whole.slice(1);
-        const value = variable(name) ?? fallback;
-        if (value === undefined) at(node.range?.[0] ?? 0, [], `environment variable ${name} is not set`);
-        return value ?? '';
-      });
-    },
   });
   if (problems.length > 0) throw new ConfigError(file, problems);
-
+  const unread = new Set(resolveReferences(document, options, at).map((path) => path.join('.')));
   const value: unknown = document.toJS() ?? {};
-  for (const { path, message } of findProblems(value)) at(nodeAt(document.contents, path)?.range?.[0] ?? 0, path, message);
+  // Without a value of each reference nobody can judge the rest, but for the reason why a secret was not read.
+  const found = problems.length > 0 ? findSecretsProblems(value) : findProblems(value, unread);
+  for (const { path, message } of found)
+    at(nodeAt(document.contents, path)?.range?.[0] ?? 0, path, isSecretPath(path) ? withoutValue(message) : message);
   if (problems.length > 0) throw new ConfigError(file, problems);
   return value as Config;
 }
@@ -92,11 +87,27 @@ const isConfig = checkWithoutCompiling(configSchema);
 /** A problem, and its path within the configuration. */
 export type Problem = { readonly path: Path; readonly message: string };
 
-function findProblems(value: unknown): readonly Problem[] {
-  if (!isConfig(value))
-    return describeProblems(configSchema, value, 20).map((problem) => ({ path: problem.path, message: wordConfigProblem(problem) }));
-  return findBrokenReferences(value);
+function findSecretsProblems(value: unknown): readonly Problem[] {
+  const { secrets } = (value ?? {}) as { readonly secrets?: unknown };
+  if (secrets === undefined) return [];
+  return describeProblems(secretsSchema, secrets, 20).map((problem) => ({
+    path: ['secrets', ...problem.path],
+    message: wordConfigProblem(problem),
+  }));
 }
+
+/** @param unread paths whose values are not known */
+function findProblems(value: unknown, unread: ReadonlySet<string>): readonly Problem[] {
+  if (!isConfig(value)) {
+    const known = describeProblems(configSchema, value, 20).filter(({ path }) => !unread.has(path.join('.')));
+    if (known.length > 0) return known.map((problem) => ({ path: problem.path, message: wordConfigProblem(problem) }));
+  }
+  // It has the schema, but for values that nobody knows here.
+  return findBrokenReferences(value as Config).filter(({ path }) => !unread.has(path.join('.')));
+}
+
+/** A message about a secret does not show it. */
+const withoutValue = (message: string): string => message.replace(/,? but got .*$/s, '');
 
 /** The message about an unknown quirk or condition lists all, because they are many and their names are long. */
 export function wordConfigProblem(problem: SchemaProblem): string {

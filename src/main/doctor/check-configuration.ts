@@ -58,7 +58,7 @@ export async function checkConfiguration(options: ConfigurationOptions): Promise
       ? { verdict: 'none', subject: 'file', says: 'no weir.yaml here and no WEIR_CONFIG: defaults' }
       : { verdict: 'good', subject: 'file', says: path };
   try {
-    const { config, priceBookData } = loadConfig(path, environment.variable);
+    const { config, priceBookData } = loadConfig(path, environment);
     const source = findUpstreams(config, environment.variable, undefined) ?? { type: 'simulated', upstreams: await options.simulate() };
     const broken = findBrokenTargets(config, source);
     if (broken.length > 0) return { findings: [file, ...broken.map((says): Finding => ({ verdict: 'bad', subject, says }))] };
@@ -69,6 +69,7 @@ export async function checkConfiguration(options: ConfigurationOptions): Promise
       configuredAtMs: nowMs,
       pools: options.pools,
       credentials: options.credentials,
+      secrets: environment.secrets,
     });
     const usable = { config, source, settings };
     const told: Finding = {

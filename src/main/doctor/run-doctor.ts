@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Upstream } from '../../gateway/attempts/routing/target.ts';
 import { baseUrlOf } from '../config/build-settings.ts';
 import { chooseProxy } from '../egress/choose-proxy.ts';
+import { openSecrets } from '../egress/open-secrets.ts';
 import type { ConfiguredUpstream } from '../config/config-schema.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { startSimulatedUpstreams } from '../programs/start-simulated-upstreams.ts';
@@ -39,8 +40,10 @@ const upstreamsAtOnce = 4;
 
 /** Examines everything and reports. Throws StartError for an upstream that does not exist. */
 export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
-  const { environment, clock, signal } = options;
+  const { clock, signal } = options;
   await using opened = new AsyncDisposableStack();
+  options.onStep('secrets');
+  const environment = await openSecrets(options.environment, { needs: 'keys', opened });
   const reach = openReach(options, opened);
   const simulate = async (): Promise<Readonly<Record<string, ConfiguredUpstream>>> => (await startSimulatedUpstreams(opened)).upstreams;
   options.onStep('configuration');

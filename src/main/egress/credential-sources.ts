@@ -32,22 +32,15 @@ async function runCommand(command: string, signal: AbortSignal): Promise<string>
   }
 }
 
-/**
- * The sources of credentials of a process. Upstreams with equal settings, facts and way out share one, also after a
- * reload.
- */
-export function createCredentialSources(options: {
+type MeansOptions = {
   readonly clock: Clock;
   readonly variable: (name: string) => string | undefined;
   readonly clientOf: (origin: string, egress: Egress) => UpstreamClient;
-}): {
-  readonly open: CredentialSources;
-  /** Closes the sources that are not among these. */
-  readonly retain: (used: ReadonlySet<CredentialSource>) => Promise<void>;
-} {
-  const { clock, variable, clientOf } = options;
-  const sources = new Map<string, CredentialSource>();
-  const meansFor = (egress: Egress): CredentialMeans => ({
+};
+
+/** What sources work with in this process, by the way out to their services. */
+export function createCredentialMeans({ clock, variable, clientOf }: MeansOptions): (egress: Egress) => CredentialMeans {
+  return (egress) => ({
     ask: createTokenClient((origin, isLocal) => clientOf(origin, isLocal ? { proxy: noProxy } : { proxy: egress.proxy })),
     clock,
     variable,
@@ -55,6 +48,19 @@ export function createCredentialSources(options: {
     readFile: (path, signal) => readFile(path, { encoding: 'utf8', signal }),
     run: runCommand,
   });
+}
+
+/**
+ * The sources of credentials of a process. Upstreams with equal settings, facts and way out share one, also after a
+ * reload.
+ */
+export function createCredentialSources(options: MeansOptions): {
+  readonly open: CredentialSources;
+  /** Closes the sources that are not among these. */
+  readonly retain: (used: ReadonlySet<CredentialSource>) => Promise<void>;
+} {
+  const sources = new Map<string, CredentialSource>();
+  const meansFor = createCredentialMeans(options);
   return {
     open: (settings, facts, egress) =>
       sources.getOrInsertComputed(JSON.stringify([settings, facts, egress.proxy]), () => openCredential(settings, facts, meansFor(egress))),

@@ -5,6 +5,7 @@ import type { ConsoleParts, RunningConsole } from '../assembly/assemble-console.
 import { assembleMonitor, type RunningMonitor } from '../assembly/assemble-monitor.ts';
 import { ensureFirstCredentials } from '../assembly/first-credentials.ts';
 import { openDataDirectory } from '../assembly/open-data-directory.ts';
+import { openSecrets } from '../egress/open-secrets.ts';
 import type { Environment } from '../environment.ts';
 
 export type Parts = { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean; readonly console: boolean };
@@ -30,14 +31,17 @@ export async function openPrograms(
     readonly opened: AsyncDisposableStack;
   },
 ): Promise<OpenedPrograms> {
-  const { environment, logger, opened } = options;
+  const { logger, opened } = options;
+  const environment = await openSecrets(options.environment, { needs: parts.gateway ? 'keys' : 'others', logger, opened });
   const clock = systemClock;
   const store = await openDataDirectory({ environment, logger, exclusive: parts.gateway, opened });
   const credentials = await ensureFirstCredentials({ store, environment, clock });
   // The monitor starts first, because a client that waits for the gateway may query the monitor at once.
   const monitor = parts.monitor ? await assembleMonitor({ environment, logger, uses: store, clock, opened }) : undefined;
   const program = parts.simulator ? 'start' : 'gateway';
-  const gateway = parts.gateway ? await assembleGateway({ ...options, store, clock, withSimulator: parts.simulator, program }) : undefined;
+  const gateway = parts.gateway
+    ? await assembleGateway({ ...options, environment, store, clock, withSimulator: parts.simulator, program })
+    : undefined;
   const consoleParts = { environment, logger, store, clock, opened, editsConfig: parts.simulator, gateway };
   const console = parts.console ? await openConsole(consoleParts) : undefined;
   return { gateway, monitor, console, credentials };

@@ -17,6 +17,19 @@ export function nodeAt(root: Node | null, path: readonly (string | number)[]): N
   return node;
 }
 
+/**
+ * The path of a node that `visit` of the YAML library has reached. @param ancestors and @param key as it passes them
+ */
+export function pathOfVisited(ancestors: readonly unknown[], key: unknown): readonly (string | number)[] {
+  const steps: (string | number)[] = [];
+  for (const [index, node] of ancestors.entries()) {
+    const next: unknown = ancestors[index + 1];
+    if (isSeq(node)) steps.push(next === undefined ? Number(key) : node.items.indexOf(next));
+    else if (typeof node === 'object' && node !== null && 'key' in node && isScalar(node.key)) steps.push(String(node.key.value));
+  }
+  return steps;
+}
+
 /** A text in YAML, with the positions of its parts. Lines and columns count from 1. */
 export type PositionedYaml = {
   readonly value: unknown;

@@ -113,6 +113,59 @@ describe('a source of credentials', () => {
     assert.equal(fetches.length, 1);
   });
 
+  test('fetches again if a secret was refused while a fetch ran that returns the same one', async () => {
+    let value = 'old';
+    let waiting = Promise.withResolvers<void>();
+    let nowMs = 0;
+    let fetches = 0;
+    const source = refreshCredentials<string>({
+      clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
+      trustedMs: 0,
+      recheckMs: 1000,
+      fetch: async () => {
+        fetches += 1;
+        const credential = value;
+        await waiting.promise;
+        return { credential };
+      },
+    });
+    const { signal } = new AbortController();
+    const first = source.current(signal);
+    waiting.resolve();
+    assert.equal(await first, 'old');
+    nowMs = 1000;
+    waiting = Promise.withResolvers();
+    assert.equal(source.current(signal), 'old', 'the call does not wait for the fetch in the background');
+    value = 'new';
+    source.refused('old');
+    const second = source.current(signal);
+    waiting.resolve();
+    assert.equal(await second, 'new');
+    assert.equal(fetches, 3);
+  });
+
+  test('fetches a secret again at once if it is refused, and ever more rarely while the same one comes back', async () => {
+    let nowMs = 0;
+    let fetches = 0;
+    const source = refreshCredentials<string>({
+      clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
+      trustedMs: 0,
+      recheckMs: 3_600_000,
+      fetch: () => {
+        fetches += 1;
+        return Promise.resolve({ credential: 'wrong' });
+      },
+    });
+    const { signal } = new AbortController();
+    await source.current(signal);
+    for (let second = 0; second < 600; second += 1) {
+      source.refused('wrong');
+      await source.current(signal);
+      nowMs += 1000;
+    }
+    assert.ok(fetches > 5 && fetches < 20, `${fetches} fetches in ten minutes`);
+  });
+
   test('says what is wrong if a credential has ended when it comes', async () => {
     const { current, source } = simulate({ lifeMs: -300_000 });
     await assert.rejects(

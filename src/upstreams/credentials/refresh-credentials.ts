@@ -8,6 +8,8 @@ export type FetchedCredential<Credential> = {
   readonly credential: Credential;
   /** Absent: it does not end by itself. It is fetched again after `recheckMs`. */
   readonly expiresAtMs?: number;
+  /** How soon this one is fetched again if it does not end. Default: the `recheckMs` of the source. */
+  readonly recheckMs?: number;
   readonly identity?: string;
   readonly origin?: string;
 };
@@ -23,10 +25,15 @@ export type RefreshOptions<Credential> = {
   readonly recheckMs?: number;
   /** The pause after a failure, which doubles with each further one. Default: a second, at most 30. */
   readonly pauseMs?: { readonly first: number; readonly most: number };
+  /**
+   * How long a new credential is not fetched again although it is refused. Default: a second, because services issue
+   * one that is valid. 0 for secrets, which may be replaced at any time.
+   */
+  readonly trustedMs?: number;
 };
 
-/** A credential that is refused again and again is not fetched more often than this. */
-const refusedPauseMs = 1_000;
+/** The pause before the next fetch if a refused credential comes back. It doubles each time. */
+const sameAgainMs = { first: 1_000, most: 60_000 };
 
 /** The times of a held credential are on the monotonic clock, so that a jump of the time of day ends none. */
 type Held<Credential> = {
@@ -52,6 +59,10 @@ class RefreshedSource<Credential> {
   #held: Held<Credential> | undefined;
   #running: Promise<Credential> | undefined;
   #failure: (NonNullable<SourceState['failure']> & { readonly error: CredentialError }) | undefined;
+  /** How often in a row the same credential came back after its refusal. */
+  #refusedInVain = 0;
+  /** Whether the credential was refused after the running fetch had begun, which may then return it. */
+  #refusedMeanwhile = false;
   /** No fetch begins before this time. */
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -87,22 +98,40 @@ class RefreshedSource<Credential> {
   #refuse(credential: Credential): void {
     const held = this.#held;
     if (held === undefined || held.fetched.credential !== credential || held.isRefused) return;
-    const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs - held.fetchedMs < refusedPauseMs) return;
+    const { clock, trustedMs = 1_000 } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const pauseMs = this.#refusedInVain === 0 ? trustedMs : growing(sameAgainMs, this.#refusedInVain - 1);
+    if (nowMs - held.fetchedMs < pauseMs) return;
     held.isRefused = true;
+    this.#refusedMeanwhile = this.#running !== undefined;
     if (nowMs >= this.#pausedUntilMs) this.#running ??= this.#start(nowMs);
   }
 
   #start(nowMs: number): Promise<Credential> {
-    const { fetch, timeoutMs = 10_000 } = this.#options;
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
-    const running = waitFor(begin(fetch, signal), timeoutMs, this.#closing.signal).then(
+    const running = this.#fetch().then(
       (fetched) => this.#take(fetched),
       (error: unknown) => this.#fail(error, nowMs),
     );
     const settle = (): void => void (this.#running = undefined);
     void running.then(settle, settle);
     return running;
+  }
+
+  async #fetch(): Promise<FetchedCredential<Credential>> {
+    const { fetch, timeoutMs = 10_000 } = this.#options;
+    const once = (): Promise<FetchedCredential<Credential>> => {
+      const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
+      return waitFor(begin(fetch, signal), timeoutMs, this.#closing.signal);
+    };
+    this.#refusedMeanwhile = false;
+    const fetched = await once();
+    if (!this.#isOutdated(fetched)) return fetched;
+    this.#refusedMeanwhile = false;
+    return await once();
+  }
+
+  #isOutdated({ credential }: FetchedCredential<Credential>): boolean {
+    return this.#refusedMeanwhile && credential === this.#held?.fetched.credential;
   }
 
   #take(fetched: FetchedCredential<Credential>): Credential {
@@ -118,8 +147,12 @@ class RefreshedSource<Credential> {
       );
       return this.#fail(error, nowMs);
     }
-    const refreshMs = expiresAtMs === undefined ? recheckMs : lifeMs - Math.min(refreshBeforeMs, lifeMs / 4);
+    const refreshMs = expiresAtMs === undefined ? (fetched.recheckMs ?? recheckMs) : lifeMs - Math.min(refreshBeforeMs, lifeMs / 4);
     const held = { fetched, fetchedAtMs, fetchedMs: nowMs, refreshMs: nowMs + refreshMs, endsMs: nowMs + lifeMs, isRefused: false };
+    const before = this.#held;
+    // Only secrets are the same after a fetch; keys and tokens are new objects.
+    if (before?.fetched.credential !== fetched.credential) this.#refusedInVain = 0;
+    else if (before.isRefused) this.#refusedInVain += 1;
     this.#held = held;
     this.#failure = undefined;
     this.#pausedUntilMs = Number.NEGATIVE_INFINITY;
@@ -131,7 +164,7 @@ class RefreshedSource<Credential> {
     const error = cause instanceof CredentialError ? cause : new CredentialError(reasonOf(cause), { cause });
     const inARow = (this.#failure?.inARow ?? 0) + 1;
     this.#failure = { atMs: clock.nowMs(), reason: error.message, inARow, error };
-    this.#pausedUntilMs = Math.max(startedMs, clock.monotonicMs()) + Math.min(pauseMs.most, pauseMs.first * 2 ** Math.min(inARow - 1, 20));
+    this.#pausedUntilMs = Math.max(startedMs, clock.monotonicMs()) + growing(pauseMs, inARow - 1);
     throw error;
   }
 
@@ -148,6 +181,10 @@ class RefreshedSource<Credential> {
       }),
     };
   }
+}
+
+function growing({ first, most }: { readonly first: number; readonly most: number }, times: number): number {
+  return Math.min(most, first * 2 ** Math.min(times, 20));
 }
 
 /** A fetch that throws at once fails like one that throws later. */

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { SimulatorState } from '../../simulator-state.ts';
 import { createAzureTokens, type AzureTokens } from './azure-tokens.ts';
 import { createIdentityServer, type IdentityState } from './identity-server.ts';
+import { createKeyVault, createKeyVaultState, type KeyVaultState } from './key-vault.ts';
 import { createResourceServer, type AzureDeployment, type ResourceState } from './resource-server.ts';
 
 export type AzureOptions = {
@@ -24,6 +25,9 @@ export type RunningAzure = {
   readonly identityEndpoint: string;
   readonly resource: ResourceState;
   readonly identity: IdentityState;
+  /** The vault with secrets, whatever its name. */
+  readonly keyVaultUrl: string;
+  readonly keyVault: KeyVaultState;
   readonly tokens: AzureTokens;
 };
 
@@ -74,5 +78,17 @@ export async function startAzure(
   };
   const loginUrl = await open(createIdentityServer(identity, tokens));
   const endpoint = await open(createResourceServer(state, resource, tokens));
-  return { endpoint, loginUrl, metadataUrl: loginUrl, identityEndpoint: `${loginUrl}/msi/token`, resource, identity, tokens };
+  const keyVault = createKeyVaultState();
+  const keyVaultUrl = await open(createKeyVault(keyVault, tokens));
+  return {
+    endpoint,
+    loginUrl,
+    metadataUrl: loginUrl,
+    identityEndpoint: `${loginUrl}/msi/token`,
+    resource,
+    identity,
+    keyVaultUrl,
+    keyVault,
+    tokens,
+  };
 }

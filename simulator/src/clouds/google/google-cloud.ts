@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import type { SimulatorState } from '../../simulator-state.ts';
 import { createGoogleTokens, type GoogleTokens } from './google-tokens.ts';
 import { createGoogleIdentityServer, type GoogleIdentityState } from './identity-server.ts';
+import { createSecretManager, createSecretManagerState, type SecretManagerState } from './secret-manager.ts';
 import { createVertexServer, type VertexState } from './vertex-server.ts';
 
 export type GoogleOptions = {
@@ -25,6 +26,9 @@ export type RunningGoogle = {
   readonly createKeyFile: () => JsonDocument;
   readonly identity: GoogleIdentityState;
   readonly vertex: VertexState;
+  /** Secret Manager. */
+  readonly secretsUrl: string;
+  readonly secrets: SecretManagerState;
   readonly tokens: GoogleTokens;
 };
 
@@ -66,6 +70,8 @@ export async function startGoogle(
   };
   const identityUrl = await open(createGoogleIdentityServer(identity, tokens));
   const vertexUrl = await open(createVertexServer(state, vertex, tokens));
+  const secrets = createSecretManagerState();
+  const secretsUrl = await open(createSecretManager(secrets, tokens));
   const createKeyFile = (): JsonDocument => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const keyId = `key-${identity.accountKeys.size + 1}`;
@@ -79,7 +85,7 @@ export async function startGoogle(
       token_uri: `${identityUrl}/token`,
     };
   };
-  return { vertexUrl, identityUrl, project, serviceAccount, createKeyFile, identity, vertex, tokens };
+  return { vertexUrl, identityUrl, project, serviceAccount, createKeyFile, identity, vertex, secretsUrl, secrets, tokens };
 }
 
 function toPem(key: KeyObject, type: 'spki' | 'pkcs8'): string {

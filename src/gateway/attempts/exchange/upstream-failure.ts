@@ -3,6 +3,7 @@ import { classifyStatus } from '../../../dialects/upstream-error.ts';
 import { type ErrorCode, GatewayError } from '../../../inference/gateway-error.ts';
 import { scrubText } from './pass-headers.ts';
 import type { AnyExchange, UndeliveredFailure } from './exchange-context.ts';
+import { CredentialError } from '../../../upstreams/credentials/credential-source.ts';
 import type { Target } from '../routing/target.ts';
 
 /**
@@ -58,7 +59,7 @@ export function describeUpstreamFailure(error: unknown, target: Target, headersA
   // Only the message names the proxy and its answer.
   const isTold = reason === '' || proxyFailures.has(reason);
   const internal = `${target.upstream.id}: ${isTold ? String(error) : reason}`;
-  if (reason === 'AUTHORIZATION_FAILED') return credentialRejected(target, String(error), error);
+  if (reason === 'AUTHORIZATION_FAILED') return credentialRejected(target, wordMissingCredential(error), error);
   if (!headersArrived && isUnreachable(reason)) {
     return new GatewayError('upstream_unreachable', 'Upstream connection error: the model service cannot be reached.', {
       internal,
@@ -79,6 +80,12 @@ export function describeUpstreamFailure(error: unknown, target: Target, headersA
     cause: error,
     ...(headersArrived ? {} : { retryAfterSeconds: 1 }),
   });
+}
+
+/** Why a credential could not be added. Only the messages of its sources have no secret in them. */
+function wordMissingCredential(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof CredentialError ? cause.message : String(error);
 }
 
 /** A body that ended properly for the transport, but before the dialect's own end. */

@@ -68,8 +68,8 @@ async function openLocal(
   return createLocalService({ services, principal, clock: systemClock });
 }
 
-function readZone({ configPath, variable }: Environment): Pick<Config, 'timeZone' | 'prices'> {
-  const { timeZone, prices } = loadConfig(configPath, variable).config;
+function readZone(environment: Environment): Pick<Config, 'timeZone' | 'prices'> {
+  const { timeZone, prices } = loadConfig(environment.configPath, environment).config;
   return { ...(timeZone !== undefined && { timeZone }), ...(prices !== undefined && { prices }) };
 }
 

@@ -6,6 +6,7 @@ import { createLimiter } from '../../../gateway/admission/limits/limiter.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogDestination, createLogger, type Logger } from '../../../platform/log.ts';
 import { delayAfter } from '../drain-times.ts';
+import { openSecrets } from '../../egress/open-secrets.ts';
 import { type Environment, StartError } from '../../environment.ts';
 import { ensureFirstCredentials } from '../../assembly/first-credentials.ts';
 import { formatUrl, listenError } from '../listen.ts';
@@ -36,12 +37,13 @@ export function readWorkerCount(text: string): number {
  * counts limits for all, restarts dead workers, and replaces all workers on SIGUSR2. It never sees a call. Serves until
  * a signal, drains and returns.
  */
-export async function runPrimary(environment: Environment, workers: number): Promise<void> {
-  const logger = createLogger({ level: environment.logLevel, destination: createLogDestination({ isTerminal: process.stderr.isTTY }) });
+export async function runPrimary(given: Environment, workers: number): Promise<void> {
+  const logger = createLogger({ level: given.logLevel, destination: createLogDestination({ isTerminal: process.stderr.isTTY }) });
   await using opened = new AsyncDisposableStack();
   const stopSignal = waitForStopSignal(logger, opened);
   logUnhandledRejections(logger, opened);
 
+  const environment = await openSecrets(given, { needs: 'others', logger, opened });
   // The lock of the directory, migrations and first credentials come before any worker.
   const store = await openDataDirectory({ environment, logger, exclusive: true, opened });
   const credentials = await ensureFirstCredentials({ store, environment, clock: systemClock });

@@ -4,6 +4,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { createLogDestination, createLogger } from '../../../platform/log.ts';
 import { assembleGateway, type RunningGateway } from '../../assembly/assemble-gateway.ts';
 import { describeFailure } from '../describe-failure.ts';
+import { openSecrets } from '../../egress/open-secrets.ts';
 import { readEnvironment } from '../../environment.ts';
 import { formatUrl } from '../listen.ts';
 import { openDatabase } from '../../assembly/open-data-directory.ts';
@@ -76,7 +77,7 @@ async function start(order: WorkerStart): Promise<void> {
 
 async function assemble(order: WorkerStart): Promise<RunningGateway> {
   tuneRuntime();
-  const configured = { ...environment, configPath: order.configPath };
+  const configured = await openSecrets({ ...environment, configPath: order.configPath }, { needs: 'keys', logger, opened });
   const store = await openDatabase(configured, {
     mayBeAway: remembersKeys(configured),
     onFailure: (error) => logger.error({ err: error }, 'database worker died'),

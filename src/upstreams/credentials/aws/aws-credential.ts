@@ -1,7 +1,8 @@
 import type { AccountFacts } from '../../account-facts.ts';
-import type { CloudCredential } from '../cloud-credential.ts';
+import type { AwsKeys, CloudCredential } from '../cloud-credential.ts';
 import type { CredentialKindOf } from '../credential-kind.ts';
-import { CredentialError } from '../credential-source.ts';
+import type { CredentialMeans } from '../credential-means.ts';
+import { CredentialError, type CredentialSource } from '../credential-source.ts';
 import { type FetchedCredential, refreshCredentials } from '../refresh-credentials.ts';
 import type { AwsSettings } from './aws-schema.ts';
 import { fromBearerVariable, fromContainer, fromEnvironment, fromInstance, fromProfile, fromWebIdentity, type Search } from './places.ts';
@@ -27,8 +28,21 @@ export const awsCredential: CredentialKindOf<AwsSettings> = {
 
 type Found = FetchedCredential<CloudCredential>;
 
-async function fetchKeys(search: Search): Promise<Found> {
-  const found = await findKeys(search);
+/** Keys that sign requests to any service of AWS: an API key of Bedrock in the environment does not count. */
+export function openAwsKeys(settings: AwsSettings, facts: AccountFacts, means: CredentialMeans): CredentialSource<AwsKeys> {
+  return refreshCredentials<AwsKeys>({
+    clock: means.clock,
+    fetch: async (signal) => {
+      const { credential, ...found } = await fetchKeys({ settings, facts, means, signal }, 'api-key');
+      if (credential.kind !== 'aws-keys') throw new CredentialError('an API key of Bedrock cannot sign requests to other services');
+      return { ...found, credential };
+    },
+  });
+}
+
+/** @param leftOut a place that is not searched */
+async function fetchKeys(search: Search, leftOut?: keyof typeof places): Promise<Found> {
+  const found = await findKeys(search, leftOut);
   const { roleArn } = search.settings;
   if (roleArn === undefined) return found;
   if (found.credential.kind !== 'aws-keys')
@@ -37,13 +51,13 @@ async function fetchKeys(search: Search): Promise<Found> {
   return { ...assumed, origin: `role, assumed with ${found.origin ?? 'found'} credentials` };
 }
 
-async function findKeys(search: Search): Promise<Found> {
+async function findKeys(search: Search, leftOut: keyof typeof places | undefined): Promise<Found> {
   const { accessKeyId, secretAccessKey, sessionToken, from, profile } = search.settings;
   if (accessKeyId !== undefined && secretAccessKey !== undefined)
     return { origin: 'configuration', credential: keysOf(accessKeyId, secretAccessKey, sessionToken) };
   const only = from ?? (profile === undefined ? undefined : 'profile');
   for (const [name, place] of Object.entries(places)) {
-    if (only !== undefined && name !== only) continue;
+    if (name === leftOut || (only !== undefined && name !== only)) continue;
     const found = await place(search);
     if (found !== undefined) return found;
   }
