@@ -18,7 +18,7 @@ export function openWorkbooks({ environment, logger, opened }: Parts): AdminServ
       import('../programs/answer-threads/open-answer-threads.ts'),
       import('../../monitor/monitor.ts'),
     ]);
-    const { config } = loadConfig(environment.configPath, environment.variable);
+    const { config } = loadConfig(environment.configPath, environment);
     const { detailCallsMax } = monitorLimitsDefault;
     return openAnswerThreads(
       { database: describeAnswerDatabase(environment), timeZone: config.timeZone ?? 'UTC', totalsRow: true, detailCallsMax },

@@ -64,6 +64,7 @@ async function useDocument(
   const options: LoadOptions = {
     path: environment.configPath,
     variable: environment.variable,
+    secrets: environment.secrets,
     simulated: undefined,
     clock,
     // The findings of the check say it.
