@@ -14,7 +14,7 @@ export type FollowedSecrets = {
   readonly inForce: (version: number | undefined) => void;
 };
 
-/** Follows the secrets of a book. The present version counts as the one in force, for a configuration that is read now. */
+/** Follows the secrets of a book. The present values count as those in force: the configuration is read right after. */
 export function followSecrets({
   secrets,
   variable,
