@@ -25,21 +25,23 @@ export function possiblePrices(prices: TokenPrices): { readonly input: readonly 
 /** Charge lines for the tokens of a call at the prices of one tier. Unknown and zero counts have no line. */
 export function tokenLines(usage: Usage, prices: TokenPrices, multipliers: ChargeLine['multipliers']): ChargeLine[] {
   const lines: ChargeLine[] = [];
-  const add = (meter: TokenMeter, quantity: number): void => {
-    if (quantity === 0) return;
+  const lineOf = (meter: TokenMeter, quantity: number): ChargeLine => {
     const line = { meter: meters[meter].line, quantity, unitPrice: priceOf(meter, prices), per: tokensPerPrice };
-    lines.push(multipliers === undefined ? line : { ...line, multipliers });
+    return multipliers === undefined ? line : { ...line, multipliers };
   };
   for (const { whole, parts } of wholes) {
     let left = usage[whole] ?? 0;
-    const apart = parts.map((part) => {
-      // Only kinds with a price of their own have a line. A part counts at most as much as its whole.
+    // A part counts at most as much as its whole. Most calls have few of the kinds, so the others must cost nothing.
+    if (left === 0) continue;
+    const place = lines.length;
+    for (const part of parts) {
+      // Only kinds with a price of their own have a line.
       const quantity = prices[meters[part].price] === undefined ? 0 : Math.min(usage[part] ?? 0, left);
+      if (quantity === 0) continue;
       left -= quantity;
-      return quantity;
-    });
-    add(whole, left);
-    for (const [index, part] of parts.entries()) add(part, apart[index] ?? 0);
+      lines.push(lineOf(part, quantity));
+    }
+    if (left !== 0) lines.splice(place, 0, lineOf(whole, left));
   }
   return lines;
 }

@@ -119,6 +119,7 @@ function describeJsonProblem(error: JsonProblemError): GatewayError {
 }
 
 function requireJsonType(contentType: string | undefined): void {
+  if (contentType === 'application/json') return;
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'application/json' || (type?.startsWith('application/') === true && type.endsWith('+json'))) return;
   const sent = type === undefined || type === '' ? 'none was sent' : `got "${type.slice(0, 80)}"`;
@@ -168,7 +169,8 @@ export async function readRequest(
 ): Promise<ReadRequest> {
   requireJsonType(request.headers['content-type']);
   const bytes = await readBytes(request, limits, mayHold);
-  const read = { bytes, body: await readJsonObject(bytes, limits) };
+  const reading = readJsonObject(bytes, limits);
+  const read = { bytes, body: reading instanceof Promise ? await reading : reading };
   return model === undefined ? read : await nameModel(read, model, limits);
 }
 
@@ -194,17 +196,16 @@ export async function readBytes(request: IncomingMessage, limits: GatewayLimits,
 }
 
 /**
- * Parses a body as a JSON object.
+ * Parses a body as a JSON object: a small one at once, without a promise.
  * @throws GatewayError if it is not one, or too large
  */
-export async function readJsonObject(bytes: Buffer, limits: GatewayLimits): Promise<JsonObject> {
+export function readJsonObject(bytes: Buffer, limits: GatewayLimits): JsonObject | Promise<JsonObject> {
   if (bytes.length === 0) throw new GatewayError('invalid_json', 'request body is empty; send a JSON object');
-  const body = bytes.length > largeBodyBytes ? await readLargeBody(bytes, limits) : readSmallBody(bytes, limits);
-  if (!isJsonObject(body)) {
-    throw new GatewayError(
-      'invalid_json',
-      `request body must be a JSON object, but it is ${Array.isArray(body) ? 'an array' : typeof body}`,
-    );
-  }
-  return body;
+  if (bytes.length > largeBodyBytes) return readLargeBody(bytes, limits).then(requireObject);
+  return requireObject(readSmallBody(bytes, limits));
+}
+
+function requireObject(body: JsonValue): JsonObject {
+  if (isJsonObject(body)) return body;
+  throw new GatewayError('invalid_json', `request body must be a JSON object, but it is ${Array.isArray(body) ? 'an array' : typeof body}`);
 }

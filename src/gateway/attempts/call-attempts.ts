@@ -137,7 +137,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     this.#call.report.exchanging();
     try {
       opening = await openAttempt(this.#services, this.#call, this.#job, { target, plan, failed: this.#failed });
-      record = await this.#job.record?.({ target, plan });
+      if (this.#job.record !== undefined) record = await this.#job.record({ target, plan });
     } catch (error) {
       ticket.end({ type: 'unknown' });
       throw error;

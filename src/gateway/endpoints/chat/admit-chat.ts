@@ -11,7 +11,7 @@ import { readingAhead } from '../../../platform/json/lazy-object.ts';
 import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import { type ReadRequest, readRequest } from '../../admission/read-request.ts';
 import { withHeaderTags } from '../../admission/request-tags.ts';
-import { openChat } from './clouds/open-chat.ts';
+import { type CloudForm, openChat } from './clouds/open-chat.ts';
 import { readBackground, takeCallbackUrl } from './background/background-request.ts';
 
 /** A chat whose caller was admitted. */
@@ -80,7 +80,8 @@ export async function readChat(
   report: Pick<CallReport, 'recorder'>,
 ): Promise<ReadChat> {
   const sent = await readRequest(arriving.request, settings.limits, (held) => admission.holdBytes(held));
-  const { call, raw } = await openCall(arriving, sent, settings);
+  const { call, raw } =
+    arriving.cloud === undefined ? { call: arriving, raw: sent } : await openCall(arriving, arriving.cloud, sent, settings);
   report.recorder?.request(raw.bytes, recordedChat(call));
   const { request: received, callbackUrl } = takeCallbackUrl(callbacks, call, raw);
   admission.holdBytes(received.bytes.length);
@@ -95,14 +96,14 @@ export async function readChat(
   return { call, received, request: toWireRequest(call, body), bytes, isBackground: background !== undefined, callbackUrl };
 }
 
-/** The call and its request in the form of the dialect. */
+/** A call in the form of a cloud, and its request, in the form of the dialect. */
 async function openCall(
   call: IncomingCall,
+  cloud: CloudForm,
   raw: ReadRequest,
   { limits, routing }: GatewaySettings,
 ): Promise<{ readonly call: IncomingCall; readonly raw: ReadRequest }> {
-  const { cloud, dialect, pathModel } = call;
-  if (cloud === undefined) return { call, raw };
+  const { dialect, pathModel } = call;
   const { headers: sentHeaders } = toWireRequest(call, raw.body);
   const opening = { limits, table: routing, headers: sentHeaders };
   const { headers, pathModel: served, ...opened } = await openChat(raw, { dialect: dialect.id, cloud, pathModel }, opening);

@@ -31,50 +31,71 @@ export function routeChat(gateway: ChatServices, read: ReadCall, report: CallRep
   const facts = call.dialect.readFacts(request);
   report.facts = facts;
   requireReach(caller, settings.routing, facts.requestedModel);
-  const inlineFiles = createInlineFiles({
-    files: gateway.files,
-    clock: gateway.clock,
-    userName: caller.userName,
-    dialect: call.dialect.id,
-    bytesMax: settings.limits.requestBytesMax,
-    // Whether the process has room for this many bytes more than the client sent.
-    mayHold: (more) => read.admission.holdBytes(read.received.bytes.length + more),
-  });
-  // Replaces references to stored things: files under their ids, and summaries of conversations that were sealed here.
-  const fill: InlineFiles = async (body, param) =>
-    openSummaries(await inlineFiles(body, param), { sealer: gateway.summaries, userName: caller.userName, param });
   const hasSummaries = call.dialect.id === 'openai-responses' && hasCompaction(request.body);
-  const filling = { ...read, facts, inlineFiles: fill };
   const route = (namesFiles: boolean): RoutedCall | Promise<RoutedCall> =>
-    namesFiles || hasSummaries ? routeWithFiles(gateway, filling, report) : routeFilled(gateway, filling, read.request);
+    namesFiles || hasSummaries ? routeWithFiles(gateway, { ...read, facts }, report) : routeFilled(gateway, { ...read, facts }, request);
   const looking = call.dialect.surveyRequest(request.body)?.mayHave('file') ?? mayNameFiles(read.bytes);
   return looking instanceof Promise ? looking.then(route) : route(looking);
 }
 
-/** A call with its files, and the function that inlines those that its history names. */
-type FilledCall = ReadCall & { readonly facts: CallFacts; readonly inlineFiles: InlineFiles };
+/** A call with its facts. */
+type FilledCall = ReadCall & { readonly facts: CallFacts };
+
+/**
+ * The function that replaces references to stored things, in the request and in the history that it continues: files
+ * under their ids, and summaries of conversations that were sealed here.
+ */
+function createFill(gateway: ChatServices, { call, settings, caller, admission, received }: ReadCall): InlineFiles {
+  const { userName } = caller;
+  const inlineFiles = createInlineFiles({
+    files: gateway.files,
+    clock: gateway.clock,
+    userName,
+    dialect: call.dialect.id,
+    bytesMax: settings.limits.requestBytesMax,
+    // Whether the process has room for this many bytes more than the client sent.
+    mayHold: (more) => admission.holdBytes(received.bytes.length + more),
+  });
+  return async (body, param) => openSummaries(await inlineFiles(body, param), { sealer: gateway.summaries, userName, param });
+}
 
 async function routeWithFiles(gateway: ChatServices, read: FilledCall, report: CallReport): Promise<RoutedCall> {
   const slices = new WorkSlices();
   if (read.bytes.length > largeBodyBytes) await slices.yield();
-  const body = await read.inlineFiles(read.request.body);
-  if (body === read.request.body) return routeFilled(gateway, read, read.request);
+  const inlineFiles = createFill(gateway, read);
+  const body = await inlineFiles(read.request.body);
+  if (body === read.request.body) return routeFilled(gateway, read, read.request, inlineFiles);
   // Only now it may have become large.
   await slices.yield();
   const request = { ...read.request, body };
   const facts = read.call.dialect.readFacts(request);
   report.facts = facts;
   const bytes = await writeJson(body);
-  return routeFilled(gateway, { ...read, request, bytes, facts }, read.request);
+  return routeFilled(gateway, { ...read, request, bytes, facts }, read.request, inlineFiles);
 }
 
-/** @param original the request as the client wrote it, which is the one that is stored */
-function routeFilled(gateway: ChatServices, read: FilledCall, original: WireRequest): RoutedCall | Promise<RoutedCall> {
+/**
+ * @param original the request as the client wrote it, which is the one that is stored
+ * @param inlineFiles the function that has filled the request, if one has
+ */
+function routeFilled(
+  gateway: ChatServices,
+  read: FilledCall,
+  original: WireRequest,
+  inlineFiles?: InlineFiles,
+): RoutedCall | Promise<RoutedCall> {
   const { call, settings, request, bytes, facts } = read;
   const route = settings.routing.routeOf(facts.requestedModel);
   const chosen = ((): ChosenTargets | Promise<ChosenTargets> => {
     if (call.dialect.id !== 'openai-responses') return chooseTargets(gateway, read, { request, facts, turn: undefined });
-    const opening = openTurn({ ...read, original, gateway, state: route?.responseState ?? 'auto', targets: route?.targets ?? [] });
+    const opening = openTurn({
+      ...read,
+      original,
+      inlineFiles: inlineFiles ?? createFill(gateway, read),
+      gateway,
+      state: route?.responseState ?? 'auto',
+      targets: route?.targets ?? [],
+    });
     if (opening !== undefined) return routeTurn(gateway, read, opening);
     if (read.isBackground) throw neverStored();
     return chooseTargets(gateway, read, { request, facts, turn: undefined });

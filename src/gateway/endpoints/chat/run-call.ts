@@ -34,13 +34,14 @@ export async function runCall(gateway: ChatServices, arriving: IncomingCall, rep
   const { call } = read;
   const admitted = withBodyTags(entered, call, read.received.body);
   report.caller = admitted.caller;
-  const reading = { ...admitted, ...read };
+  const { settings, caller, admission, acceptedAtMs, startedMs } = admitted;
+  // A second spread would cost several times as much as the members, and this runs for every call.
+  const reading = { ...read, settings, caller, admission, acceptedAtMs, startedMs };
   const imaged = answerWithImages(gateway, reading, report);
   if (imaged !== undefined) return await imaged;
   const routing = routeChat(gateway, reading, report);
   const routed = routing instanceof Promise ? await routing : routing;
   const { facts, targets, turn, sent } = routed;
-  const { settings, caller } = admitted;
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
   const reserved = taking instanceof Promise ? await taking : taking;
@@ -55,7 +56,10 @@ export async function runCall(gateway: ChatServices, arriving: IncomingCall, rep
     credit = holding instanceof Promise ? await holding : holding;
     const disconnect = read.isBackground ? undefined : (caller.disconnectPolicy ?? settings.disconnect);
     const prepared = { ...admitted, facts, framing, targets, taken: reserved, credit, disconnect, turn, report };
-    const make = (current: IncomingCall): Promise<void> => makeCall(gateway, { ...prepared, ...identify(current), call: current }, sent);
+    const make = (current: IncomingCall): Promise<void> => {
+      const { callId, label } = identify(current);
+      return makeCall(gateway, { ...prepared, callId, label, call: current }, sent);
+    };
     if (!read.isBackground) await make(call);
     else await startBackground(gateway, { call, report, turn, body: read.received.body, callbackUrl: read.callbackUrl, onRefused }, make);
   } catch (error) {
