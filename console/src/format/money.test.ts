@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { columnDigits, exactDigits, exactMoney, fixedMoney, showChange, showMoney } from './money.ts';
+import { columnDigits, exactDigits, exactMoney, fixedMoney, showChange, showMoney, showUsd } from './money.ts';
 
 const plain = (text: string): string => text.replaceAll(/\s/gu, '').replace('\u2212', '-').replace('$', '');
 
@@ -46,4 +46,13 @@ test('the lines of a statement are never rounded', () => {
   assert.equal(exactDigits([25_500_000_000n, -17_375_000n]), 6);
   assert.equal(exactDigits([100_000_000_000n, 1n]), 9);
   assert.equal(exactDigits([]), 2);
+});
+
+test('an amount that was written as a text keeps its decimals, and has its thousands apart', () => {
+  assert.deepEqual(['999999999.999999999', '12.5', '1000', '0.000000001'].map(showUsd), [
+    '$999\u00a0999\u00a0999.999999999',
+    '$12.5',
+    '$1\u00a0000',
+    '$0.000000001',
+  ]);
 });

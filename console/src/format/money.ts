@@ -28,6 +28,12 @@ export function exactMoney(nanos: bigint): string {
   return text.replace(/\.$/, '');
 }
 
+/** An amount that was written as a decimal text, with all its decimals: `$1 250.5`. */
+export function showUsd(text: string): string {
+  const [whole = '', fraction] = text.split('.');
+  return `$${group(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
+}
+
 /** The decimals with which an amount is shown alone: none for nothing, two to four, and four digits below a cent. */
 function digitsFor(nanos: bigint): number {
   const size = nanos < 0n ? -nanos : nanos;

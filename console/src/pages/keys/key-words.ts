@@ -1,4 +1,5 @@
 import type { Reply } from '../../api/client.ts';
+import { showUsd } from '../../format/money.ts';
 
 export type Key = Reply<'keys.list'>['items'][number];
 type Limits = Key['limits'];
@@ -6,9 +7,9 @@ type Limits = Key['limits'];
 /** The limits of a key in one line; "none" if there are none. */
 export function describeLimits(limits: Limits): string {
   const words = [
-    limits.spend_per_day_usd === null ? undefined : `$${limits.spend_per_day_usd} a day`,
-    limits.spend_per_month_usd === null ? undefined : `$${limits.spend_per_month_usd} a month`,
-    limits.spend_total_usd === null ? undefined : `$${limits.spend_total_usd} in all`,
+    limits.spend_per_day_usd === null ? undefined : `${showUsd(limits.spend_per_day_usd)} a day`,
+    limits.spend_per_month_usd === null ? undefined : `${showUsd(limits.spend_per_month_usd)} a month`,
+    limits.spend_total_usd === null ? undefined : `${showUsd(limits.spend_total_usd)} in all`,
     limits.requests_per_minute === null ? undefined : `${limits.requests_per_minute} requests a minute`,
     limits.tokens_per_minute === null ? undefined : `${limits.tokens_per_minute} tokens a minute`,
     limits.concurrency === null ? undefined : `${limits.concurrency} at a time`,

@@ -81,8 +81,11 @@ function RecentCalls() {
             {
               id: 'time',
               title: 'Time',
-              figures: true,
-              render: ({ id, at }) => <Link {...placeOf.call(id)}>{showRowTime(at, zone)}</Link>,
+              render: ({ id, at }) => (
+                <Link {...placeOf.call(id)} className="figures">
+                  {showRowTime(at, zone)}
+                </Link>
+              ),
             },
             { id: 'key', title: 'Key', priority: 3, render: ({ user, key }) => <KeyName user={user} name={key} /> },
             { id: 'model', title: 'Model', render: ({ model }) => model },
@@ -171,7 +174,12 @@ function OwnRefusals() {
           columns={[
             { id: 'time', title: 'Time', priority: 2, render: ({ at }) => showRowTime(at, zone) },
             { id: 'status', title: 'Status', figures: true, render: ({ status }) => status },
-            { id: 'key', title: 'Key', priority: 3, render: ({ user, key }) => (key === null ? '—' : `${user ?? ''}/${key}`) },
+            {
+              id: 'key',
+              title: 'Key',
+              priority: 3,
+              render: ({ user, key }) => (key === null ? '—' : <KeyName user={user ?? ''} name={key} />),
+            },
             { id: 'why', title: 'Why', render: ({ message }) => <span title={message}>{message}</span> },
           ]}
         />
