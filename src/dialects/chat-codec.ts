@@ -186,8 +186,9 @@ export type ChatCodec = UpstreamCodec & {
   /**
    * Removes proofs of other vendors (see wrapProof), and the reasoning that they prove, from a request of this dialect
    * that is passed to its own vendor. Returns the same object if there are none.
+   * @param all also those of the vendor: an upstream has refused one, which another account made
    */
-  readonly removeForeignProofs: (body: JsonObject) => JsonObject;
+  readonly removeForeignProofs: (body: JsonObject, all?: boolean) => JsonObject;
   /**
    * Whether a reply of this dialect can report that generation failed. If not, an error reports it, because such a
    * reply would look complete.

@@ -50,6 +50,7 @@ export const vertex: UpstreamVendor = {
   replyHeaders: [...commonReplyHeaders, 'x-vertex-*'],
   traitsOf: traitsAtVertex,
   proofsBelongTo: 'vendor',
+  proofGroupOf: (model) => (model.startsWith('claude') ? 'anthropic' : undefined),
   makers: ['gemini', 'anthropic'],
   modelBehind: (model) => model.replace('@', '-').replace(/^.*\//, ''),
   probePath: '/v1beta1/publishers/google/models',

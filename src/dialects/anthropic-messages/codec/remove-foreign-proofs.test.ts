@@ -83,3 +83,16 @@ test('citations of the vendor stay, others are removed', () => {
   const text = { type: 'text', text: 'x', citations: [own, { ...own, encrypted_index: '' }] };
   assert.deepEqual(contentOf(removeForeignProofs(bodyOf([text]))), [{ type: 'text', text: 'x', citations: [own] }]);
 });
+
+test('if the vendor refused the thinking of another account, all of it is removed', () => {
+  const own = { type: 'thinking', thinking: 'Hm', signature: 'native' };
+  const hidden = { type: 'redacted_thinking', data: 'native' };
+  const thinking = { type: 'enabled', budget_tokens: 2048 };
+  const cleaned = removeForeignProofs(bodyOf([own, hidden, call], { thinking }), true);
+  assert.deepEqual(contentOf(cleaned), [call]);
+  assert.deepEqual(cleaned.thinking, { type: 'disabled' });
+  // A turn that was made without thinking is refused too.
+  assert.deepEqual(removeForeignProofs(bodyOf([call], { thinking }), true).thinking, { type: 'disabled' });
+  const plain = bodyOf([{ type: 'text', text: 'x' }]);
+  assert.equal(removeForeignProofs(plain, true), plain);
+});

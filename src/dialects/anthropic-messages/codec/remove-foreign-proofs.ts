@@ -7,26 +7,29 @@ import { isForeignServerTool } from './server-tools.ts';
  * Removes from a request what a gateway wrote into the vendor's fields for other vendors: thinking with wrapped proofs,
  * records of their tools, citations without the vendor's index. Turns without other content are removed too. Returns
  * the same object if there is nothing to remove.
+ * @param all removes the thinking of the vendor too
  */
-export function removeForeignProofs(body: JsonObject): JsonObject {
+export function removeForeignProofs(body: JsonObject, all = false): JsonObject {
   const { messages } = body;
   if (!Array.isArray(messages)) return body;
-  const remaining = messages.flatMap(cleanMessage);
-  if (remaining.length === messages.length && remaining.every((message, index) => message === messages[index])) return body;
+  const remaining = messages.flatMap((message: JsonValue) => cleanMessage(message, all));
+  const isUnchanged = remaining.length === messages.length && remaining.every((message, index) => message === messages[index]);
+  if (isUnchanged) return all && beginsWithoutThinking(remaining) ? withoutThinking(body) : body;
   const cleaned = { ...body, messages: remaining.length === 0 ? [{ role: 'user', content: '.' }] : remaining };
   return beginsWithoutThinking(remaining) ? withoutThinking(cleaned) : cleaned;
 }
 
-function cleanMessage(message: JsonValue): readonly JsonValue[] {
+function cleanMessage(message: JsonValue, all: boolean): readonly JsonValue[] {
   if (!isJsonObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return [message];
   const { content } = message;
-  const remaining = content.flatMap(cleanBlock);
+  const remaining = content.flatMap((block: JsonValue) => cleanBlock(block, all));
   if (remaining.length === content.length && remaining.every((block, index) => block === content[index])) return [message];
   return remaining.length === 0 ? [] : [{ ...message, content: remaining }];
 }
 
-function cleanBlock(block: JsonValue): readonly JsonValue[] {
+function cleanBlock(block: JsonValue, all: boolean): readonly JsonValue[] {
   if (!isJsonObject(block)) return [block];
+  if (all && (block.type === 'thinking' || block.type === 'redacted_thinking')) return [];
   if (isForeignSignature(block.type === 'redacted_thinking' ? block.data : block.signature) || isForeignServerTool(block)) return [];
   if (!Array.isArray(block.citations)) return [block];
   const citations = block.citations.filter((citation: JsonValue) => !isJsonObject(citation) || citation.encrypted_index !== '');

@@ -51,3 +51,13 @@ test('parts and turns without other content are removed too, in either spelling 
     generate_content_request: { contents: [question, model({ text: 'x' })] },
   });
 });
+
+test('if the vendor refused a signature of another account, all of them are removed', () => {
+  const parts = [
+    { text: 'T', thought: true },
+    { functionCall: { name: 'f', args: {} }, thoughtSignature: 'AbCd' },
+  ];
+  const { contents } = removeForeignProofs({ contents: [question, model(...parts)] }, true);
+  const call = { functionCall: { name: 'f', args: {} }, thoughtSignature: 'skip_thought_signature_validator' };
+  assert.deepEqual(contents, [question, model(call)]);
+});

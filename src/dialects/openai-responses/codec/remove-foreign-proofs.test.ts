@@ -59,3 +59,10 @@ test('a reply written by the gateway leaves no item that the vendor would look f
     );
   }
 });
+
+test('if the vendor refused the reasoning of another account, all of it is removed', () => {
+  const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+  const input = [{ type: 'reasoning', summary: [], encrypted_content: 'native' }, call];
+  assert.deepEqual(removeForeignProofs({ input }, true).input, [call]);
+  assert.deepEqual(removeForeignProofs({ input }).input, input);
+});

@@ -19,12 +19,14 @@ function isForeignReasoning(item: JsonValue): boolean {
 /**
  * Removes reasoning of other vendors, and tool runs that this vendor did not make, from the input. Returns the same
  * body if there are none.
+ * @param all removes all reasoning
  */
-export function removeForeignProofs(body: JsonObject): JsonObject {
+export function removeForeignProofs(body: JsonObject, all = false): JsonObject {
   const { input } = body;
   if (!Array.isArray(input)) return body;
   const items = input as readonly JsonValue[];
-  const isForeign = (item: JsonValue): boolean => isForeignReasoning(item) || (isJsonObject(item) && isOwnToolItem(item));
+  const isForeign = (item: JsonValue): boolean =>
+    isForeignReasoning(item) || (isJsonObject(item) && (isOwnToolItem(item) || (all && item.type === 'reasoning')));
   if (!items.some(isForeign)) return body;
   return { ...body, input: items.flatMap((item): readonly JsonValue[] => (isForeign(item) ? showImage(item) : [item])) };
 }

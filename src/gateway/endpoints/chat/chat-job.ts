@@ -44,6 +44,8 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
   #isReadLater = true;
   /** The refusal of the request as too long, after which less of it is sent. */
   #overflow: GatewayError | undefined;
+  /** Targets that refused the reasoning of another account. */
+  readonly #withoutReasoning = new Set<Target>();
 
   /** @param form the form that the sink of the reply accepts */
   constructor(services: ChatServices, prepared: PreparedCall, form: ReplyForm<Piece>, { request, bytes }: ChatRequest) {
@@ -67,7 +69,13 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
     request: WireRequest,
     bytes: Buffer,
   ): ExchangePlan<Piece> | LocalAnswer | Promise<ExchangePlan<Piece> | LocalAnswer> {
-    const planned = planAttempt(this.#services, this.#prepared, this.#form, { target, request, bytes, overflow: this.#overflow });
+    const planned = planAttempt(this.#services, this.#prepared, this.#form, {
+      target,
+      request,
+      bytes,
+      overflow: this.#overflow,
+      withoutReasoning: this.#withoutReasoning.has(target),
+    });
     return planned instanceof Promise ? planned.then((plan) => this.#orAnswer(plan)) : this.#orAnswer(planned);
   }
 
@@ -94,6 +102,10 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
 
   mend(failure: UndeliveredFailure, target: Target, mayRepeat: boolean): boolean {
     if (isForgotten(failure, this.#prepared.turn, target)) return true;
+    if (refusesReasoning(failure) && !this.#withoutReasoning.has(target)) {
+      this.#withoutReasoning.add(target);
+      return true;
+    }
     // A vendor that counts more tokens than estimated is called once more with a shorter request.
     if (!mayRepeat || !this.#mayShorten || this.#overflow !== undefined || !mayShorten(this.#prepared.call, failure.error)) return false;
     this.#overflow = failure.error;
@@ -120,6 +132,21 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
 function isForgotten({ upstreamStatus, upstreamWords }: UndeliveredFailure, turn: ResponseTurn | undefined, target: Target): boolean {
   if (turn === undefined || (upstreamStatus !== 400 && upstreamStatus !== 404)) return false;
   return /previous[ _]response.*not[ _]found/i.test(upstreamWords ?? '') && turn.forgetKeeper(target);
+}
+
+/**
+ * Words with which vendors refuse the reasoning in a conversation: a signature of Claude that is not theirs, a turn of
+ * Claude without its thinking, encrypted reasoning of OpenAI's models, a thought signature of Gemini.
+ */
+const reasoningWords =
+  /signature\W+in\W+thinking|expected\W+thinking\W+or|thought.?signature.{0,40}(?:not valid|invalid|corrupt)|(?:invalid|corrupted).thought.?signature|encrypted.content/i;
+
+/**
+ * Whether an upstream refused the reasoning in a conversation. Another account made it, for example another cloud that
+ * has the same model.
+ */
+function refusesReasoning({ error, upstreamStatus, upstreamWords = '' }: UndeliveredFailure): boolean {
+  return upstreamStatus === 400 && reasoningWords.test(`${upstreamWords} ${error.message}`);
 }
 
 /** The body was within the limits when it was received, and inlined files may have made it larger. */

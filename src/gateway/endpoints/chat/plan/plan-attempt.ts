@@ -4,6 +4,7 @@ import { chatDialects, upstreamDialects } from '../../../../dialects/registry.ts
 import { mayHave } from '../../../../dialects/request-survey.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
+import type { TranslationNote } from '../../../../inference/translation-notes.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
@@ -56,6 +57,8 @@ type AttemptRequest = {
   readonly bytes: Buffer;
   /** The vendor's refusal of the request as too long, if a shorter one is to be sent. */
   readonly overflow?: GatewayError | undefined;
+  /** Whether the target has refused the reasoning of the conversation, which goes without it then. Absent: no. */
+  readonly withoutReasoning?: boolean;
 };
 
 /** A request that fits its target, and the call that it belongs to. */
@@ -65,6 +68,8 @@ type FittedAttempt = TurnRequest & {
   readonly target: Target;
   /** The client's request if `request` was derived from it. */
   readonly original: WireRequest | undefined;
+  /** Whether the target has refused the reasoning of the conversation. */
+  readonly withoutReasoning: boolean;
 };
 
 type Planning<Piece> = FittedAttempt & { readonly form: ReplyForm<Piece> };
@@ -77,7 +82,7 @@ export function planAttempt<Piece>(
   gateway: ChatServices,
   prepared: PreparedCall,
   form: ReplyForm<Piece>,
-  { target, request, bytes, overflow }: AttemptRequest,
+  { target, request, bytes, overflow, withoutReasoning = false }: AttemptRequest,
 ): Plan<Piece> | Promise<Plan<Piece>> {
   const { turn } = prepared;
   const fit = (own: TurnRequest): Plan<Piece> | Promise<Plan<Piece>> => {
@@ -88,7 +93,7 @@ export function planAttempt<Piece>(
     const finish = (planned: Plan<Piece>): Plan<Piece> =>
       noteTruncation(turn === undefined ? planned : keepReply(planned, turn, form, target), fitted.truncated);
     const original = fitted.request === request ? undefined : request;
-    const planned = planExchange({ ...fitted, gateway, prepared, form, target, original });
+    const planned = planExchange({ ...fitted, gateway, prepared, form, target, original, withoutReasoning });
     return planned instanceof Promise ? planned.then(finish) : finish(planned);
   };
   const own = turn?.requestFor(target) ?? { request, bytes, translate: false };
@@ -165,6 +170,12 @@ export function refuseStoredIds(dialect: DialectId, body: JsonObject): void {
   );
 }
 
+const leftOutReasoning: TranslationNote = {
+  kind: 'dropped',
+  field: 'reasoning',
+  reason: 'this upstream refused the reasoning of earlier turns; the conversation goes on without it',
+};
+
 /** The request that passes through, and its bytes. */
 type PassedRequest = Pick<TurnRequest, 'request' | 'bytes'>;
 
@@ -189,16 +200,16 @@ function planPassthrough<Piece>(
   return {
     kind: 'exchange',
     upstreamRequest: shaped.upstreamRequest,
-    relay: fitRelay(relay, target, dialect.id, shaped.notes),
+    relay: fitRelay(relay, target, dialect.id, planning.withoutReasoning ? [...shaped.notes, leftOutReasoning] : shaped.notes),
     upstreamDialect: dialect,
   };
 }
 
 /** Proofs of another vendor would be refused. They are wrapped, so that they can be recognised and removed here. */
-function withoutForeignProofs({ prepared, request, bytes }: FittedAttempt): PassedRequest | Promise<PassedRequest> {
+function withoutForeignProofs({ prepared, request, bytes, withoutReasoning }: FittedAttempt): PassedRequest | Promise<PassedRequest> {
   const { codec, surveyRequest } = prepared.call.dialect;
-  if (!mayHave(surveyRequest, request.body, 'foreign-proof')) return { request, bytes };
-  const body = codec.removeForeignProofs(request.body);
+  if (!withoutReasoning && !mayHave(surveyRequest, request.body, 'foreign-proof')) return { request, bytes };
+  const body = codec.removeForeignProofs(request.body, withoutReasoning);
   if (body === request.body) return { request, bytes };
   const pass = (written: Buffer): PassedRequest => ({ request: { ...request, body }, bytes: written });
   const written = writeJson(body);
@@ -211,7 +222,7 @@ export function dialectOf({ upstream }: Pick<Target, 'upstream'>): UpstreamDiale
   return upstreamDialects[preferred];
 }
 
-function translationOptions({ gateway, prepared, target, request, original }: FittedAttempt): TranslationOptions {
+function translationOptions({ gateway, prepared, target, request, original, withoutReasoning }: FittedAttempt): TranslationOptions {
   const { call, facts, framing, caller, acceptedAtMs, turn, settings, neutral } = prepared;
   return {
     requestId: call.callId,
@@ -222,6 +233,7 @@ function translationOptions({ gateway, prepared, target, request, original }: Fi
     neutral,
     facts,
     target,
+    withoutReasoning,
     framing,
     caller,
     acceptedAtMs,

@@ -35,6 +35,8 @@ export type TranslationOptions = {
   readonly neutral?: InferenceRequest | undefined;
   readonly facts: CallFacts;
   readonly target: Target;
+  /** Whether the target has refused the reasoning of the conversation. Absent: no. */
+  readonly withoutReasoning?: boolean;
   /** The client's framing if it asked for a stream. */
   readonly framing: StreamFraming | undefined;
   readonly caller: { readonly userName: string; readonly strictTranslation: boolean };
@@ -66,7 +68,8 @@ export async function decodeForTarget(
   const strict = asksForStrict(caller, request.headers);
   const notes = createTranslationNotes(client.codec.fieldNames, strict);
   const traits = target.upstream.traitsOf(target.upstreamModel);
-  const { proofOrigin } = target.upstream;
+  // No proof has this origin, so that none is sent.
+  const proofOrigin = options.withoutReasoning === true ? '-' : target.upstream.proofOrigin;
   const decoded = options.neutral ?? client.codec.decodeRequest(request);
   const inlined = await inlineMedia(decoded, {
     dialect: upstream.id,
@@ -104,7 +107,7 @@ export async function prepareTranslation(
     encoded,
     stopSequences: neutral.stopSequences ?? [],
     callLimits: limitsOf(neutral),
-    reading: { proofOrigin: fit.proofOrigin, newId, notes: replyNotes },
+    reading: { proofOrigin: options.target.upstream.proofOrigin, newId, notes: replyNotes },
     writing: {
       requestId,
       requestedModel: options.facts.requestedModel,
