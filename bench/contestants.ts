@@ -135,12 +135,19 @@ const importing = (module: string | undefined): readonly string[] => (module ===
 /**
  * Weir with everything on, as its users start it.
  * @param variant.preload a module that is loaded before the program
+ * @param variant.flags of the runtime
  * @param variant.workers as many processes take the calls
  * @param variant.limited the load's key has a daily limit that it never meets, and its user is prepaid
  */
 export async function startWeirGateway(
   upstreamPort: number,
-  variant: { readonly name?: string; readonly preload?: string; readonly limited?: boolean; readonly workers?: number } = {},
+  variant: {
+    readonly name?: string;
+    readonly flags?: readonly string[];
+    readonly preload?: string;
+    readonly limited?: boolean;
+    readonly workers?: number;
+  } = {},
 ): Promise<WeirContestant> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const config = join(dataDirectory, 'weir.yaml');
@@ -161,7 +168,7 @@ export async function startWeirGateway(
   const workers = variant.workers === undefined ? [] : ['--workers', String(variant.workers)];
   const { child, found } = await startPinned(
     proxyCore,
-    [process.execPath, ...importing(variant.preload), program, 'gateway', ...workers],
+    [process.execPath, ...(variant.flags ?? []), ...importing(variant.preload), program, 'gateway', ...workers],
     /gateway http:\/\/127\.0\.0\.1:(\d+)/,
     environment,
   );

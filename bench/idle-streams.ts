@@ -16,10 +16,11 @@ import { idleAgentStream, idleStream, type Work } from './works.ts';
 const firstShare = 0.4;
 const batch = 10;
 
-type Memory = Readonly<Record<'rss' | 'heapUsed' | 'external' | 'arrayBuffers', number>>;
+type Memory = Readonly<Record<'rss' | 'heapUsed' | 'external' | 'arrayBuffers' | 'allocated', number>>;
 type Start = (preload: string) => Promise<Contestant>;
 
-async function readMemory({ signal }: Contestant, file: string): Promise<Memory> {
+/** The memory of a contestant that has loaded `tell-memory.ts` with this file. */
+export async function readMemory({ signal }: Contestant, file: string): Promise<Memory> {
   rmSync(file, { force: true });
   signal?.('SIGUSR2');
   for (let times = 0; times < 1200 && !existsSync(file); times += 1) await wait(50);
