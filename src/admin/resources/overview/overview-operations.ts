@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { percentileOf } from '../../../billing/calls/duration-histogram.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { queryUsage } from '../../../billing/usage/query-usage.ts';
-import type { UsageAnswer, UsageQuestion } from '../../../billing/usage/usage-question.ts';
+import { addUsage, type UsageAnswer, type UsageQuestion } from '../../../billing/usage/usage-question.ts';
 import type { UsageSums } from '../../../billing/usage/usage-store.ts';
 import { instant, moneySchema, nullable, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
@@ -11,6 +11,7 @@ import type { AdminContext, Operation } from '../../operation.ts';
 import { attentionSchema, type AttentionServices, readAttention } from '../attention/attention-operations.ts';
 import { type ControlServices, isSilent, watchNodes } from '../nodes/live-nodes.ts';
 import type { UsageServices } from '../usage/usage-operations.ts';
+import { beginOfToday, sumMonthBefore, sumYesterday } from './day-and-month.ts';
 
 type OverviewServices = UsageServices & AttentionServices & ControlServices;
 type Context = AdminContext<OverviewServices>;
@@ -92,11 +93,13 @@ async function askUsage({ services, principal }: Context, nowMs: number) {
     principal.users === 'all'
       ? ask({ startSeconds: now - daySeconds, groupBy: ['upstream'], extra: ['failed', 'firstByte'], rankBy: 'calls' })
       : Promise.resolve(undefined);
-  const sameHours = { startSeconds: day - daySeconds, endSeconds: Math.max(day - daySeconds + 1, now - daySeconds) };
+  const sum = async (startSeconds: number, endSeconds: number): Promise<UsageSums> =>
+    (await ask({ startSeconds, endSeconds })).totals.total;
+  const spans = { now, day, month, sum };
   return await Promise.all([
-    ask({ startSeconds: Math.min(day, now - 1), groupBy: ['user'] }),
-    ask(sameHours),
-    ask({ startSeconds: Math.min(month, now - 1) }),
+    ask({ startSeconds: beginOfToday(spans), groupBy: ['user'] }),
+    sumYesterday(spans),
+    sumMonthBefore(spans),
     ask({ startSeconds: now - daySeconds, granularity: 'hour', groupBy: ['model'], limit: seriesMax }),
     service,
   ] as const);
@@ -112,7 +115,7 @@ const getOverview = operation({
   handle: async (_input, context: Context) => {
     const atMs = context.nowMs();
     const seesNodes = context.principal.permissions.has('upstreams:read') && context.principal.users === 'all';
-    const [[today, yesterday, month, lastDay, service], attention, nodes] = await Promise.all([
+    const [[today, yesterday, monthBefore, lastDay, service], attention, nodes] = await Promise.all([
       askUsage(context, atMs),
       readAttention(context),
       seesNodes ? watchNodes(context) : [],
@@ -125,8 +128,8 @@ const getOverview = operation({
       body: {
         time_zone: context.services.about.timeZone,
         today: sumOf(today.totals.total),
-        yesterday: sumOf(yesterday.totals.total),
-        month: sumOf(month.totals.total),
+        yesterday: sumOf(yesterday),
+        month: sumOf(addUsage(monthBefore, today.totals.total)),
         last_day: {
           calls: lastDay.totals.total.calls,
           failed_share: service === undefined ? null : failedShare(service.totals.total),
