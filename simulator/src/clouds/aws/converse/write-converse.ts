@@ -9,7 +9,7 @@ const stopReasons: Readonly<Record<ReplyPlan['stop'], string>> = {
   'tool-use': 'tool_use',
   refusal: 'content_filtered',
   'content-filter': 'content_filtered',
-  pause: 'malformed_tool_use',
+  pause: 'end_turn',
 };
 
 /** One block of a reply. */

@@ -24,10 +24,16 @@ export function failureOf(stopDetail: string | undefined): ErrorInReply {
   return { message: `generation failed${stopDetail === undefined ? '' : ` (${stopDetail})`}`, status: 502 };
 }
 
-/** Some servers report their own end marks as stop sequences. A client did not ask for those. */
+/**
+ * Checks the stop sequence that ended a reply. Some servers report their own end marks, which a client did not ask for.
+ * Others report no sequence: it is known if the client asked for one only.
+ */
 function checkStop(requested: readonly string[]): EventStep {
+  const [only, ...others] = requested;
   return (event) => {
-    if (event.type !== 'finished' || event.stopReason !== 'stop-sequence' || event.stopSequence === undefined) return [event];
+    if (event.type !== 'finished' || event.stopReason !== 'stop-sequence') return [event];
+    if (event.stopSequence === undefined)
+      return [only !== undefined && others.length === 0 ? { ...event, stopSequence: only } : { ...event, stopReason: 'end' }];
     if (requested.includes(event.stopSequence)) return [event];
     const { stopSequence: _mark, ...ended } = event;
     return [{ ...ended, stopReason: 'end' }];
