@@ -37,7 +37,7 @@ type Bill = {
 const isX64 = process.platform === 'linux' && process.arch === 'x64';
 const skip = process.env['WEIR_LONG'] !== '1' ? 'it takes minutes: set WEIR_LONG=1' : !isX64 && 'a release is made on Linux (x64)';
 
-describe('the artefacts of a release', { timeout: 30 * minutesMs, skip }, () => {
+describe('the artefacts of a release', { timeout: 60 * minutesMs, skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'weir-artefacts-'));
   const unpacked = (platform: string): string => globSync(`*-${platform}`, { cwd: folder }).map((name) => join(folder, name))[0] ?? '';
   const debianPackage = (): string => join(folder, globSync('*_amd64.deb', { cwd: folder })[0] ?? '');

@@ -19,7 +19,7 @@ export const minutesMs = 60_000;
 
 /** Makes artefacts of the present commit in a folder. @param only names of `npm run release -- --only` */
 export async function makeRelease(folder: string, only: string): Promise<void> {
-  await run(process.execPath, [release, folder, '--only', only], { timeout: 5 * minutesMs });
+  await run(process.execPath, [release, folder, '--only', only], { timeout: 20 * minutesMs });
 }
 
 export type Served = { readonly gateway: string; readonly monitor: string; readonly console: string; readonly child: ChildProcess };
