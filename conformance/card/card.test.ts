@@ -7,7 +7,8 @@ import type { CardRow } from './card-row.ts';
 import { evaluateRows, isKept } from './evaluate-rows.ts';
 import { readReport } from './read-report.ts';
 import { cardRows } from './rows.ts';
-import { compareCards, keepCard, type KeptCard, writeCard } from './write-card.ts';
+import { longRuns } from './long-runs.ts';
+import { compareCards, keepCard, type KeptCard, listLongRuns, writeCard } from './write-card.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -85,4 +86,10 @@ test('the committed card has every promise', () => {
     kept.rows.map(({ id }) => id),
     cardRows.map(({ id }) => id),
   );
+});
+
+test('the committed page has the longer runs, and what the rows do not show', () => {
+  const page = readFileSync(join(root, 'docs/reference/reliability-card.md'), 'utf8');
+  assert.ok(page.includes(listLongRuns(longRuns).join('\n')));
+  for (const { id, notShown } of cardRows) if (notShown !== undefined) assert.ok(page.includes(`- **${id}** ${notShown}\n`), id);
 });

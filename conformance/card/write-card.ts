@@ -1,4 +1,5 @@
 import { isKept, type RowResult } from './evaluate-rows.ts';
+import { type LongRun, longRuns } from './long-runs.ts';
 
 /** What a card was made of. */
 export type CardOrigin = {
@@ -49,6 +50,7 @@ export function writeCard(rows: readonly RowResult[], origin: CardOrigin): strin
     '',
     ...listFigures(rows),
     '',
+    ...listLongRuns(longRuns),
     '## Not shown by this form',
     '',
     ...rows.flatMap(({ id, notShown }) => (notShown === undefined ? [] : [`- **${id}** ${notShown}`])),
@@ -56,6 +58,16 @@ export function writeCard(rows: readonly RowResult[], origin: CardOrigin): strin
     '',
   ].join('\n');
 }
+
+/** The longer runs, for the page. */
+export const listLongRuns = (runs: readonly LongRun[]): readonly string[] => [
+  '## Longer runs',
+  '',
+  'Each ran once, beside other programs that kept both processors busy.',
+  '',
+  ...runs.flatMap(({ id, day, result }) => wrap(`- **${id}** (${day}) ${result}`)),
+  '',
+];
 
 /** Each figure once, with all rows that it belongs to. */
 function listFigures(rows: readonly RowResult[]): readonly string[] {
