@@ -24,6 +24,8 @@ export type AgentProgram = {
   readonly binary: string;
   /** Interface that it speaks. */
   readonly dialect: DialectId;
+  /** Whether it speaks as to a cloud, with other paths and bodies than those of its interface. Absent: no. */
+  readonly isInCloudMode?: boolean;
   readonly setUp: (place: AgentPlace) => AgentSetup;
   /** A read-only tool of the program, and the arguments that make it show a file. */
   readonly readTool: { readonly name: string; readonly arguments: (file: string) => Readonly<Record<string, unknown>> };

@@ -1,3 +1,5 @@
+import type { RunningSimulator } from 'weir-simulator';
+
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { type SimulatedWeir, startSimulatedGateway, upstreamKey } from '../support/start-simulated-weir.ts';
 
@@ -6,13 +8,37 @@ export type AgentUpstream = {
   readonly name: string;
   readonly title: string;
   readonly dialect: DialectId;
+  /** The model of a cloud, which all models go to, and whose requests have another form there. Absent: a vendor. */
+  readonly cloud?: { readonly model: string; readonly is: string };
 };
+
+const claude = 'claude-sonnet-4-5';
 
 export const agentUpstreams: readonly AgentUpstream[] = [
   { name: 'anthropic', title: 'Messages', dialect: 'anthropic-messages' },
   { name: 'responses', title: 'Responses', dialect: 'openai-responses' },
   { name: 'chat', title: 'chat', dialect: 'openai-chat' },
   { name: 'gemini', title: 'generate-content', dialect: 'gemini-generate-content' },
+  {
+    name: 'bedrock',
+    title: 'Claude at Bedrock',
+    dialect: 'anthropic-messages',
+    cloud: { model: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0', is: claude },
+  },
+  {
+    name: 'vertex-claude',
+    title: 'Claude at Vertex AI',
+    dialect: 'anthropic-messages',
+    cloud: { model: 'claude-sonnet-4-5@20250929', is: claude },
+  },
+  { name: 'foundry', title: 'Claude at Foundry', dialect: 'anthropic-messages', cloud: { model: 'claude-prod', is: claude } },
+  {
+    name: 'vertex-gemini',
+    title: 'Gemini at Vertex AI',
+    dialect: 'gemini-generate-content',
+    cloud: { model: 'gemini-2.5-flash', is: 'gemini-2.5-flash' },
+  },
+  { name: 'azure', title: 'GPT at Azure', dialect: 'openai-responses', cloud: { model: 'reasoning-prod', is: 'gpt-5' } },
 ];
 
 /** The name of a model at an upstream of another vendor. */
@@ -32,15 +58,41 @@ const families: Readonly<Record<string, readonly string[]>> = {
   'gemini-*': ['gemini'],
 };
 
+/** Every cloud as an upstream. */
+function describeClouds({ aws, google, azure }: RunningSimulator): Readonly<Record<string, object>> {
+  if (google === undefined || azure === undefined) throw new Error('the simulated clouds do not run');
+  const { accessKeyId, secretAccessKey } = aws.state.addUser();
+  const vertex = {
+    vendor: 'vertex',
+    baseUrl: google.vertexUrl,
+    project: google.project,
+    credential: { kind: 'google', from: 'metadata', metadataUrl: google.identityUrl },
+  };
+  const keyed = { baseUrl: azure.endpoint, apiKey: 'azure-key-1' };
+  return {
+    bedrock: {
+      vendor: 'bedrock',
+      region: 'us-east-1',
+      baseUrl: aws.runtimeUrl,
+      credential: { kind: 'aws', accessKeyId, secretAccessKey },
+    },
+    'vertex-claude': vertex,
+    'vertex-gemini': vertex,
+    foundry: { vendor: 'foundry', ...keyed },
+    azure: { vendor: 'azure', ...keyed },
+  };
+}
+
 /** A running Weir that sends every model that the programs may call to one upstream. */
 export function startAgentWeir(upstream: AgentUpstream): Promise<SimulatedWeir> {
-  const { name } = upstream;
+  const { name, cloud } = upstream;
   const models = Object.entries(families).map(([family, keepers]) => {
-    const model = keepers.includes(name) ? {} : { model: foreignModels[name] };
+    const model = keepers.includes(name) ? {} : (cloud ?? { model: foreignModels[name] });
     return [family, { targets: [{ upstream: name, ...model }] }];
   });
   return startSimulatedGateway({
     models: Object.fromEntries(models),
+    ...(cloud !== undefined && { simulator: { google: {}, azure: {} }, clouds: describeClouds }),
     upstreams: ({ openai }) => ({
       responses: { vendor: 'openai', baseUrl: openai, apiKey: upstreamKey, dialects: ['openai-responses'] },
       chat: { vendor: 'openai-compatible', baseUrl: openai, apiKey: upstreamKey },

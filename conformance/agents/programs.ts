@@ -17,6 +17,42 @@ const claudeCode: AgentProgram = {
   readTool: { name: 'Read', arguments: (file) => ({ file_path: file }) },
 };
 
+/** Claude Code in the mode of a cloud, with a key of Weir in place of the cloud's credential. */
+function claudeInCloud(title: string, set: (gatewayUrl: string, apiKey: string) => Readonly<Record<string, string>>): AgentProgram {
+  return {
+    ...claudeCode,
+    title,
+    isInCloudMode: true,
+    setUp: ({ gatewayUrl, apiKey }) => ({
+      files: {},
+      environment: { ...set(gatewayUrl, apiKey), DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1' },
+      command: (prompt) => ['-p', prompt],
+    }),
+  };
+}
+
+const claudeModes = [
+  claudeInCloud('claude (Bedrock mode)', (gatewayUrl, apiKey) => ({
+    CLAUDE_CODE_USE_BEDROCK: '1',
+    AWS_REGION: 'us-east-1',
+    ANTHROPIC_BEDROCK_BASE_URL: gatewayUrl,
+    AWS_BEARER_TOKEN_BEDROCK: apiKey,
+  })),
+  claudeInCloud('claude (Vertex mode)', (gatewayUrl, apiKey) => ({
+    CLAUDE_CODE_USE_VERTEX: '1',
+    CLAUDE_CODE_SKIP_VERTEX_AUTH: '1',
+    ANTHROPIC_VERTEX_PROJECT_ID: 'any',
+    CLOUD_ML_REGION: 'global',
+    ANTHROPIC_VERTEX_BASE_URL: `${gatewayUrl}/v1`,
+    ANTHROPIC_AUTH_TOKEN: apiKey,
+  })),
+  claudeInCloud('claude (Foundry mode)', (gatewayUrl, apiKey) => ({
+    CLAUDE_CODE_USE_FOUNDRY: '1',
+    ANTHROPIC_FOUNDRY_BASE_URL: `${gatewayUrl}/anthropic`,
+    ANTHROPIC_FOUNDRY_API_KEY: apiKey,
+  })),
+];
+
 const codex = {
   package: '@openai/codex',
   version: '0.169.0',
@@ -101,6 +137,7 @@ const qwen: AgentProgram = {
 
 export const agentPrograms: readonly AgentProgram[] = [
   claudeCode,
+  ...claudeModes,
   codexBuiltIn,
   codexProvider,
   geminiRouted,
