@@ -27,7 +27,8 @@ describe('the short form of npm run test:fuzz:guided', () => {
     assert.ok(found.corpus > 4, 'each branch gave a file');
   });
 
-  for (const [name, target] of Object.entries(guidedTargets))
+  // Jobs of threads may loop, which only the end of their thread stops: the long form does that.
+  for (const [name, target] of Object.entries(guidedTargets).filter(([, { isOnLoop }]) => isOnLoop))
     test(`${name}: no input throws an error of its own or blocks an event loop`, async () => {
       const found = await explore(target, { seed: 1, isOver: (inputs) => inputs > 160 });
       assert.deepEqual(found.findings, []);
