@@ -21,7 +21,8 @@ export const accountFactFields = {
   betas: Type.Optional(
     Type.Array(Type.String({ pattern: '^[a-z0-9-]{1,100}$' }), {
       maxItems: 100,
-      description: 'Beta flags of Messages that AWS Bedrock accepts besides the known ones. Others are left out, because it refuses them.',
+      description:
+        'Beta flags of Messages that AWS Bedrock or Vertex AI accepts besides the known ones. Others are left out, because they are refused.',
     }),
   ),
   guardrail: Type.Optional(

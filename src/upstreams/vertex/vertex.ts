@@ -23,7 +23,7 @@ export const vertex: UpstreamVendor = {
   id: 'vertex',
   title: 'Vertex AI',
   addressOf: addressOfLocation,
-  facts: ['project', 'location'],
+  facts: ['project', 'location', 'betas'],
   credentialKinds: ['google'],
   usualCredential: { kind: 'google' },
   keyVariables: [],
