@@ -82,6 +82,15 @@ const upstreamRules = group(
     remedy: 'Replace the key of this upstream in weir.yaml or in its secret.',
     page: 'docs/guide/configure.md',
   },
+  {
+    alert: 'WeirCredentialCannotBeRead',
+    query: 'max by (kind, name) (weir_credential_failures{job="weir"}) > 0',
+    holds: '5m',
+    severity: 'warning',
+    summary: 'The {{ $labels.kind }} {{ $labels.name }} could not be read {{ $value }} times in a row.',
+    remedy: 'The last one stays in use until it ends. weir doctor says why, and what to do.',
+    page: 'docs/guide/secrets.md',
+  },
 );
 
 const bookRules = group(

@@ -52,6 +52,20 @@ const upstreams: Row = {
       ],
     },
     {
+      title: 'Age of secrets and credentials',
+      about: 'Time since each was read last. Secrets are read every five minutes, and credentials of clouds before they end.',
+      unit: 's',
+      width: 12,
+      queries: [{ query: `max by (kind, name) (weir_credential_age_seconds{${here}})`, legend: '{{kind}} {{name}}' }],
+    },
+    {
+      title: 'Failures to read secrets and credentials',
+      about: 'Failures since the last success. The last secret or credential stays in use until it ends.',
+      unit: 'short',
+      width: 12,
+      queries: [{ query: `max by (kind, name) (weir_credential_failures{${here}}) > 0`, legend: '{{kind}} {{name}}' }],
+    },
+    {
       title: 'Running attempts by target',
       about: 'Where calls are at present.',
       unit: 'short',

@@ -2,6 +2,7 @@ import { idleGate } from '../../src/gateway/admission/overload/gatekeeper.ts';
 import { addGatewayGauges } from '../../src/gateway/server/gateway-gauges.ts';
 import { createMetricFamilies } from '../../src/gateway/telemetry/metric-families.ts';
 import { addAlertMetrics } from '../../src/main/assembly/alerts/open-alerts.ts';
+import { addCredentialMetrics } from '../../src/main/assembly/telemetry/credential-metrics.ts';
 import { addSpanMetrics } from '../../src/main/assembly/telemetry/assemble-telemetry.ts';
 import { addRefusalMetrics } from '../../src/main/assembly/telemetry/open-refusals.ts';
 import { addProcessMetrics } from '../../src/main/assembly/telemetry/process-metrics.ts';
@@ -20,6 +21,11 @@ export function readMetricTable(): readonly MetricDescription[] {
     gatekeeper: { state: () => idleGate },
     videos: { gauges: () => idleVideos },
   });
+  addCredentialMetrics(
+    registry,
+    () => [],
+    () => 0,
+  );
   addRefusalMetrics(registry, () => 0);
   addSpanMetrics(registry, () => ({ sent: 0, dropped: 0 }));
   addAlertMetrics(

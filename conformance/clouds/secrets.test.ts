@@ -6,8 +6,11 @@ import { after, before, describe, test } from 'node:test';
 
 import type { RunningSimulator } from 'weir-simulator';
 
+import { systemClock } from '../../src/platform/clock.ts';
+import { runDoctor } from '../../src/main/doctor/run-doctor.ts';
+import { readEnvironment } from '../../src/main/environment.ts';
 import { azureTenant } from '../../simulator/src/clouds/azure/azure-cloud.ts';
-import { type Answer, eventually, post } from '../support/http.ts';
+import { type Answer, call, eventually, post } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 
 /** Replaces a file as a rename does, and as a mounted secret of Kubernetes is replaced: by a link to another folder. */
@@ -94,6 +97,7 @@ describe('keys of upstreams that are secrets by reference', () => {
         'falls-over': { targets: ['missing', 'openai'].map((upstream) => ({ upstream, model: 'gpt-4.1-mini' })) },
       },
       retries: { attemptsMax: 2, avoidFailing: false, holdOpeningMs: 60_000 },
+      weir: { environment: { WEIR_METRICS_PORT: '0' } },
     });
   });
   after(async () => {
@@ -156,13 +160,13 @@ describe('keys of upstreams that are secrets by reference', () => {
   });
 
   test('changed and revoked in the same moment under load: no call fails', async () => {
-    const running = load();
-    await eventually(() => places.every((place) => running.count(place) >= 5), Boolean);
+    const calls = load();
+    await eventually(() => places.every((place) => calls.count(place) >= 5), Boolean);
     for (const place of places) writers[place](next(place));
     simulator.replaceKeys([upstreamKey, ...places.map(next)]);
-    const before = new Map(places.map((place) => [place, running.count(place)]));
-    await eventually(() => places.every((place) => running.count(place) >= (before.get(place) ?? 0) + 20), Boolean);
-    assert.deepEqual(await running.end(), []);
+    const before = new Map(places.map((place) => [place, calls.count(place)]));
+    await eventually(() => places.every((place) => calls.count(place) >= (before.get(place) ?? 0) + 20), Boolean);
+    assert.deepEqual(await calls.end(), []);
   });
 
   test('stay in use while no store answers, and follow again afterwards', async () => {
@@ -199,6 +203,50 @@ describe('keys of upstreams that are secrets by reference', () => {
     await logged(/grant roles\/secretmanager\.secretAccessor on the secret/);
     await logged(/assign the role Key Vault Secrets User/);
     for (const place of places) assert.equal((await ask(place)).status, 200, place);
+  });
+
+  test('a clock of AWS that is ten minutes ahead is named as the reason', async () => {
+    simulator.aws.secrets.withoutRight.clear();
+    simulator.aws.state.skewMs = 600_000;
+    await logged(/the clock of this machine is wrong \(InvalidSignatureException: Signature expired/);
+    simulator.aws.state.skewMs = 0;
+    assert.equal((await ask('aws')).status, 200);
+  });
+
+  test('have their age and their failures in the metrics, with the logins to their stores', async () => {
+    const { text } = await call(running.weir.metricsUrl);
+    assert.match(text, /^weir_credential_age_seconds\{kind="secret",name="vault:secret\/weir\/openai#key"\} [0-9.]+$/m);
+    assert.match(text, /^weir_credential_failures\{kind="secret",name="vault:secret\/other\/openai#key"\} [1-9]/m);
+    assert.match(text, /^weir_credential_expires_in_seconds\{kind="login",name="Vault"\} [0-9.]+$/m);
+    assert.doesNotMatch(text, /weir_credential_age_seconds\{kind="secret",name="vault:secret\/other/);
+    for (const value of places.flatMap((place) => [first(place), next(place)])) assert.ok(!text.includes(value));
+  });
+
+  test('are named by the doctor with their store, and with the reason if they cannot be read', async () => {
+    const { dataDirectory } = running.weir;
+    const report = await runDoctor({
+      environment: readEnvironment({ WEIR_CONFIG: join(dataDirectory, 'weir.yaml'), WEIR_DATA_DIR: dataDirectory }),
+      clock: systemClock,
+      signal: new AbortController().signal,
+      upstreams: ['vault', 'forbidden'],
+      checks: [],
+      model: undefined,
+      mayCall: false,
+      timeoutMs: 10_000,
+      onStep: () => {},
+    });
+    const told = report.sections.find(({ title }) => title === 'Secrets')?.findings.map(({ verdict, says }) => `${verdict} ${says}`) ?? [];
+    const isTold = (words: RegExp): void =>
+      assert.ok(
+        told.some((line) => words.test(line)),
+        `${String(words)}: ${told.join('; ')}`,
+      );
+    isTold(/^good \$\{vault:secret\/weir\/openai#key\} from Vault, read \d+ s ago$/);
+    isTold(/^good \$\{aws-sm:weir\/openai#key\} from AWS Secrets Manager/);
+    isTold(/^good Vault: app-role, as default, weir, until 20/);
+    isTold(/^bad the secret "\$\{vault:secret\/other\/openai#key\}" cannot be read: the login may not read it/);
+    assert.match(JSON.stringify(report.upstreams), /the secret \$\{vault:secret\/weir\/openai#key\}/);
+    for (const value of places.flatMap((place) => [first(place), next(place)])) assert.ok(!JSON.stringify(report).includes(value));
   });
 
   test('that come late are used without a restart', async () => {

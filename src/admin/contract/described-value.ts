@@ -13,11 +13,12 @@ export const describedValueSchema = record({
   ),
   from: Type.Enum(['file', 'environment', 'layer', 'simulated', 'default']),
   variable: nullable(Type.String({ description: 'The variable of the environment that it comes from.' })),
+  reference: nullable(Type.String({ description: 'The secret that it comes from: `vault:secret/weir/openai#key`.' })),
   line: nullable(Type.Integer({ description: 'Its line in the file.' })),
 });
 
 export function encodeDescribed(described: DescribedValue): Static<typeof describedValueSchema> {
-  const { path, value, secret, default: standard, from, variable, line } = described;
+  const { path, value, secret, default: standard, from, variable, reference, line } = described;
   return {
     path,
     value: value ?? null,
@@ -25,6 +26,7 @@ export function encodeDescribed(described: DescribedValue): Static<typeof descri
     secret: secret === undefined ? null : { set: secret.set, ends_in: secret.endsIn ?? null },
     from,
     variable: variable ?? null,
+    reference: reference ?? null,
     line: line ?? null,
   };
 }

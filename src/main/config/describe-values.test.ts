@@ -85,3 +85,17 @@ test('no secret is anywhere in the description', () => {
   const shown = JSON.stringify(described);
   for (const secret of ['sk-from', 'user:password', 'sk-a-cred', 'short', 'weir:secret']) assert.ok(!shown.includes(secret), secret);
 });
+
+test('a secret by reference has its name, and nothing of its value', () => {
+  const refers = 'upstreams: { main: { vendor: openai, apiKey: "${vault:secret/weir/openai#key}" } }\n';
+  const secrets = { find: () => 'sk-from-the-vault-0123456789' };
+  const read = readConfig({ text: refers, file: 'weir.yaml', variable: () => undefined, secrets });
+  assert.equal(read.upstreams?.['main']?.apiKey, 'sk-from-the-vault-0123456789');
+  const values = describeValues(configSchema, read, { written: readWritten(refers), path: [], from: 'environment' });
+  const key = values.find(({ path }) => path === 'upstreams.main.apiKey');
+  assert.deepEqual(
+    { secret: key?.secret, reference: key?.reference, from: key?.from },
+    { secret: { set: true }, reference: 'vault:secret/weir/openai#key', from: 'file' },
+  );
+  assert.ok(!JSON.stringify(values).includes('6789'));
+});

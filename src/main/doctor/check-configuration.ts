@@ -20,6 +20,7 @@ import type { Config, ConfiguredUpstream } from '../config/config-schema.ts';
 import { credentialsOf } from '../config/credentials.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { ConfigError } from '../config/read-config.ts';
+import { firstReference } from '../config/resolve-references.ts';
 import type { Environment } from '../environment.ts';
 import { findIdleModels } from './check-services.ts';
 import { type Finding, tidyWords } from './finding.ts';
@@ -145,11 +146,9 @@ function writtenKeys(text: string): readonly (readonly [upstream: string, writte
   });
 }
 
-const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)/;
-
 function findReadable(text: string, path: string | undefined): readonly Finding[] {
   if (path === undefined || process.platform === 'win32') return [];
-  const literal = writtenKeys(text).filter(([, written]) => !reference.test(written));
+  const literal = writtenKeys(text).filter(([, written]) => Object.keys(firstReference(written)).length === 0);
   const othersMayRead = (statSync(path).mode & 0o077) !== 0;
   if (literal.length === 0 || !othersMayRead) return [];
   return [
@@ -218,7 +217,8 @@ export function describeKeySource(upstream: Upstream, { source }: UsableConfigur
   const path = findFile(environment) ?? 'weir.yaml';
   const place = /#(\d+)~/.exec(credentialId)?.[1];
   const own = writtenKeys(readFileSync(path, 'utf8')).filter(([owner]) => owner === id);
-  const name = reference.exec(own[Number(place ?? 1) - 1]?.[1] ?? '')?.[1];
+  const { name, secret } = firstReference(own[Number(place ?? 1) - 1]?.[1] ?? '');
+  if (secret !== undefined) return `the secret \${${secret}}`;
   if (name !== undefined) return `the key in ${name}`;
   return `the ${place === undefined ? 'apiKey' : `key ${place}`} of upstream ${id} in ${path}`;
 }

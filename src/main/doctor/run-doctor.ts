@@ -11,6 +11,7 @@ import { checkClock } from './check-clock.ts';
 import { checkConfiguration, describeKeySource, type UsableConfiguration } from './check-configuration.ts';
 import { checkDataDirectory } from './check-data-directory.ts';
 import { checkObjectStore } from './check-media-storage.ts';
+import { checkSecrets } from './check-secrets.ts';
 import { checkRunningGateway } from './check-running-gateway.ts';
 import { chooseChecks } from './examine-model.ts';
 import { type UpstreamExamination, examineUpstream } from './examine-upstream.ts';
@@ -50,6 +51,9 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
   const { findings, usable } = await checkConfiguration({ environment, ...reach, simulate, nowMs: clock.nowMs() });
   const here: readonly Section[] = [
     { title: 'Configuration', findings },
+    ...(environment.secrets === undefined || environment.secrets.describe().secrets.length === 0
+      ? []
+      : [{ title: 'Secrets', findings: checkSecrets(environment.secrets, clock.nowMs()) }]),
     { title: 'Data directory', findings: checkDataDirectory(environment.dataDirectory) },
     ...(await checkMediaStorage(usable, options)),
     { title: 'Running gateway', findings: await checkRunningGateway(environment, signal) },

@@ -1,0 +1,53 @@
+import type { MetricRegistry } from '../../../platform/metrics/metric-registry.ts';
+import type { SourceState } from '../../../upstreams/credentials/credential-source.ts';
+import type { SecretBook } from '../../../upstreams/credentials/secrets/secret-book.ts';
+import type { RoutingTable } from '../../../gateway/attempts/routing/routing-table.ts';
+
+/** A credential or a secret, as the labels of its metrics name it. */
+export type NamedCredential = SourceState & { readonly kind: 'secret' | 'login' | 'credential'; readonly name: string };
+
+/** The secrets of the configuration, the logins to their stores, and the short-lived credentials of upstreams. */
+export function listCredentials(
+  { upstreams }: Pick<RoutingTable, 'upstreams'>,
+  secrets: Pick<SecretBook, 'describe'> | undefined,
+): readonly NamedCredential[] {
+  const book = secrets?.describe();
+  return [
+    ...(book?.secrets ?? []).map((state) => ({ ...state, kind: 'secret' as const, name: state.reference })),
+    ...(book?.logins ?? []).map((state) => ({ ...state, kind: 'login' as const, name: state.store })),
+    ...upstreams.flatMap(({ id, credential }) =>
+      credential === undefined ? [] : [{ ...credential.describe(), kind: 'credential' as const, name: id }],
+    ),
+  ];
+}
+
+/** Adds gauges of the age, the end and the failures of credentials. They are read when metrics are requested. */
+export function addCredentialMetrics(registry: MetricRegistry, list: () => readonly NamedCredential[], nowMs: () => number): void {
+  const labels = ['kind', 'name'];
+  const gauge = (name: string, help: string, valueOf: (state: NamedCredential) => number | undefined): void =>
+    registry.collected({
+      name,
+      help,
+      labels,
+      type: 'gauge',
+      merge: 'max',
+      read: () =>
+        list().flatMap((state) => {
+          const value = valueOf(state);
+          return value === undefined ? [] : [{ labels: [state.kind, state.name], value }];
+        }),
+    });
+  gauge('weir_credential_age_seconds', 'Time since a secret, a login or a credential of a cloud was read last.', ({ fetchedAtMs }) =>
+    fetchedAtMs === undefined ? undefined : (nowMs() - fetchedAtMs) / 1000,
+  );
+  gauge(
+    'weir_credential_expires_in_seconds',
+    'Time until a login or a credential of a cloud ends. It is renewed when it is needed, so that it may be over.',
+    ({ expiresAtMs }) => (expiresAtMs === undefined ? undefined : (expiresAtMs - nowMs()) / 1000),
+  );
+  gauge(
+    'weir_credential_failures',
+    'Failures to read a secret, a login or a credential of a cloud since the last success.',
+    ({ failure }) => failure?.inARow ?? 0,
+  );
+}
