@@ -23,6 +23,7 @@ const alertField = {
   secret: null,
   from: 'file',
   variable: null,
+  reference: null,
   line: 3,
   needs_restart: false,
 } as const;
