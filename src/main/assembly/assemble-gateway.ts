@@ -20,7 +20,6 @@ import { createSchemaChecker } from '../../gateway/endpoints/chat/schema-check/s
 import type { Telemetry } from '../../gateway/telemetry/telemetry.ts';
 import type { RunningCall } from '../../gateway/attempts/services.ts';
 import { createRetryBudget } from '../../gateway/attempts/retry/retry-budget.ts';
-import { addGatewayGauges } from '../../gateway/server/gateway-gauges.ts';
 import { createGatewayServer, type GatewayServer } from '../../gateway/server/gateway-server.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { DrainSlots } from '../../gateway/attempts/exchange/client-disconnect.ts';
@@ -62,7 +61,7 @@ import { openMedia } from './open-media.ts';
 import { openProofVault } from './open-proof-vault.ts';
 import type { openVideos } from './open-videos.ts';
 import { type Simulated, startSimulatedUpstreams } from '../programs/start-simulated-upstreams.ts';
-import { addCredentialMetrics, listCredentials } from './telemetry/credential-metrics.ts';
+import { addAllGauges } from './telemetry/credential-metrics.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
 import { withArchivedCalls } from './run-archiving.ts';
@@ -265,10 +264,7 @@ export async function assembleGateway(options: {
   const server = createGatewayServer({ gateway, notReady: () => listHindrances(journal), startedAtMs: clock.nowMs() });
   const url = await serve(server, environment, worker);
   opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
-  if (registry !== undefined) {
-    addGatewayGauges(registry, gateway);
-    addCredentialMetrics(registry, () => listCredentials(live.settings().routing, environment.secrets), clock.nowMs);
-  }
+  if (registry !== undefined) addAllGauges(registry, gateway, environment.secrets);
   const wakeOperations = await openControl({ ...options, ...server, nodeId, store, live, layers, gateway, simulated, lend }, opened);
   openAuditSinks({ store, config: live.config, clock, logger }, opened);
   openAlerts({ ...options, nodeId, store, journal, books, refusals, health: gateway.health, live, config: live.config, registry }, opened);

@@ -1,13 +1,15 @@
+import type { Gateway } from '../../../gateway/endpoints/gateway.ts';
+import { addGatewayGauges } from '../../../gateway/server/gateway-gauges.ts';
 import type { MetricRegistry } from '../../../platform/metrics/metric-registry.ts';
 import type { SourceState } from '../../../upstreams/credentials/credential-source.ts';
 import type { SecretBook } from '../../../upstreams/credentials/secrets/secret-book.ts';
 import type { RoutingTable } from '../../../gateway/attempts/routing/routing-table.ts';
 
 /** A credential or a secret, as the labels of its metrics name it. */
-export type NamedCredential = SourceState & { readonly kind: 'secret' | 'login' | 'credential'; readonly name: string };
+type NamedCredential = SourceState & { readonly kind: 'secret' | 'login' | 'credential'; readonly name: string };
 
 /** The secrets of the configuration, the logins to their stores, and the short-lived credentials of upstreams. */
-export function listCredentials(
+function listCredentials(
   { upstreams }: Pick<RoutingTable, 'upstreams'>,
   secrets: Pick<SecretBook, 'describe'> | undefined,
 ): readonly NamedCredential[] {
@@ -19,6 +21,16 @@ export function listCredentials(
       credential === undefined ? [] : [{ ...credential.describe(), kind: 'credential' as const, name: id }],
     ),
   ];
+}
+
+/** Adds the gauges of a gateway and of its credentials. */
+export function addAllGauges(
+  registry: MetricRegistry,
+  gateway: Parameters<typeof addGatewayGauges>[1] & Pick<Gateway, 'settings' | 'clock'>,
+  secrets: Pick<SecretBook, 'describe'> | undefined,
+): void {
+  addGatewayGauges(registry, gateway);
+  addCredentialMetrics(registry, () => listCredentials(gateway.settings().routing, secrets), gateway.clock.nowMs);
 }
 
 /** Adds gauges of the age, the end and the failures of credentials. They are read when metrics are requested. */
