@@ -36,7 +36,7 @@ describe('AWS Bedrock', () => {
       simulator: { apiKeys: [upstreamKey] },
       retries: { attemptsMax: 2, avoidFailing: false, holdOpeningMs: 60_000 },
       // The simulated models of Converse write JSON only if a schema or a function demands it.
-      config: { structuredOutput: { check: 'off' } },
+      config: { structuredOutput: { check: 'off' }, moderations: { standIn: 'sonnet' } },
       clouds: ({ aws }) => {
         keys = aws.state.addUser();
         const { accessKeyId, secretAccessKey } = keys;
@@ -404,6 +404,18 @@ describe('AWS Bedrock', () => {
       assert.equal(status, 400);
       assert.match(text, /guardrail identifier or version/);
     });
+  });
+
+  test('Claude judges by InvokeModel in place of a moderation model', async () => {
+    const categories = ['hate', 'hate_threatening', 'harassment', 'harassment_threatening', 'illicit', 'illicit_violent'];
+    const others = ['self_harm', 'self_harm_intent', 'self_harm_instructions', 'sexual', 'sexual_minors', 'violence_graphic'];
+    const scores = { ...Object.fromEntries([...categories, ...others].map((name) => [name, 0.01])), violence: 0.9 };
+    const said = { 'x-simulator-text': encodeURIComponent(JSON.stringify({ input_1: scores })) };
+    const { gatewayUrl, apiKey } = running.weir;
+    const headers = { authorization: `Bearer ${apiKey}`, ...said };
+    const judged = await post(`${gatewayUrl}/v1/moderations`, { model: 'sonnet', input: 'I will kill it' }, headers);
+    assert.equal(judged.status, 200, judged.text);
+    assert.deepEqual([judged.json.model, judged.json.results[0].categories.violence], ['sonnet', true]);
   });
 
   test('keys that are revoked under load are replaced without a failed call', async () => {

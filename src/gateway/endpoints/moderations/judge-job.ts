@@ -15,10 +15,11 @@ import { createTranslationNotes, type TranslationNote } from '../../../inference
 import { boundAtTarget, forecastUsage } from '../../attempts/books/bound-call.ts';
 import type { AttemptPlan, CallJob } from '../../attempts/call-job.ts';
 import { passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
-import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
+import { fitRelay } from '../../attempts/exchange/fit-relay.ts';
+import { createUpstreamHeaders, shapeRequest } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import { digestRequest } from '../../attempts/health/attempt.ts';
-import { locateAt, type Target } from '../../attempts/routing/target.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import { translationHeaders } from '../../replies/write-reply.ts';
 import { createErrorReader } from '../shared/read-error-answer.ts';
 import { lacksVerdicts, type PreparedModeration } from './moderation-job.ts';
@@ -87,25 +88,23 @@ function planJudgement(call: Parameters<typeof createJudgeJob>[0], target: Targe
     notes: createTranslationNotes({ ...dialect.codec.fieldNames, turns: 'input' }, true),
   };
   const encoded = dialect.codec.encodeRequest(writeJudgement(moderation.inputs, purchase.requestedModel), fit);
-  const path = locateAt(upstream, { dialect: dialect.id, operation: 'generate', upstreamModel });
-  if (path === undefined) throw new Error(`${upstream.vendor.id} has the dialect ${dialect.id} without a route for it`);
   const headers = createUpstreamHeaders(
     { operation: 'generate', body: {}, headers: own },
     target,
     { client: 'openai-chat', upstream: dialect.id },
     undefined,
   );
-  const notes = [noteOf(purchase.requestedModel)];
+  const { body } = encoded;
+  const written = { body, bytes: Buffer.from(JSON.stringify(body)), headers: { ...headers, ...encoded.headers } };
+  const shaped = shapeRequest(target, { dialect: dialect.id, operation: 'generate', upstreamModel }, written, []);
+  if (shaped === undefined) throw new Error(`${upstream.vendor.id} has the dialect ${dialect.id} without a route for it`);
+  const notes = [noteOf(purchase.requestedModel), ...shaped.notes];
+  const relay = createRelay(call, target, { dialect, encoded, reading: { proofOrigin, newId, notes: fit.notes }, notes });
   return {
     kind: 'exchange',
-    upstreamRequest: {
-      path,
-      method: 'POST',
-      headers: { ...headers, ...encoded.headers },
-      body: Buffer.from(JSON.stringify(encoded.body)),
-    },
+    upstreamRequest: shaped.upstreamRequest,
     upstreamDialect: dialect,
-    relay: createRelay(call, target, { dialect, encoded, reading: { proofOrigin, newId, notes: fit.notes }, notes }),
+    relay: fitRelay(relay, target, dialect.id, []),
     translation: { upstream: dialect, notes: { list: () => notes }, replyNotes: { list: () => [] } },
   };
 }

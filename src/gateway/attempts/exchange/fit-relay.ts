@@ -1,10 +1,10 @@
-import type { UpstreamDialectId } from '../../../../dialects/dialect-id.ts';
-import type { TranslationNote } from '../../../../inference/translation-notes.ts';
-import { parseJson } from '../../../../platform/json/parse-json.ts';
-import type { UpstreamVendor } from '../../../../upstreams/upstream-vendor.ts';
-import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
-import type { Target } from '../../../attempts/routing/target.ts';
-import { addWarnings } from '../../../replies/write-reply.ts';
+import type { UpstreamDialectId } from '../../../dialects/dialect-id.ts';
+import type { TranslationNote } from '../../../inference/translation-notes.ts';
+import { parseJson } from '../../../platform/json/parse-json.ts';
+import type { UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
+import { addWarnings } from '../../replies/write-reply.ts';
+import type { Target } from '../routing/target.ts';
+import type { ReplyRelay } from './reply-relay.ts';
 
 /**
  * Fits a relay to the vendor of a target: its errors that are not in the form of the dialect, its frames that are not,
