@@ -1,3 +1,4 @@
+import { mayHaveEscapedKey, parsePieces } from './escaped-keys.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
 
 /**
@@ -8,11 +9,17 @@ import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
  * no prototype. It would become a prototype only by assignment (`target[key] = value`, `Object.assign`), so parsed
  * members are copied by spread or `Object.fromEntries` and looked up with `Object.hasOwn`.
  *
+ * JSON.parse of V8 14.6 (Node 26.10) may give a key that is written with an escape the name of a key that another text
+ * had in the same place: after `{"\\":1}`, the key of `{"\u0061":1}` is `\`. So one caller could rename the fields of
+ * another. Texts with such keys are put together here.
+ *
  * @throws SyntaxError when the text is not JSON
  */
 export function parseJson(text: Buffer | string): JsonValue {
+  const whole = typeof text === 'string' ? text : text.toString('utf8');
   // Every parsed JSON text has this type.
-  return JSON.parse(typeof text === 'string' ? text : text.toString('utf8')) as JsonValue;
+  const value = JSON.parse(whole) as JsonValue;
+  return mayHaveEscapedKey(whole) ? parsePieces(whole) : value;
 }
 
 /** Parses a text that should be an object. Undefined if it is another value, or not JSON. */

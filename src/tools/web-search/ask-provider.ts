@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { SearchProblem, SearchProvider, SearchQuery, SearchResult } from './search-provider.ts';
 import { loadUndici } from '../../platform/http/load-undici.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
 
 /** A search service with the operator's settings. */
 export type ConfiguredProvider = {
@@ -95,7 +96,7 @@ async function send(
 
 function parse(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseJson(text);
   } catch {
     // For example a page of a proxy. The status says enough.
     return undefined;

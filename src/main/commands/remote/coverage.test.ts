@@ -32,6 +32,7 @@ const pageAddress = 'a view is the address of a page of the console';
 /** Operations that no command runs, and why. */
 const withoutCommand: Readonly<Record<string, string>> = {
   'usage.export': 'usage --csv and --json write the same rows from usage.query',
+  'usage.workbook': 'POST /bill/excel of the monitor is the same file; usage --csv writes its records',
   'saved_views.list': pageAddress,
   'saved_views.get': pageAddress,
   'saved_views.create': pageAddress,

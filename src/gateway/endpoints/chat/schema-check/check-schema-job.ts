@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 
 import type { JsonObject, JsonValue } from '../../../../platform/json/json-value.ts';
+import { parseJson } from '../../../../platform/json/parse-json.ts';
 import { isTimeout, runWithin } from './run-within.ts';
 
 /**
@@ -49,7 +50,7 @@ const ajvOptions = {
 function compile(text: string): Compiled {
   const characters = text.length;
   try {
-    const { $schema: _draft, ...plain } = JSON.parse(text) as JsonObject;
+    const { $schema: _draft, ...plain } = parseJson(text) as JsonObject;
     return { characters, validate: runWithin(compileMsMax, () => new Ajv2020(ajvOptions).compile(plain)) };
   } catch (error) {
     return { characters, reason: isTimeout(error) ? 'reading the schema takes too long' : 'the schema cannot be read' };
@@ -95,7 +96,7 @@ function check(validate: ValidateFunction, value: JsonValue): SchemaVerdict {
 
 function parse(text: string): { readonly value: JsonValue } | undefined {
   try {
-    return { value: JSON.parse(text) as JsonValue };
+    return { value: parseJson(text) };
   } catch {
     return undefined;
   }

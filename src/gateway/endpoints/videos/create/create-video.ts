@@ -3,7 +3,7 @@ import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { VideoRequest } from '../../../../inference/video.ts';
 import { checkAddress } from '../../../attempts/exchange/private-addresses.ts';
 import { receiptHeader, replayedHeader } from '../../../replies/write-reply.ts';
-import type { JsonValue } from '../../../../platform/json/json-value.ts';
+import { parseJson } from '../../../../platform/json/parse-json.ts';
 import { withMetadataTags } from '../../../admission/request-tags.ts';
 import { reserveCall, type TakenLimits } from '../../../admission/limits/reserve-call.ts';
 import { requireReach } from '../../../attempts/routing/rank-targets.ts';
@@ -69,7 +69,7 @@ async function create(received: VideoContext, path: CreationPath): ReturnType<Vi
 function withTags(context: VideoContext, { metadata }: VideoRequest): VideoContext {
   const { settings, report } = context;
   if (settings.metadataTags === undefined) return context;
-  const caller = withMetadataTags(context.caller, settings.metadataTags, JSON.parse(metadata) as JsonValue);
+  const caller = withMetadataTags(context.caller, settings.metadataTags, parseJson(metadata));
   if (report !== undefined) report.caller = caller;
   return { ...context, caller };
 }
