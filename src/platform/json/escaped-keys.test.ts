@@ -39,7 +39,7 @@ test('keys with escapes are found, and usual strings with escapes are not taken 
 });
 
 test('pieces put together are the value of JSON.parse, at any depth', () => {
-  fc.assert(fc.property(valueWithText, ({ value, text }) => assert.deepEqual(parsePieces(text), value)));
+  fc.assert(fc.property(valueWithText, ({ value, text }) => assert.equal(JSON.stringify(parsePieces(text)), JSON.stringify(value))));
   for (const text of ['{"a":1,"b":2,"a":[]}', ' {"__proto__":{"x":1}, "1":-0.5e3,"":"" } ', '[]', '{}', '"\\""', '[[],{},[{}]]'])
     assert.deepEqual(parsePieces(text), JSON.parse(text), text);
   assert.ok(Object.hasOwn(parsePieces('{"__proto__":1}') as object, '__proto__'));
