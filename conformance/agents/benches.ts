@@ -14,11 +14,16 @@ export type AgentUpstream = {
 
 const claude = 'claude-sonnet-4-5';
 
-export const agentUpstreams: readonly AgentUpstream[] = [
+/** One upstream for each interface, at its vendor. */
+export const vendorUpstreams: readonly AgentUpstream[] = [
   { name: 'anthropic', title: 'Messages', dialect: 'anthropic-messages' },
   { name: 'responses', title: 'Responses', dialect: 'openai-responses' },
   { name: 'chat', title: 'chat', dialect: 'openai-chat' },
   { name: 'gemini', title: 'generate-content', dialect: 'gemini-generate-content' },
+];
+
+export const agentUpstreams: readonly AgentUpstream[] = [
+  ...vendorUpstreams,
   {
     name: 'bedrock',
     title: 'Claude at Bedrock',

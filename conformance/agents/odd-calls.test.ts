@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { type Answer, call, post, rawExchange } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
-import { agentUpstreams } from './benches.ts';
+import { vendorUpstreams } from './benches.ts';
 import { claudeHeaders } from './odd-requests.ts';
 
 /** `/context` of Claude Code counts this many parts of the context at once. */
@@ -24,7 +24,7 @@ describe('calls of agent programs besides the conversation', () => {
     const own = { apiKey: upstreamKey };
     running = await startSimulatedGateway({
       models: Object.fromEntries(
-        agentUpstreams.map(({ name }) => [`${name}-*`, { targets: [{ upstream: name, model: `${name}-model` }] }]),
+        vendorUpstreams.map(({ name }) => [`${name}-*`, { targets: [{ upstream: name, model: `${name}-model` }] }]),
       ),
       upstreams: ({ openai }) => ({
         responses: { vendor: 'openai', baseUrl: openai, dialects: ['openai-responses'], ...own },
@@ -60,7 +60,7 @@ describe('calls of agent programs besides the conversation', () => {
     assert.match(gemini.json.models[0].name, /^models\//);
   });
 
-  for (const { name, title, dialect } of agentUpstreams) {
+  for (const { name, title, dialect } of vendorUpstreams) {
     test(`${burst} simultaneous counts on ${title} are all answered, and none is billed`, async () => {
       const before = await ledger.all();
       const count = (index: number): Promise<Answer> =>
@@ -109,7 +109,7 @@ describe('calls of agent programs besides the conversation', () => {
       { model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more },
       { ...anthropicKey, 'anthropic-beta': 'message-threads-2026-08-12' },
     );
-  for (const { name, title, dialect } of agentUpstreams) {
+  for (const { name, title, dialect } of vendorUpstreams) {
     if (dialect === 'anthropic-messages') continue;
     for (const asked of [thread, continued]) {
       test(`a thread request of ${asked.type} on ${title} is refused in a form after which the SDK continues without threads`, async () => {

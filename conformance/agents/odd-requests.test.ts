@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { eventually, post } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
-import { agentUpstreams } from './benches.ts';
+import { vendorUpstreams } from './benches.ts';
 import { oddRequests } from './odd-requests.ts';
 
 const upstreamModels: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ describe('requests of agent programs', () => {
     const own = { apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] };
     running = await startSimulatedGateway({
       models: Object.fromEntries(
-        agentUpstreams.map(({ name }) => [`on-${name}`, { targets: [{ upstream: name, model: upstreamModels[name] }] }]),
+        vendorUpstreams.map(({ name }) => [`on-${name}`, { targets: [{ upstream: name, model: upstreamModels[name] }] }]),
       ),
       upstreams: ({ openai }) => ({
         responses: { vendor: 'openai', baseUrl: openai, dialects: ['openai-responses'], ...own },
@@ -46,7 +46,7 @@ describe('requests of agent programs', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  for (const upstream of agentUpstreams) {
+  for (const upstream of vendorUpstreams) {
     describe(`on ${upstream.title}`, () => {
       for (const [index, request] of oddRequests.entries()) {
         test(request.title, async () => {

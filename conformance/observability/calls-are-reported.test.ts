@@ -214,9 +214,11 @@ test('dashboards and alert rules select series that a scrape has, by labels and 
   const missing = findMissingSeries([...queries.map(({ query }) => query), ...alertQueries], samples);
   assert.ok(queries.length > 40 && alertQueries.length > 15);
   // A gateway in the process of a test has no watchdog and no release. No call here is retried, limited or shed, and
-  // none uses a tool.
+  // none uses a tool. No upstream here has a credential that is renewed.
   const unseen = [
     'weir_build_info: commit',
+    'weir_credential_age_seconds',
+    'weir_credential_failures',
     'weir_limit_refusals_total',
     'weir_loop_longest_silence_seconds',
     'weir_loop_watchdog_restarts',

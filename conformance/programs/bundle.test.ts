@@ -54,7 +54,7 @@ for (const words of [
 test('a stack of the bundle names the sources', async () => {
   const { stderr, code } = await bundled(null, {});
   assert.equal(code, 1);
-  assert.match(stderr, /TypeError: .*\n\s+at (?:async )?runCommandLine \(src\/main\/run-command-line\.ts:\d+\)/);
+  assert.match(stderr, /TypeError: .*\n\s+at (?:async )?withSecrets \(src\/main\/run-command-line\.ts:\d+\)/);
 });
 
 test('V8 keeps the files of the bundle in one byte for each character', () => {

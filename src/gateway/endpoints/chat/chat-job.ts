@@ -102,7 +102,7 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
 
   mend(failure: UndeliveredFailure, target: Target, mayRepeat: boolean): boolean {
     if (isForgotten(failure, this.#prepared.turn, target)) return true;
-    if (refusesReasoning(failure) && !this.#withoutReasoning.has(target)) {
+    if (refusesReasoning(failure) && this.#mayBeOfOthers() && !this.#withoutReasoning.has(target)) {
       this.#withoutReasoning.add(target);
       return true;
     }
@@ -110,6 +110,12 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
     if (!mayRepeat || !this.#mayShorten || this.#overflow !== undefined || !mayShorten(this.#prepared.call, failure.error)) return false;
     this.#overflow = failure.error;
     return true;
+  }
+
+  /** Whether another account may have made the reasoning. A model with one account has none. */
+  #mayBeOfOthers(): boolean {
+    const { settings, facts } = this.#prepared;
+    return new Set(settings.routing.targetsOf(facts.requestedModel).map(({ upstream }) => upstream)).size > 1;
   }
 
   cover(attempt: PlannedAttempt<ExchangePlan<Piece>>): ReturnType<typeof coverAttempt> {
