@@ -9,11 +9,11 @@ import { withArchives } from '../../src/billing/archive/with-archives.ts';
 import { databasePath } from '../../src/main/assembly/open-data-directory.ts';
 import { openArchiveFilesLater } from '../../src/main/assembly/open-archive-files.ts';
 import { createS3Storage } from '../../src/store/media/s3-storage.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { runCommand } from '../programs/run-command.ts';
 import { createEntry } from '../store/call-entries.ts';
 import { type ObjectStore, startObjectStore } from '../support/start-object-store.ts';
+import { fillBooks, useStore } from './fill-books.ts';
 
 /** More than a single request of an upload takes, because none of it can be compressed. */
 const noiseBytes = 6000;
@@ -40,25 +40,14 @@ describe('archives of calls in a bucket', { timeout: 120_000 }, () => {
     objects = await startObjectStore();
     retention = { months: 1, s3: { ...objects.settings, prefix: 'books/' } };
     writeFileSync(configFile, JSON.stringify({ books: { retention } }));
-    await withStore(async (store) => {
-      for (let at = 0; at < rows; at += 500) await store.appendEntries(entries.slice(at, at + 500));
-      await store.appendEntries([createEntry('newest', { acceptedAtMs: Date.now() })]);
-      while ((await store.followCalls(500, Date.now())) === 'more');
-    });
+    await withStore((store) => fillBooks(store, entries));
   });
   after(async () => {
     await objects[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function withStore<Result>(use: (store: Store) => Promise<Result>): Promise<Result> {
-    const store = await openSqliteStore({ path });
-    try {
-      return await use(store);
-    } finally {
-      await store.close();
-    }
-  }
+  const withStore = <Result>(use: (store: Store) => Promise<Result>): Promise<Result> => useStore(path, use);
   const archive = (...words: readonly string[]) => runCommand(['archive', ...words], { WEIR_DATA_DIR: folder, WEIR_CONFIG: configFile });
   const archives = () => withStore((store) => store.listArchives());
   const inTable = () => withStore(async (store) => (await store.listEntriesBetween(span)).length);

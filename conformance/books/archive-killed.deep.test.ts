@@ -12,10 +12,10 @@ import { withArchives } from '../../src/billing/archive/with-archives.ts';
 import { databasePath } from '../../src/main/assembly/open-data-directory.ts';
 import { openArchiveFilesLater } from '../../src/main/assembly/open-archive-files.ts';
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createEntry } from '../store/call-entries.ts';
 import { cleanEnvironment } from '../support/start-weir.ts';
+import { fillBooks, useStore } from './fill-books.ts';
 
 const weir = fileURLToPath(new URL('../../weir.js', import.meta.url));
 const kills = 12;
@@ -34,22 +34,11 @@ describe('archiving is killed at any moment', { timeout: 540_000 }, () => {
 
   before(async () => {
     writeFileSync(join(folder, 'weir.yaml'), 'books: { retention: { months: 1 } }\n');
-    await withStore(async (store) => {
-      for (let at = 0; at < rows; at += 500) await store.appendEntries(entries.slice(at, at + 500));
-      await store.appendEntries([createEntry('newest', { acceptedAtMs: Date.now() })]);
-      while ((await store.followCalls(500, Date.now())) === 'more');
-    });
+    await withStore((store) => fillBooks(store, entries));
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  async function withStore<Result>(use: (store: Store) => Promise<Result>): Promise<Result> {
-    const store = await openSqliteStore({ path });
-    try {
-      return await use(store);
-    } finally {
-      await store.close();
-    }
-  }
+  const withStore = <Result>(use: (store: Store) => Promise<Result>): Promise<Result> => useStore(path, use);
 
   /** The command in a process of its own. */
   const start = (): ChildProcess =>

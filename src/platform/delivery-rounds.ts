@@ -21,8 +21,7 @@ export type DeliveryRounds = {
   readonly limit: () => AbortSignal;
   /**
    * Delivers to all receivers at the same time. After a failure a receiver is left out for growing pauses. It delays no
-   * other.
-   * Never rejects.
+   * other. Never rejects.
    */
   readonly deliver: <Receiver extends { readonly name: string }>(
     receivers: readonly Receiver[],

@@ -1,3 +1,4 @@
+import { parseJson } from '../../platform/json/parse-json.ts';
 import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
 import { readAnthropicUsage } from './read-anthropic-usage.ts';
 import { readAnthropicTable, readOpenAiTable } from './read-console-table.ts';
@@ -20,19 +21,19 @@ export type VendorExport = {
 export const vendorExports: Readonly<Record<string, VendorExport>> = {
   openai: {
     ledgerVendor: 'openai',
-    read: (text) => (isTable(text) ? asUsage(readOpenAiTable(text)) : readOpenAiUsage(parseJson(text))),
+    read: (text) => (isTable(text) ? asUsage(readOpenAiTable(text)) : readOpenAiUsage(readJson(text))),
     readCosts: (text) => {
       if (isTable(text)) return asCosts(readOpenAiTable(text));
-      const json = parseJson(text);
+      const json = readJson(text);
       return areOpenAiCosts(json) ? readOpenAiCosts(json) : undefined;
     },
   },
   anthropic: {
     ledgerVendor: 'anthropic',
-    read: (text) => (isTable(text) ? asUsage(readAnthropicTable(text)) : readAnthropicUsage(parseJson(text))),
+    read: (text) => (isTable(text) ? asUsage(readAnthropicTable(text)) : readAnthropicUsage(readJson(text))),
     readCosts: (text) => {
       if (isTable(text)) return asCosts(readAnthropicTable(text));
-      const json = parseJson(text);
+      const json = readJson(text);
       return areAnthropicCosts(json) ? readAnthropicCosts(json) : undefined;
     },
   },
@@ -51,11 +52,11 @@ function asCosts(table: VendorUsage | VendorCosts): VendorCosts | undefined {
   return 'costs' in table ? table : undefined;
 }
 
-function parseJson(text: string): unknown {
+function readJson(text: string): unknown {
   // Some programs begin a file with a byte order mark.
   const plain = text.replace(/^\ufeff/, '');
   try {
-    return JSON.parse(plain);
+    return parseJson(plain);
   } catch {
     throw new ExportError(`the file is not JSON: ${findPlace(plain)}`);
   }

@@ -1,7 +1,7 @@
 import type { AdminService } from '../../admin/service/admin-service.ts';
 import { listNodes } from '../../admin/resources/nodes/node-operations.ts';
 import { checkUpstream, listUpstreams } from '../../admin/resources/upstreams/upstream-operations.ts';
-import { type CheckName, type DoctorReport, type Finding, tidyWords, type UpstreamReport } from '../doctor/finding.ts';
+import { type CheckName, type DoctorReport, type Finding, tidyWords, type UpstreamReport, verdictsOf } from '../doctor/finding.ts';
 import { StartError } from '../environment.ts';
 import { awaitOperation, type ShownOperation } from './remote/await-operation.ts';
 
@@ -36,12 +36,9 @@ export async function checkOnGateways(service: AdminService, checks: GatewayChec
     if (checks.signal.aborted) break;
     upstreams.push(...(await checkOne(service, name, checks)));
   }
-  const verdicts = [
-    ...gateways,
-    ...upstreams.flatMap(({ findings, matrix }) => [...findings, ...matrix.flatMap(({ results }) => results)]),
-  ];
+  const verdicts = [...gateways.map(({ verdict }) => verdict), ...verdictsOf(upstreams)];
   const { aborted } = checks.signal;
-  const healthy = !aborted && verdicts.every(({ verdict }) => verdict !== 'bad');
+  const healthy = !aborted && !verdicts.includes('bad');
   return { healthy, aborted, simulated: false, sections: [{ title: 'Gateways', findings: gateways }], upstreams };
 }
 

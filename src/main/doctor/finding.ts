@@ -60,6 +60,10 @@ export type UpstreamReport = Section & {
   readonly matrix: readonly MatrixRow[];
 };
 
+/** The verdicts of all findings and checks of some upstreams. */
+export const verdictsOf = (upstreams: readonly UpstreamReport[]): readonly Verdict[] =>
+  upstreams.flatMap(({ findings, matrix }) => [...findings, ...matrix.flatMap(({ results }) => results)]).map(({ verdict }) => verdict);
+
 export type DoctorReport = {
   /** True if nothing is bad and nothing was aborted. */
   readonly healthy: boolean;

@@ -15,7 +15,7 @@ import { checkSecrets } from './check-secrets.ts';
 import { checkRunningGateway } from './check-running-gateway.ts';
 import { chooseChecks } from './examine-model.ts';
 import { type UpstreamExamination, examineUpstream } from './examine-upstream.ts';
-import type { CheckName, DoctorReport, MatrixRow, Section } from './finding.ts';
+import { type CheckName, type DoctorReport, type MatrixRow, type Section, verdictsOf } from './finding.ts';
 import type { CheckedUpstream } from './checked-upstream.ts';
 import { openReach } from './open-reach.ts';
 
@@ -62,10 +62,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
   const skews = examined.flatMap(({ clockSkewMs }) => (clockSkewMs === undefined ? [] : [clockSkewMs]));
   const sections = usable === undefined ? here : [...here, { title: 'Clock', findings: [checkClock(skews)] }];
   const upstreams = examined.map(({ report }) => report);
-  const verdicts = [
-    ...[...sections, ...upstreams].flatMap((section) => section.findings),
-    ...upstreams.flatMap(({ matrix }) => matrix.flatMap(({ results }) => results)),
-  ].map(({ verdict }) => verdict);
+  const verdicts = [...sections.flatMap(({ findings }) => findings.map(({ verdict }) => verdict)), ...verdictsOf(upstreams)];
   return {
     healthy: !signal.aborted && !verdicts.includes('bad'),
     aborted: signal.aborted,

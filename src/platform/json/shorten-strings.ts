@@ -31,10 +31,12 @@ class StringShortener {
 
   take(piece: Buffer): Buffer {
     const parts: Buffer[] = [];
+    // Searched for again only when it is behind: a string of many escapes takes no more time than its length.
     let backslash = piece.indexOf(BACKSLASH);
+    let quote = piece.indexOf(QUOTE);
     let at = 0;
     while (at < piece.length) {
-      const quote = piece.indexOf(QUOTE, at);
+      if (quote >= 0 && quote < at) quote = piece.indexOf(QUOTE, at);
       if (!this.#isInside) {
         const end = quote < 0 ? piece.length : quote + 1;
         parts.push(piece.subarray(at, end));

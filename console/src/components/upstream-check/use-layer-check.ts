@@ -24,7 +24,7 @@ export type LayerCheck = {
 
 /**
  * The check of a draft before it is published. Its result is about the draft as it was then: after a change the draft
- * counts as unchecked. A check that nobody waits for any more is stopped.
+ * counts as unchecked. When the draft changes or the dialog closes, a running check is stopped.
  */
 export function useLayerCheck(draft: LayerSource): LayerCheck {
   const [asked, setAsked] = useState<{ readonly draft: string; readonly id?: string }>();

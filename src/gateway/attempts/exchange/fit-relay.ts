@@ -12,21 +12,26 @@ import type { ReplyRelay } from './reply-relay.ts';
  */
 export function fitRelay<Piece>(
   relay: ReplyRelay<Piece>,
-  { upstream: { vendor }, upstreamModel }: Target,
+  target: Target,
   dialect: UpstreamDialectId,
   notes: readonly TranslationNote[],
 ): ReplyRelay<Piece> {
-  const { readRefusal, reframe, reshapeReply } = vendor;
+  const { reframe, reshapeReply } = target.upstream.vendor;
+  const { readRefusal } = readRefusalOf(target, dialect);
   if (readRefusal === undefined && reframe === undefined && reshapeReply === undefined && notes.length === 0) return relay;
   return {
     ...relay,
-    ...(readRefusal === undefined
-      ? {}
-      : { readRefusal: (answer) => relay.readRefusal?.(answer) ?? readRefusal({ ...answer, model: upstreamModel }, dialect) }),
+    ...(readRefusal === undefined ? {} : { readRefusal: (answer) => relay.readRefusal?.(answer) ?? readRefusal(answer) }),
     ...(reshapeReply === undefined ? {} : reshapeReplies(relay, reshapeReply)),
     ...(reframe === undefined ? {} : { reframe: (frame) => reframe(frame, dialect) }),
     replyHeaders: (headers) => addWarnings(plainType(relay.replyHeaders(headers)), notes),
   };
+}
+
+/** The reader of refusals that the vendor of a target words in a form of its own; nothing for other vendors. */
+export function readRefusalOf({ upstream, upstreamModel }: Target, dialect: UpstreamDialectId): Pick<ReplyRelay, 'readRefusal'> {
+  const { readRefusal } = upstream.vendor;
+  return readRefusal === undefined ? {} : { readRefusal: (answer) => readRefusal({ ...answer, model: upstreamModel }, dialect) };
 }
 
 /** The frames of a binary stream are passed on as server-sent events. */

@@ -44,8 +44,8 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
   #isReadLater = true;
   /** The refusal of the request as too long, after which less of it is sent. */
   #overflow: GatewayError | undefined;
-  /** Targets that refused the reasoning of another account. */
-  readonly #withoutReasoning = new Set<Target>();
+  /** Targets that refused the reasoning of another account. Absent: none. */
+  #withoutReasoning: Set<Target> | undefined;
 
   /** @param form the form that the sink of the reply accepts */
   constructor(services: ChatServices, prepared: PreparedCall, form: ReplyForm<Piece>, { request, bytes }: ChatRequest) {
@@ -74,7 +74,7 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
       request,
       bytes,
       overflow: this.#overflow,
-      withoutReasoning: this.#withoutReasoning.has(target),
+      withoutReasoning: this.#withoutReasoning?.has(target) === true,
     });
     return planned instanceof Promise ? planned.then((plan) => this.#orAnswer(plan)) : this.#orAnswer(planned);
   }
@@ -102,7 +102,8 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
 
   mend(failure: UndeliveredFailure, target: Target, mayRepeat: boolean): boolean {
     if (isForgotten(failure, this.#prepared.turn, target)) return true;
-    if (refusesReasoning(failure) && this.#mayBeOfOthers() && !this.#withoutReasoning.has(target)) {
+    if (refusesReasoning(failure) && this.#mayBeOfOthers() && this.#withoutReasoning?.has(target) !== true) {
+      this.#withoutReasoning ??= new Set();
       this.#withoutReasoning.add(target);
       return true;
     }

@@ -10,13 +10,14 @@ import type { EmbeddingInterface } from '../../../upstreams/embedding-interfaces
 import { boundAtTarget, type Purchase } from '../../attempts/books/bound-call.ts';
 import type { UsageBound } from '../../attempts/books/settle.ts';
 import type { CallJob, PlannedAttempt } from '../../attempts/call-job.ts';
+import { readRefusalOf } from '../../attempts/exchange/fit-relay.ts';
 import { forwardReplyHeaders, passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import { digestRequest } from '../../attempts/health/attempt.ts';
 import { serviceAt, type Target } from '../../attempts/routing/target.ts';
 import { requestIdHeader, translationHeaders } from '../../replies/write-reply.ts';
-import { createErrorReader, readRefusalOf } from '../shared/read-error-answer.ts';
+import { createErrorReader } from '../shared/read-error-answer.ts';
 import { boundEmbeddings } from './bound-embeddings.ts';
 import { encodeEmbeddings, readEmbeddingsReport, withChargedUsage } from './read-reply.ts';
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
 import type { UsableConfiguration } from '../../doctor/check-configuration.ts';
 import type { UpstreamExamination } from '../../doctor/examine-upstream.ts';
-import { type CheckName, checkNames, type MatrixRow, type UpstreamReport } from '../../doctor/finding.ts';
+import { type CheckName, checkNames, type MatrixRow, type UpstreamReport, verdictsOf } from '../../doctor/finding.ts';
 import type { Environment } from '../../environment.ts';
 
 export type CheckParts = { readonly environment: Environment; readonly live: LiveSettings; readonly clock: Clock };
@@ -58,8 +58,7 @@ export async function examine(
 }
 
 export function concludeCheck(credentials: readonly UpstreamReport[]): CheckResult {
-  const verdicts = credentials.flatMap(({ findings, matrix }) => [...findings, ...matrix.flatMap(({ results }) => results)]);
-  return { is_healthy: !verdicts.some(({ verdict }) => verdict === 'bad'), credentials };
+  return { is_healthy: !verdictsOf(credentials).includes('bad'), credentials };
 }
 
 /** Written by the operation of the admin API, whose schema has checked it. */

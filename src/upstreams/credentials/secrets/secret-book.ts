@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import type { CredentialMeans } from '../credential-means.ts';
 import { type CredentialSource, CredentialError, type SourceState } from '../credential-source.ts';
 import { refreshCredentials } from '../refresh-credentials.ts';
@@ -191,8 +193,8 @@ class Book implements SecretBook {
           try {
             await entry.source.current(limit);
           } catch {
-            // The source retries after its pause, and the entry keeps the reason.
-            await pause(100, limit);
+            // The source retries after its pause, and the entry keeps the reason. The limit ends the loop.
+            await delay(100, undefined, { signal: limit }).catch(() => {});
           }
         }
       }),
@@ -226,16 +228,4 @@ class Book implements SecretBook {
     await Promise.all([...this.#entries.values()].map(({ source }) => source.close()));
     await Promise.all([...this.#stores.values()].map((store) => store.close()));
   };
-}
-
-/** Waits, or until the signal aborts. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const end = (): void => resolve();
-  signal.addEventListener('abort', end, { once: true });
-  if (signal.aborted) resolve();
-  await promise;
-  clearTimeout(timer);
-  signal.removeEventListener('abort', end);
 }
