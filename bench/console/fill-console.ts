@@ -1,3 +1,4 @@
+import { formatTags } from '../../src/accounts/call-tags.ts';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { busyYear, fillRollUps } from '../fill-roll-ups.ts';
 import type { BenchDatabase } from './filled-database.ts';
@@ -21,6 +22,9 @@ const upstreams = ['openai', 'anthropic', 'google', 'local'];
 const errors = ['upstream_timeout', 'upstream_rate_limited', 'upstream_unavailable'];
 const userOf = (group: number): string => `caller-${String(Math.floor(group / 6)).padStart(4, '0')}`;
 const modelOf = (group: number): string => `model-${String((group * 7) % 20).padStart(2, '0')}-2026-01-01`;
+/** Forty projects in three environments. */
+const tagsOf = (group: number): string =>
+  formatTags({ env: `env-${group % 3}`, project: `project-${String(group % 40).padStart(2, '0')}` });
 const keyOf = (group: number): string => `key_01benchmark0000000000000${String(Math.floor(group / 3)).padStart(4, '0')}`;
 
 /** A call as a gateway books it; each of 600 groups has one of twenty calls in turn. */
@@ -41,6 +45,7 @@ function createEntry(index: number, acceptedAtMs: number): CallEntry {
     vendor: 'openai',
     upstreamModel: modelOf(group),
     stream: index % 3 === 0,
+    tags: tagsOf(group),
     inputCharacters: tokens * 4,
     priceVersion: '2026-01-01',
     end: isFailed ? 'failed' : 'finished',
@@ -106,6 +111,7 @@ export async function fillConsole(
   await fillSums(database, nowMs, sizes.calls < 1_000_000);
   for (const sql of fillKeys(sizes.keys, nowMs)) await database.execute(sql);
   await database.execute('analyze');
+  await database.settle();
   step('filled');
   const number = String(blocks * 5000).padStart(12, '0');
   const [callId = '', replyId = ''] = [

@@ -1,8 +1,8 @@
 // Questions of the console over HTTP at ten million calls, against the limits of its specification:
 // `npm run bench -- console [sqlite|postgres] [--calls 10000000] [--keys 100000] [--times 200] [--write]`. `--exports`
-// measures exports too, and `--only TEXT` asks the questions with this text. Of SQLite, `--data FOLDER` keeps the
-// database in an empty folder, and a later run uses it again.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+// measures exports too, and `--only TEXT` asks the questions with this text. `--data FOLDER` keeps the databases in an
+// empty folder, and a later run uses them again; `--fill` only fills them.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 
@@ -21,7 +21,13 @@ type Question = {
   readonly path: string;
   readonly body?: unknown;
 };
-type Measured = Question & { readonly p50Ms: number; readonly p95Ms: number; readonly cpuMs: number };
+type Measured = Question & {
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly cpuMs: number;
+  /** Of the database's own processes. */
+  readonly serverMs: number;
+};
 
 const option = (name: string, otherwise: number): number =>
   process.argv.includes(name) ? Number(process.argv[process.argv.indexOf(name) + 1]) : otherwise;
@@ -30,6 +36,13 @@ const times = option('--times', 200);
 const engines = ['sqlite', 'postgres'].filter((name) => process.argv.includes(name) || !/sqlite|postgres/.test(process.argv.join(' ')));
 const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
 const dataFolder = process.argv.includes('--data') ? process.argv[process.argv.indexOf('--data') + 1] : undefined;
+/** The folder of an engine, which is kept. */
+const folderOf = (engine: string): string | undefined => {
+  if (dataFolder === undefined) return undefined;
+  const folder = join(dataFolder, engine);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+};
 /** A token may ask 600 times a minute. */
 const questionsPerToken = 400;
 const warmUps = 5;
@@ -44,6 +57,11 @@ function listQuestions(filled: Filled, nowMs: number): readonly Question[] {
   return [
     { name: 'usage: year by day, users and models', limitMs: 200, ...usage({ ...year, group_by: ['user', 'model'], compare: 'previous' }) },
     { name: 'usage: month by day, models', limitMs: 60, ...usage({ from: at(30), to: at(0), granularity: 'day', group_by: ['model'] }) },
+    {
+      name: 'usage: year by day, a tag and models',
+      limitMs: 200,
+      ...usage({ ...year, group_by: ['tag:project', 'model'], compare: 'previous' }),
+    },
     {
       name: 'usage: 31 days by day in another zone',
       limitMs: 800,
@@ -96,7 +114,11 @@ async function measureIdle({ process: { pid } }: RunningWeir): Promise<number> {
   return (cpuSecondsOf(pid) - before) / idleSeconds;
 }
 
-async function measure(weir: RunningWeir, clients: Clients, questions: readonly Question[], idle: number): Promise<readonly Measured[]> {
+async function measure(
+  { weir, database, idle }: { readonly weir: RunningWeir; readonly database: BenchDatabase; readonly idle: number },
+  clients: Clients,
+  questions: readonly Question[],
+): Promise<readonly Measured[]> {
   let asked = 0;
   const measured: Measured[] = [];
   for (const question of questions) {
@@ -109,19 +131,20 @@ async function measure(weir: RunningWeir, clients: Clients, questions: readonly 
       return performance.now() - before;
     };
     for (let warm = 0; warm < warmUps; warm += 1) await ask();
-    const cpu = cpuSecondsOf(weir.process.pid);
+    const [cpu, serverCpu] = [cpuSecondsOf(weir.process.pid), database.serverCpuSeconds()];
     unanswered = 0;
     const taken: number[] = [];
     const beganMs = performance.now();
     for (let time = 0; time < times; time += 1) taken.push(await ask());
     const idleMs = idle * (performance.now() - beganMs);
     const cpuMs = Math.max(0, (cpuSecondsOf(weir.process.pid) - cpu) * 1000 - idleMs) / times;
+    const serverMs = ((database.serverCpuSeconds() - serverCpu) * 1000) / times;
     taken.sort((one, other) => one - other);
     const part = (share: number): number => taken[Math.min(taken.length - 1, Math.floor(taken.length * share))] ?? 0;
     const name = unanswered === 0 ? question.name : `${question.name} (${unanswered} of ${times} unanswered: 503)`;
-    const row = { ...question, name, p50Ms: part(0.5), p95Ms: part(0.95), cpuMs };
+    const row = { ...question, name, p50Ms: part(0.5), p95Ms: part(0.95), cpuMs, serverMs };
     console.log(
-      `${question.name.padEnd(44)} p50 ${row.p50Ms.toFixed(1)}  p95 ${row.p95Ms.toFixed(1)}  CPU ${cpuMs.toFixed(1)}  limit ${row.limitMs}`,
+      `${question.name.padEnd(44)} p50 ${row.p50Ms.toFixed(1)}  p95 ${row.p95Ms.toFixed(1)}  CPU ${cpuMs.toFixed(1)} + ${serverMs.toFixed(1)}  limit ${row.limitMs}`,
     );
     measured.push(row);
   }
@@ -166,10 +189,12 @@ async function measureExports(weir: RunningWeir, clients: Clients, { filled, now
   return [`An export of about ${count} calls:`, '', ...exportTable(rows), ''];
 }
 
-async function measureEngine(database: BenchDatabase): Promise<string> {
+/** @returns the part of the page; undefined if the database was only filled */
+async function measureEngine(database: BenchDatabase): Promise<string | undefined> {
   try {
     const load = (loadavg()[0] ?? 0).toFixed(1);
     const prepared = await fillOrReuse(database);
+    if (process.argv.includes('--fill')) return undefined;
     const { filled, nowMs, packSeconds } = prepared;
     await using weir = await startWeir({
       command: 'start',
@@ -181,7 +206,7 @@ async function measureEngine(database: BenchDatabase): Promise<string> {
     const clients = await createClients(weir, questions.length * (times + warmUps));
     for (let warm = 0; warm < warmUps; warm += 1) await clients.of(0).send('GET', '/api/v1/overview');
     const idle = await measureIdle(weir);
-    const rows = await measure(weir, clients, questions, idle);
+    const rows = await measure({ weir, database, idle }, clients, questions);
     const exports = process.argv.includes('--exports') ? await measureExports(weir, clients, prepared) : [];
     await weir.stop();
     return [
@@ -190,17 +215,17 @@ async function measureEngine(database: BenchDatabase): Promise<string> {
       `Written by \`npm run bench -- console ${database.name === 'SQLite' ? 'sqlite' : 'postgres'} --write\`: ${times} answers each over HTTP, one after the other, from`,
       `\`weir start\` (${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}). There were ${filled.calls.toLocaleString('en')} calls and`,
       `${filled.keys.toLocaleString('en')} keys; the sums of usage are those of a hundred million calls, with 600 groups a day for 396 days. CPU is the`,
-      `time of all threads of the process for one answer, without the ${Math.round(idle * 1000)} ms a second that it takes without questions; that`,
-      `of a PostgreSQL server is not in it. Other programs used the machine, whose load was ${load}: times include their work,`,
-      'and CPU is the figure to compare.',
+      `time of all threads of the process for one answer, without the ${Math.round(idle * 1000)} ms a second that it takes without questions, and`,
+      `after the plus that of the database's server. The load of the machine was ${load}: if that is more than one, times`,
+      'include the work of other programs, and CPU is the figure to compare.',
       '',
       `Packing 395 days at once took ${packSeconds.toFixed(1)} s.`,
       '',
       '| Question | limit ms | p50 ms | p95 ms | CPU ms |',
       '|---|---|---|---|---|',
       ...rows.map(
-        ({ name, limitMs, p50Ms, p95Ms, cpuMs }) =>
-          `| ${name} | ${limitMs} | ${[p50Ms, p95Ms, cpuMs].map((ms) => ms.toFixed(1)).join(' | ')} |`,
+        ({ name, limitMs, p50Ms, p95Ms, cpuMs, serverMs }) =>
+          `| ${name} | ${limitMs} | ${[p50Ms, p95Ms, cpuMs].map((ms) => ms.toFixed(1)).join(' | ')}${serverMs === 0 ? '' : ` + ${serverMs.toFixed(1)}`} |`,
       ),
       '',
       ...exports,
@@ -211,7 +236,7 @@ async function measureEngine(database: BenchDatabase): Promise<string> {
 }
 
 for (const engine of engines) {
-  const page = await measureEngine(engine === 'sqlite' ? makeSqlite(dataFolder) : await makePostgres());
-  console.log(page);
-  if (process.argv.includes('--write')) writePart(engine === 'sqlite' ? 'sqlite' : 'postgres', page);
+  const page = await measureEngine(engine === 'sqlite' ? makeSqlite(folderOf(engine)) : await makePostgres(folderOf(engine)));
+  if (page !== undefined) console.log(page);
+  if (page !== undefined && process.argv.includes('--write')) writePart(engine === 'sqlite' ? 'sqlite' : 'postgres', page);
 }

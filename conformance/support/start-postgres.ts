@@ -27,6 +27,8 @@ export type PostgresServer = {
   readonly createDatabase: (name: string, template?: string) => Promise<string>;
   /** Sends every process of the server a signal: SIGKILL is a crash, SIGSTOP makes it silent until SIGCONT. */
   readonly signal: (name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void;
+  /** The ids of all its processes. */
+  readonly processIds: () => readonly number[];
   /** Starts it again after a crash; resolves when it answers. */
   readonly restart: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -58,15 +60,29 @@ function serverIds(): readonly [uid: number, gid: number] | undefined {
   return [id('-u'), id('-g')];
 }
 
-/** Starts a new, empty server with the database `weir`. */
-export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+/**
+ * Starts a new, empty server with the database `weir`.
+ * @param keptIn an existing folder, in which the server's files stay. If it has the files of an earlier server, that
+ * one is started again.
+ */
+export async function startPostgres(settings: readonly string[] = [], keptIn?: string): Promise<PostgresServer> {
   const binaries = findPostgres();
   if (binaries === undefined) throw new Error(String(skipPostgres));
-  const folder = mkdtempSync(join(tmpdir(), 'weir-pg-'));
+  const folder = keptIn ?? mkdtempSync(join(tmpdir(), 'weir-pg-'));
   chmodSync(folder, 0o755);
   const ids = serverIds();
   if (ids !== undefined) chownSync(folder, ...ids);
   const data = join(folder, 'data');
+  const isNew = !existsSync(join(data, 'PG_VERSION'));
+  const guard = guardServer(folder, data, keptIn !== undefined);
+  if (isNew) await makeCluster(binaries, folder, data);
+  const server = createServer({ binaries, folder, data, settings, guard, isKept: keptIn !== undefined });
+  await server.restart();
+  if (isNew) await server.createDatabase('weir');
+  return server;
+}
+
+async function makeCluster(binaries: string, folder: string, data: string): Promise<void> {
   const [initdb, parameters] = asServerUser(join(binaries, 'initdb'), [
     `--pgdata=${data}`,
     '--username=owner',
@@ -75,26 +91,24 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     '--locale=C.UTF-8',
     '--no-sync',
   ]);
-  const guard = guardServer(folder, data);
   await run(initdb, parameters, { cwd: folder });
-  const server = createServer({ binaries, folder, data, settings, guard });
-  await server.restart();
-  await server.createDatabase('weir');
-  return server;
 }
 
 const startTimeoutMs = 60_000;
 
 /**
  * Waits in a process of its own for the end of this one. If it was killed, as a suite is at its limit, its server ends,
- * and its folder is removed.
+ * and its folder is removed, unless it is to be kept.
  */
-function guardServer(folder: string, data: string): ChildProcess {
+function guardServer(folder: string, data: string, isKept: boolean): ChildProcess {
   // The server works in its data directory: another process of the same id does not.
   const script =
     'cat; pid=$(head -n 1 "$2/postmaster.pid") && [ "$(readlink "/proc/$pid/cwd")" = "$2" ] && kill -QUIT "$pid" && kill -CONT "$pid"; ' +
-    'while [ -e "/proc/$pid/cwd" ] && [ "$(readlink "/proc/$pid/cwd")" = "$2" ]; do sleep 0.1; done; rm -rf "$1"';
-  const guard = spawn('sh', ['-c', script, 'sh', folder, data], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+    'while [ -e "/proc/$pid/cwd" ] && [ "$(readlink "/proc/$pid/cwd")" = "$2" ]; do sleep 0.1; done; [ -n "$3" ] || rm -rf "$1"';
+  const guard = spawn('sh', ['-c', script, 'sh', folder, data, isKept ? 'kept' : ''], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
   guard.unref();
   return guard;
 }
@@ -105,9 +119,10 @@ type ServerParts = {
   readonly data: string;
   readonly settings: readonly string[];
   readonly guard: ChildProcess;
+  readonly isKept: boolean;
 };
 
-function createServer({ binaries, folder, data, settings, guard }: ServerParts): PostgresServer {
+function createServer({ binaries, folder, data, settings, guard, isKept }: ServerParts): PostgresServer {
   let child: ReturnType<typeof spawn> | undefined;
   // A client in this process: to start the server's own takes longer than most statements.
   const query: PostgresServer['query'] = async (sql, { database = 'weir', role = 'owner' } = {}) => {
@@ -165,11 +180,13 @@ function createServer({ binaries, folder, data, settings, guard }: ServerParts):
       return url(name);
     },
     signal,
+    processIds: () => listFamily(child?.pid),
     restart: start,
     close: async () => {
       signal('SIGCONT');
-      await end('SIGQUIT');
-      rmSync(folder, removal);
+      // SIGQUIT is a crash: the next start would repeat the log.
+      await end(isKept ? 'SIGINT' : 'SIGQUIT');
+      if (!isKept) rmSync(folder, removal);
       guard.stdin?.end();
     },
   };
