@@ -5,8 +5,8 @@ export type ServerEvent = {
   /** What a client sends back as `Last-Event-ID` to go on after this event. */
   readonly id: string;
   readonly event: string;
-  /** JSON data. */
-  readonly data: unknown;
+  /** JSON data. Streams that send the same object have it encoded once, so that it must not change. */
+  readonly data: object;
 };
 
 /** A connection without bytes for a minute is closed, so that a silent stream says something before. */
@@ -45,7 +45,7 @@ async function* encodeEvents(events: AsyncIterable<ServerEvent>, ending: AbortSi
       }
       if (first.done === true) return;
       const { id, event, data } = first.value;
-      yield `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+      yield `id: ${id}\nevent: ${event}\ndata: ${textOf(data)}\n\n`;
       next = advance();
     }
   } finally {
@@ -54,6 +54,9 @@ async function* encodeEvents(events: AsyncIterable<ServerEvent>, ending: AbortSi
     void source.return?.();
   }
 }
+
+const texts = new WeakMap<object, string>();
+const textOf = (data: object): string => texts.getOrInsertComputed(data, JSON.stringify);
 
 /** Answers a request with events. */
 export function answerEvents(

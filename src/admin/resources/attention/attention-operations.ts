@@ -6,6 +6,7 @@ import type { AlertStore } from '../../../alerts/alert-store.ts';
 import { instant, pageSchema, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
+import { shareAnswer } from '../../share-answers.ts';
 import { maySeeProblem } from '../alerts/alert-operations.ts';
 
 export type AttentionServices = { readonly alerts: Pick<AlertStore, 'listAlerts'> };
@@ -35,12 +36,16 @@ const encode = ({ code, subject, period, severity, sinceMs, summary, action }: A
   action,
 });
 
-/** The present problems that the caller may see, the most urgent first. A caller of some users sees theirs only. */
-export async function readAttention({
-  services,
-  principal,
-}: AdminContext<AttentionServices>): Promise<readonly Static<typeof attentionSchema>[]> {
-  const items = await listAttention(services.alerts, 10_000);
+/**
+ * The present problems that the caller may see, the most urgent first. A caller of some users sees theirs only.
+ * @param sharedMs may be as old as this, and then asked for once for several callers
+ */
+export async function readAttention(
+  { services: { alerts }, principal }: AdminContext<AttentionServices>,
+  sharedMs?: number,
+): Promise<readonly Static<typeof attentionSchema>[]> {
+  const list = (): ReturnType<typeof listAttention> => listAttention(alerts, 10_000);
+  const items = sharedMs === undefined ? await list() : await shareAnswer(alerts, 'attention', list, () => sharedMs);
   return items
     .filter(({ subject }) => maySeeProblem(principal, subject))
     .slice(0, itemsMax)

@@ -5,10 +5,12 @@ import { Type } from 'typebox';
 import type { Permission } from '../../../accounts/people/permissions.ts';
 import { record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
+import { shareAnswer } from '../../share-answers.ts';
 import { answerEvents, type ServerEvent } from '../../event-stream.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { AdminProblem } from '../../problem.ts';
 import { type AttentionServices, readAttention } from '../attention/attention-operations.ts';
+import { feedOf, type NewCalls } from './call-feed.ts';
 import { callFilterQuery, readCallFilter } from '../calls/call-filter.ts';
 import { type CallServices, encodeCall } from '../calls/call-operations.ts';
 import { watchNodes } from '../nodes/live-nodes.ts';
@@ -32,12 +34,10 @@ type Topic = keyof typeof topics;
 const topicNames = Object.keys(topics) as readonly Topic[];
 
 const pollMs = 1000;
-/** The calls of one event. If more were booked within a second, the event says so. */
-const callsMax = 200;
-const callWorkMs = 30;
-/** A call that lasted longer is not announced: the list has it at the time when it was accepted. */
-const announcedMs = 15 * 60_000;
-
+/** All streams ask at the same moments, and the first answer is for all of them. */
+const sharedMs = pollMs / 2;
+/** Long work that ended earlier is not announced. */
+const recentMs = 15 * 60_000;
 const stream = operation({
   id: 'events.stream',
   method: 'GET',
@@ -53,7 +53,7 @@ const stream = operation({
     const wanted = written.split(',').map((name) => readTopic(name, context));
     const signal = AbortSignal.any([context.signal, context.services.ending]);
     const makers: Readonly<Record<Topic, () => Reader>> = {
-      attention: () => readChanges('attention', () => readAttention(context)),
+      attention: () => readChanges('attention', () => readAttention(context, sharedMs)),
       calls: () => readCalls(context, filter),
       nodes: () => readNodes(context),
       operations: () => readOperations(context),
@@ -82,7 +82,10 @@ function readTopic(name: string, { principal }: Context): Topic {
 
 type Reader = () => Promise<Omit<ServerEvent, 'id'> | undefined>;
 
-/** Asks all readers once a second. A client that reads slowly is asked for less often: nothing is buffered. */
+/**
+ * Asks all readers at each full second of the process. A client that reads slowly is asked for less often: nothing is
+ * buffered.
+ */
 async function* poll(readers: readonly Reader[], { nowMs }: Context, signal: AbortSignal): AsyncGenerator<ServerEvent> {
   for (;;) {
     for (const read of readers) {
@@ -91,9 +94,17 @@ async function* poll(readers: readonly Reader[], { nowMs }: Context, signal: Abo
       signal.throwIfAborted();
       if (event !== undefined) yield { id, ...event };
     }
-    await delay(pollMs, undefined, { signal });
+    await delay(pollMs - (performance.now() % pollMs), undefined, { signal });
   }
 }
+
+const readNodeStates = (context: Context): ReturnType<typeof watchNodes> =>
+  shareAnswer(
+    context.services.control,
+    'nodes',
+    () => watchNodes(context),
+    () => sharedMs,
+  );
 
 /** A list whenever it has changed. */
 function readChanges(event: string, list: () => Promise<readonly unknown[]>): Reader {
@@ -111,7 +122,7 @@ function readTargets(context: Context): Reader {
   let before: string | undefined;
   return async () => {
     const atMs = context.nowMs();
-    const nodes = await watchNodes(context);
+    const nodes = await readNodeStates(context);
     const items = encodeTargets(nodes, await context.services.control.listOverrides(atMs), atMs);
     // Reports that differ in their times and running calls only are not sent.
     const states = JSON.stringify(items.map(({ id, state, override }) => [id, state, override]));
@@ -128,7 +139,7 @@ function readNodes(context: Context): Reader {
   let before: string | undefined;
   return async () => {
     const atMs = context.nowMs();
-    const items = (await watchNodes(context)).map((node) => encodeNode(node, atMs));
+    const items = (await readNodeStates(context)).map((node) => encodeNode(node, atMs));
     const states = JSON.stringify(
       items.map(({ id, state, started_at, config_version, config_in_force, layer, price_version, targets_out }) => [
         [id, state, started_at],
@@ -148,7 +159,7 @@ function readOperations(context: Context): Reader {
   const seen = new Map<string, number>();
   let isFirst = true;
   return async () => {
-    const recent = await listRecentOperations(context, announcedMs);
+    const recent = await listRecentOperations(context, recentMs);
     const changed = recent.filter(({ version, item }) => (seen.get(item.id) ?? 0) < version);
     seen.clear();
     for (const { version, item } of recent) seen.set(item.id, version);
@@ -161,27 +172,22 @@ function readOperations(context: Context): Reader {
 
 /** Calls that were booked since the last reading, or since the last event that the client has received. */
 function readCalls({ services, principal, nowMs, lastEventId }: Context, query: Parameters<typeof readCallFilter>[0]): Reader {
-  const filter = readCallFilter(query);
-  const seen = new Set<string>();
-  const receivedMs = lastEventId === undefined || lastEventId === '' ? undefined : Number(lastEventId);
-  let isFirst = true;
+  const asked = { filter: readCallFilter(query), scope: principal.users };
+  const feed = feedOf(services.calls, JSON.stringify([query, principal.users]), asked);
+  const receivedMs = lastEventId === undefined || lastEventId === '' ? NaN : Number(lastEventId);
+  let at: number | undefined;
   return async () => {
-    const fromMs = Math.max(filter.startMs ?? 0, nowMs() - announcedMs);
-    const scan = { filter: { ...filter, startMs: fromMs }, scope: principal.users, limit: callsMax, workMs: callWorkMs };
-    const { calls, next } = await services.calls.scanCalls(scan);
-    const fresh = calls.filter(({ callId }) => !seen.has(callId));
-    for (const { callId } of fresh) seen.add(callId);
-    for (const oldest of seen) {
-      if (seen.size <= 10 * callsMax) break;
-      seen.delete(oldest);
-    }
-    const isMissed = ({ atMs, durationMs }: (typeof calls)[number]): boolean =>
-      receivedMs !== undefined && Number.isFinite(receivedMs) && atMs + durationMs >= receivedMs - 2 * pollMs;
-    const news = isFirst ? fresh.filter((call) => isMissed(call)) : fresh;
-    isFirst = false;
-    if (news.length === 0) return undefined;
-    return { event: 'calls', data: { items: news.map(encodeCall), has_more: next !== undefined && news.length === callsMax } };
+    await feed.advance(nowMs(), sharedMs);
+    const missed = feed.found.filter(({ atMs, durationMs }) => atMs + durationMs >= receivedMs - 2 * pollMs);
+    const news = at === undefined ? { calls: missed, hasMore: false } : feed.after(at);
+    at = feed.number;
+    return news === undefined || (news.calls.length === 0 && !news.hasMore) ? undefined : { event: 'calls', data: encodeNews(news) };
   };
 }
+
+/** Events by what they have: all streams of a feed send the same. */
+const encodedNews = new WeakMap<NewCalls, object>();
+const encodeNews = (news: NewCalls): object =>
+  encodedNews.getOrInsertComputed(news, ({ calls, hasMore }) => ({ items: calls.map(encodeCall), has_more: hasMore }));
 
 export const eventOperations: readonly Operation<EventServices>[] = [stream];

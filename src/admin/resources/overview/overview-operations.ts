@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { percentileOf } from '../../../billing/calls/duration-histogram.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
@@ -8,6 +8,7 @@ import type { UsageSums } from '../../../billing/usage/usage-store.ts';
 import { instant, moneySchema, nullable, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
+import { shareAnswer } from '../../share-answers.ts';
 import { attentionSchema, type AttentionServices, readAttention } from '../attention/attention-operations.ts';
 import { type ControlServices, isSilent, watchNodes } from '../nodes/live-nodes.ts';
 import type { UsageServices } from '../usage/usage-operations.ts';
@@ -105,6 +106,62 @@ async function askUsage({ services, principal }: Context, nowMs: number) {
   ] as const);
 }
 
+/**
+ * Ten open consoles ask for this every few seconds. On large books it takes a tenth of a second, and is then the same
+ * for all of them for a while: `as_of` says since when.
+ */
+const keepMs = (tookMs: number): number => (tookMs < 25 ? 0 : Math.min(3000, 20 * tookMs));
+
+async function readOverview(context: Context): Promise<{ readonly body: Static<typeof overviewSchema> }> {
+  const atMs = context.nowMs();
+  const seesNodes = context.principal.permissions.has('upstreams:read') && context.principal.users === 'all';
+  const [[today, yesterday, monthBefore, lastDay, service], attention, nodes] = await Promise.all([
+    askUsage(context, atMs),
+    readAttention(context),
+    seesNodes ? watchNodes(context) : [],
+  ]);
+  const live = nodes.filter((node) => !isSilent(node, atMs)).map(({ report }) => report);
+  const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+  const lines = lastDay.series.map(({ names: [model = ''], buckets }) => ({ model, buckets }));
+  const others = lastDay.other === undefined ? [] : [{ model: null, buckets: lastDay.other.buckets }];
+  return {
+    body: {
+      time_zone: context.services.about.timeZone,
+      today: sumOf(today.totals.total),
+      yesterday: sumOf(yesterday),
+      month: sumOf(addUsage(monthBefore, today.totals.total)),
+      last_day: {
+        calls: lastDay.totals.total.calls,
+        failed_share: service === undefined ? null : failedShare(service.totals.total),
+        first_byte_p95_ms: service === undefined ? null : firstByte(service.totals.total),
+        bucket_starts: lastDay.bucketStarts.map((seconds) => instant(seconds * 1000)),
+        series: [...lines, ...others].map(({ model, buckets }) => ({
+          model,
+          amounts: buckets.map(({ amountNanoUsd }) => formatMoney(amountNanoUsd)),
+        })),
+      },
+      under_way: seesNodes ? total(live.map(({ callsUnderWay }) => callsUnderWay)) : null,
+      attention: attention.slice(0, attentionMax),
+      users: today.series.map(({ names: [user = ''], total: sums }) => ({ user, ...sumOf(sums) })),
+      upstreams: (service?.series ?? []).map(({ names: [upstream = ''], total: sums }) => ({
+        upstream,
+        calls: sums.calls,
+        failed_share: failedShare(sums),
+        first_byte_p95_ms: firstByte(sums),
+      })),
+      books: seesNodes
+        ? {
+            add_up: !attention.some(({ code }) => code === 'books'),
+            journal_pending: total(live.map(({ journalPending }) => journalPending)),
+            price_versions: [...new Set(live.map(({ priceVersion }) => priceVersion))],
+          }
+        : null,
+      pending_calls: (service?.progress?.waiting ?? 0) + (service?.progress?.old ?? 0),
+      as_of: instant(atMs),
+    },
+  };
+}
+
 const getOverview = operation({
   id: 'overview.get',
   method: 'GET',
@@ -113,53 +170,9 @@ const getOverview = operation({
   access: 'usage:read',
   reply: overviewSchema,
   handle: async (_input, context: Context) => {
-    const atMs = context.nowMs();
-    const seesNodes = context.principal.permissions.has('upstreams:read') && context.principal.users === 'all';
-    const [[today, yesterday, monthBefore, lastDay, service], attention, nodes] = await Promise.all([
-      askUsage(context, atMs),
-      readAttention(context),
-      seesNodes ? watchNodes(context) : [],
-    ]);
-    const live = nodes.filter((node) => !isSilent(node, atMs)).map(({ report }) => report);
-    const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-    const lines = lastDay.series.map(({ names: [model = ''], buckets }) => ({ model, buckets }));
-    const others = lastDay.other === undefined ? [] : [{ model: null, buckets: lastDay.other.buckets }];
-    return {
-      body: {
-        time_zone: context.services.about.timeZone,
-        today: sumOf(today.totals.total),
-        yesterday: sumOf(yesterday),
-        month: sumOf(addUsage(monthBefore, today.totals.total)),
-        last_day: {
-          calls: lastDay.totals.total.calls,
-          failed_share: service === undefined ? null : failedShare(service.totals.total),
-          first_byte_p95_ms: service === undefined ? null : firstByte(service.totals.total),
-          bucket_starts: lastDay.bucketStarts.map((seconds) => instant(seconds * 1000)),
-          series: [...lines, ...others].map(({ model, buckets }) => ({
-            model,
-            amounts: buckets.map(({ amountNanoUsd }) => formatMoney(amountNanoUsd)),
-          })),
-        },
-        under_way: seesNodes ? total(live.map(({ callsUnderWay }) => callsUnderWay)) : null,
-        attention: attention.slice(0, attentionMax),
-        users: today.series.map(({ names: [user = ''], total: sums }) => ({ user, ...sumOf(sums) })),
-        upstreams: (service?.series ?? []).map(({ names: [upstream = ''], total: sums }) => ({
-          upstream,
-          calls: sums.calls,
-          failed_share: failedShare(sums),
-          first_byte_p95_ms: firstByte(sums),
-        })),
-        books: seesNodes
-          ? {
-              add_up: !attention.some(({ code }) => code === 'books'),
-              journal_pending: total(live.map(({ journalPending }) => journalPending)),
-              price_versions: [...new Set(live.map(({ priceVersion }) => priceVersion))],
-            }
-          : null,
-        pending_calls: (service?.progress?.waiting ?? 0) + (service?.progress?.old ?? 0),
-        as_of: instant(atMs),
-      },
-    };
+    const { users, permissions } = context.principal;
+    const asked = JSON.stringify(['overview', users, [...permissions].toSorted()]);
+    return await shareAnswer(context.services.usage, asked, () => readOverview(context), keepMs);
   },
 });
 

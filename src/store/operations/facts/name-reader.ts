@@ -23,6 +23,16 @@ export class NameReader {
     return name;
   }
 
+  /** The names of some numbers, as `nameOf` finds them: reading many rows then waits for few promises. */
+  async namesOf(database: Database, numbers: Iterable<number>): Promise<ReadonlyMap<number, FactName>> {
+    const found = new Map<number, FactName>();
+    for (const number of new Set(numbers)) {
+      const name = this.#names.get(number) ?? (await this.nameOf(database, number));
+      if (name !== undefined) found.set(number, name);
+    }
+    return found;
+  }
+
   /** The number of a value of a tag, or of a tag's name without one. Undefined if no call has it. */
   async tagNumber(database: Database, name: string, value?: string): Promise<number | undefined> {
     const [kind, text, label] = value === undefined ? (['tagName', name, ''] as const) : (['tagValue', value, name] as const);

@@ -1,5 +1,5 @@
-import { readTags } from '../../../accounts/call-tags.ts';
-import { callFlags, type CallFlag, endCodes, endOfCode, splitKeyLabel } from '../../../billing/calls/call-fact.ts';
+import { type CallTags, readTags } from '../../../accounts/call-tags.ts';
+import { callFlags, type CallFlag, endCodes, type FactName, endOfCode, splitKeyLabel } from '../../../billing/calls/call-fact.ts';
 import type {
   CallCount,
   CallCounts,
@@ -120,7 +120,7 @@ const boundsOf = ({ from, to, startMs }: Window): readonly number[] => {
 async function readWindow(database: Database, { streams, rest }: CallSelection, window: Window, limit: number): Promise<readonly SqlRow[]> {
   const rows: SqlRow[] = [];
   for (const { sql, parameters } of streams) {
-    const select = `select * from call_facts where ${sql} and ${isInWindow} and ${rest.sql} order by at_ms desc, number desc limit ?`;
+    const select = `select ${describing} from call_facts where ${sql} and ${isInWindow} and ${rest.sql} order by at_ms desc, number desc limit ?`;
     rows.push(...(await database.all(select, ...parameters, ...boundsOf(window), ...rest.parameters, limit)));
   }
   if (streams.length === 1) return rows;
@@ -129,47 +129,81 @@ async function readWindow(database: Database, { streams, rest }: CallSelection, 
   return places.slice(0, limit).map(({ row }) => row);
 }
 
+/** The columns with the number of a name. */
+const nameColumns = [
+  'user_ref',
+  'key_ref',
+  'model_ref',
+  'served_ref',
+  'upstream_ref',
+  'upstream_model_ref',
+  'interface_ref',
+  'error_ref',
+  'team_ref',
+  'tags_ref',
+] as const;
+type NameColumn = (typeof nameColumns)[number];
+
+/** Everything that a call in a list is described by. */
+const describing =
+  `number, at_ms, call_id, ${nameColumns.join(', ')}, status, flags, use_time_ms, first_byte_ms, ` +
+  'whole_kusd, whole_nano, whole_prompt, whole_completion, whole_end';
+
+/** An export describes a million calls: no row waits for a promise, and equal tags and flags are read once. */
 async function describeCalls(database: Database, names: NameReader, rows: readonly SqlRow[]): Promise<readonly CallSummary[]> {
-  const calls: CallSummary[] = [];
-  for (const row of rows) calls.push(await describeCall(database, names, row));
-  return calls;
+  const numbers = new Set(rows.flatMap((row) => nameColumns.map((column) => readInteger(row, column))));
+  const known = await names.namesOf(database, numbers);
+  const [tags, flags] = [new Map<string, CallTags>(), new Map<number, readonly CallFlag[]>()];
+  return rows.map((row) => {
+    const nameOf = (column: NameColumn): FactName | undefined => known.get(readInteger(row, column));
+    const tagText = nameOf('tags_ref')?.value;
+    return describeCall(row, nameOf, {
+      tags: tagText === undefined ? undefined : tags.getOrInsertComputed(tagText, readTags),
+      flags: flags.getOrInsertComputed(readInteger(row, 'flags'), flagsOf),
+    });
+  });
 }
 
 const flagNames = Object.keys(callFlags) as readonly CallFlag[];
+const flagsOf = (bits: number): readonly CallFlag[] => flagNames.filter((flag) => (bits & callFlags[flag]) !== 0);
 
-async function describeCall(database: Database, names: NameReader, row: SqlRow): Promise<CallSummary> {
-  const read = async (column: string): Promise<string | undefined> => (await names.nameOf(database, readInteger(row, column)))?.value;
-  const key = await names.nameOf(database, readInteger(row, 'key_ref'));
+function describeCall(
+  row: SqlRow,
+  nameOf: (column: NameColumn) => FactName | undefined,
+  { tags, flags }: { readonly tags: CallTags | undefined; readonly flags: readonly CallFlag[] },
+): CallSummary {
+  const key = nameOf('key_ref');
   const [userName, keyName] = splitKeyLabel(key?.label ?? '');
-  const bits = readInteger(row, 'flags');
   const status = readInteger(row, 'status');
   const firstByteMs = readOptionalInteger(row, 'first_byte_ms');
-  const tags = await read('tags_ref');
-  const optional = {
-    team: (await names.nameOf(database, readInteger(row, 'team_ref')))?.label,
-    tags: tags === undefined ? undefined : readTags(tags),
-    servedModel: await read('served_ref'),
-    upstream: await read('upstream_ref'),
-    upstreamModel: await read('upstream_model_ref'),
-    errorCode: await read('error_ref'),
-    status: status === 0 ? undefined : status,
-    firstByteMs,
-  };
+  const [team, servedModel] = [nameOf('team_ref')?.label, nameOf('served_ref')?.value];
+  const [upstream, upstreamModel, errorCode] = [
+    nameOf('upstream_ref')?.value,
+    nameOf('upstream_model_ref')?.value,
+    nameOf('error_ref')?.value,
+  ];
   return {
     ...placeOf(row),
     callId: readText(row, 'call_id'),
-    userName: (await read('user_ref')) ?? userName,
+    userName: nameOf('user_ref')?.value ?? userName,
     keyId: key?.value ?? '',
     keyName,
-    model: (await read('model_ref')) ?? '',
-    interface: (await read('interface_ref')) ?? '',
+    model: nameOf('model_ref')?.value ?? '',
+    interface: nameOf('interface_ref')?.value ?? '',
     end: endOfCode(readInteger(row, 'whole_end')),
-    flags: flagNames.filter((flag) => (bits & callFlags[flag]) !== 0),
+    flags,
     promptTokens: readInteger(row, 'whole_prompt'),
     completionTokens: readInteger(row, 'whole_completion'),
     durationMs: readInteger(row, 'use_time_ms'),
     amountNanoUsd: readWide(row, 'whole'),
-    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+    ...(team !== undefined && { team }),
+    ...(tags !== undefined && { tags }),
+    ...(servedModel !== undefined && { servedModel }),
+    ...(upstream !== undefined && { upstream }),
+    ...(upstreamModel !== undefined && { upstreamModel }),
+    ...(errorCode !== undefined && { errorCode }),
+    ...(status !== 0 && { status }),
+    ...(firstByteMs !== undefined && { firstByteMs }),
   };
 }
 
