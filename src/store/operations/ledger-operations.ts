@@ -32,20 +32,29 @@ function createInsert({ textOfBytes }: Database['fragments']): (rows: number) =>
 /** insertEach adds to one sum at a time. */
 const oneByOne = [1] as const;
 
+/**
+ * Work with rows of a journal, in the transaction that books them.
+ * @returns what to do after the commit
+ */
+type WithBooked = (transaction: Database, booked: readonly CallRow[]) => Promise<() => void>;
+
 /** The SQL of the ledger. */
-export function createLedgerOperations(database: Database): LedgerStoreOperations {
+export function createLedgerOperations(database: Database, withBooked?: WithBooked): LedgerStoreOperations {
   const insertNew = createInsertNew(database.fragments);
   const insertEach = createInsertEach(database.fragments);
   const shapes = new CallShapes();
   const append = async (rows: readonly CallRow[], appending: Appending): Promise<number> => {
     const used = new Set(rows.map(({ shape }) => shape).filter((shape) => shape !== undefined));
     try {
-      const added = await database.transact(async (transaction) => {
+      const { added, commit } = await database.transact(async (transaction) => {
         await shapes.write(transaction, used);
-        return await appendRows(transaction, rows, appending);
+        const added = await appendRows(transaction, rows, appending);
+        // Other rows than those of a journal are few.
+        return { added, commit: appending.nodeId === undefined ? undefined : await withBooked?.(transaction, added) };
       }, 'read-committed');
       shapes.noteWritten(used);
-      return added;
+      commit?.();
+      return added.length;
     } catch (error) {
       shapes.noteWritten(undefined);
       throw error;
@@ -91,7 +100,7 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
 export async function bookEntry(database: Database, entry: CallEntry): Promise<boolean> {
   const rows = splitEncoded(joinEncoded([encodeForStore(entry)])).map(({ summary, text }) => readCallRow(summary, text));
   const appending = { insert: createInsertEach(database.fragments), sumsPerInsert: oneByOne, nodeId: undefined };
-  return (await appendRows(database, rows, appending)) > 0;
+  return (await appendRows(database, rows, appending)).length > 0;
 }
 
 async function bookSettlement(transaction: Database, row: CallEntry, change: Change): Promise<boolean> {
@@ -151,7 +160,12 @@ function createInsertEach(fragments: Database['fragments']): Insert {
 
 type Appending = { readonly insert: Insert; readonly sumsPerInsert: readonly number[]; readonly nodeId: string | undefined };
 
-async function appendRows(database: Database, rows: readonly CallRow[], { insert, sumsPerInsert, nodeId }: Appending): Promise<number> {
+/** Returns the rows that were added. */
+async function appendRows(
+  database: Database,
+  rows: readonly CallRow[],
+  { insert, sumsPerInsert, nodeId }: Appending,
+): Promise<readonly CallRow[]> {
   const transactions = new BatchTransactions();
   const added = await insert(database, await withoutBooked(database, rows), transactions);
   const increments = added.map(readIncrement).filter((increment) => increment !== undefined);
@@ -160,7 +174,7 @@ async function appendRows(database: Database, rows: readonly CallRow[], { insert
   // A credit frees money that can be spent: a refused caller may succeed now.
   if (added.some(({ values }) => Number(values[amountColumn]) < 0))
     await database.run("update counters set value = value + 1 where name = 'credits_version'");
-  return added.length;
+  return added;
 }
 
 const acceptedColumn = columnAt('accepted_at_ms');

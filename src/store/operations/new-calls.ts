@@ -7,7 +7,7 @@ type Queries = {
 };
 
 /** Positions of the follower of the ledger, as `call_follow` has them. */
-type FollowPositions = { readonly nextNumber: number; readonly backNumber: number };
+export type FollowPositions = { readonly nextNumber: number; readonly backNumber: number };
 
 /** The columns of `calls` that facts are made of, in the order of the values of a row. */
 export const newCallColumns = [
@@ -42,6 +42,16 @@ export type NewCalls = {
     positions: FollowPositions,
     limit: number,
   ) => Promise<{ readonly rows: readonly NumberedRow[]; readonly positions: FollowPositions }>;
+  /**
+   * Takes the rows that the transaction has just inserted, if no others wait for facts; undefined if some do. Absent if
+   * the engine cannot know.
+   * @param booked the values of newCallColumns of each, in the order of their insertion
+   */
+  readonly takeBooked?: (
+    transaction: Queries,
+    positions: FollowPositions,
+    booked: readonly ValueRow[],
+  ) => Promise<{ readonly rows: readonly NumberedRow[]; readonly positions: FollowPositions } | undefined>;
   /** Whether there are any. */
   readonly areWaiting: (database: Queries, positions: FollowPositions) => Promise<boolean>;
   /**

@@ -19,6 +19,13 @@ export const newCalls: NewCalls = {
     const old = (await transaction.rows(backward, backNumber, limit - rows.length)).map(toNumbered);
     return { rows: [...rows, ...old], positions: { nextNumber: next, backNumber: (old.at(-1)?.number ?? 1) - 1 } };
   },
+  takeBooked: async (transaction, { nextNumber, backNumber }, booked) => {
+    const last = await transaction.first('select max(rowid) as number from calls');
+    const next = last === undefined ? 0 : readInteger(last, 'number') + 1;
+    if (next - booked.length !== nextNumber) return undefined;
+    const rows = booked.map((values, index) => ({ number: nextNumber + index, values }));
+    return { rows, positions: { nextNumber: next, backNumber } };
+  },
   areWaiting: async (database, { nextNumber, backNumber }) =>
     backNumber > 0 || (await database.first('select 1 as one from calls where rowid >= ? limit 1', nextNumber)) !== undefined,
   measure: async (database, { nextNumber, backNumber }) => {

@@ -13,13 +13,20 @@ import { readUsage } from '../usage/read-usage.ts';
 import { readWide } from '../wide-amount.ts';
 import { EntryFacts } from './entry-facts.ts';
 import { FactNames } from './fact-names.ts';
-import { followCalls, readFollowProgress } from './follow-calls.ts';
+import { followCalls, type FollowerMemory, readFollowProgress } from './follow-calls.ts';
 import { NameReader } from './name-reader.ts';
 import { countCallsByTime, scanCalls } from './scan-calls.ts';
 
+/** What the writers of facts remember. */
+export function createFollowerMemory(): FollowerMemory {
+  return { names: new FactNames(), entries: new EntryFacts() };
+}
+
 /** The SQL of lists and counts of calls. */
-export function createCallFactsOperations(database: Database): CallFactsStore & UsageStore & UsageDays {
-  const memory = { names: new FactNames(), entries: new EntryFacts() };
+export function createCallFactsOperations(
+  database: Database,
+  memory: FollowerMemory = createFollowerMemory(),
+): CallFactsStore & UsageStore & UsageDays {
   const names = new NameReader();
   const packs = { usage: new KeptPacks(usagePacks), calls: new KeptPacks(callPacks) };
   const packer = new CallPacker();

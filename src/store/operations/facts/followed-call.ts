@@ -1,7 +1,8 @@
 import { type CallFact, endCodes, keyLabel } from '../../../billing/calls/call-fact.ts';
 import { StoreError } from '../../store-error.ts';
+import { type CallRow, columnAt } from '../call-entry-row.ts';
 import { newCallColumns, type NumberedRow } from '../new-calls.ts';
-import type { ValueRow } from '../sql-values.ts';
+import type { SqlParameter, ValueRow } from '../sql-values.ts';
 import type { EntryFacts } from './entry-facts.ts';
 
 /** A row of the ledger, as the follower needs it. */
@@ -37,6 +38,18 @@ export function readFollowedCall({ number, values }: NumberedRow, entries: Entry
   };
 }
 
+const columnsOfBooked = newCallColumns.map(columnAt);
+
+/** The values of a row that was just booked, as they would be read. */
+export function valuesOfBooked({ values }: CallRow): ValueRow {
+  return columnsOfBooked.map((column) => readBack(values[column] ?? null));
+}
+
+/** Text may be booked as its bytes. */
+function readBack(value: SqlParameter): SqlParameter {
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString() : value;
+}
+
 /** The shapes of the entries of some rows. */
 export function shapesOf(rows: readonly NumberedRow[]): ReadonlySet<number> {
   const shapes = new Set<number>();
@@ -63,10 +76,10 @@ function toText(value: ValueRow[number] | undefined): string {
   throw new StoreError('corrupt', `A name of a call must be text; got ${value === null ? 'null' : typeof value}.`);
 }
 
-/** An integer from a number of the engine. */
+/** An integer from a number of the engine, or of a row that was just booked. */
 function toInteger(value: ValueRow[number] | undefined): bigint {
   if (typeof value === 'bigint') return value;
-  if (typeof value === 'string') return BigInt(value);
+  if (typeof value === 'string' || typeof value === 'number') return BigInt(value);
   throw new StoreError('corrupt', `A count of a call must be an integer; got ${value === null ? 'null' : typeof value}.`);
 }
 
