@@ -1,16 +1,17 @@
-// The cost of the books per call: `node bench/books.ts [--quick]`. Weir with and without books, alternately on one
-// core.
+// The cost of the books per call: `node bench/books.ts [--quick]`, and a part of `npm run bench`. Weir with and without
+// books, alternately on one core.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 import { writePart } from './benchmark-page.ts';
+import { bookingTable } from './booking.ts';
 import { proxyCore, startUpstream, startWeirGateway } from './contestants.ts';
-import { lowerQuartile, type Measured, measure } from './measure-load.ts';
+import { lowerQuartile, type Measured, measure, warmUp } from './measure-load.ts';
 import { smallCall, stream, type Work } from './works.ts';
 
 const quick = process.argv.includes('--quick');
-const rounds = quick ? 3 : 9;
-const secondsPerRound = quick ? 2 : 4;
+const rounds = quick ? 3 : 7;
+const secondsPerRound = 2;
 const works: readonly Work[] = [smallCall, stream];
 
 const upstream = await startUpstream();
@@ -56,11 +57,11 @@ function inThread(): string {
 }
 
 try {
-  for (const contestant of contestants) measure(contestant, { ...smallCall, connections: 32 }, secondsPerRound);
+  for (const contestant of contestants) warmUp(contestant, { ...smallCall, connections: 32 }, { seconds: secondsPerRound });
   const page = [
     '# The cost of the books per call',
     '',
-    "Written by `node bench/books.ts`. All threads are counted, the ledger's too; the lower quartile of rounds in turn.",
+    "Written by `npm run bench`. All threads are counted, the ledger's too; the lower quartile of rounds in turn.",
     'Without books no call is recorded, priced or booked; everything else is the same.',
     '',
     ...(quick ? works.slice(0, 1) : works).map(section),
@@ -68,6 +69,7 @@ try {
     'the cost of a call for the thread that serves all calls.',
     '',
     inThread(),
+    ...(quick ? [] : [await bookingTable()]),
   ].join('\n');
   console.log(page);
   if (!quick) writePart('books', page);

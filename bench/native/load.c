@@ -4,7 +4,8 @@
  *   load PORT CONNECTIONS SECONDS REQUEST_FILE
  *
  * REQUEST_FILE contains a whole HTTP request. Prints one line of JSON: requests, failures, events, seconds, and
- * percentiles in milliseconds: of replies, and of the delay of events that carry their time (see upstream.c).
+ * percentiles in milliseconds: of replies, and of the delay of events that carry their time (see upstream.c). The first
+ * second of events has no part in the delays: all streams begin in it at once.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,7 +42,7 @@ static char *request;
 static size_t request_bytes;
 static float *reply_ms, *event_ms;
 static size_t replies = 0, delays = 0, events = 0, failures = 0;
-static double ends_us;
+static double begins_us, ends_us;
 static int poll_fd, open_count = 0;
 
 static double now_us(void) {
@@ -105,7 +106,7 @@ static void count_events(Connection *connection, const char *bytes, size_t count
   while ((at = memmem(at, end - at, "t=0", 3)) && end - at >= 18) {
     events++;
     double written_us = strtod(at + 2, NULL);
-    if (delays < SAMPLES_MAX) event_ms[delays++] = (now - written_us) / 1e3;
+    if (now >= begins_us && delays < SAMPLES_MAX) event_ms[delays++] = (now - written_us) / 1e3;
     at += 17;
   }
   /* Keep what may be the beginning of a mark, and nothing of a mark that was counted. */
@@ -189,6 +190,7 @@ int main(int argc, char **argv) {
   event_ms = malloc(SAMPLES_MAX * sizeof *event_ms);
   poll_fd = epoll_create1(0);
   double started_us = now_us();
+  begins_us = started_us + 1e6;
   ends_us = started_us + atof(argv[3]) * 1e6;
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   for (int number = atoi(argv[2]); number > 0; number--) {
