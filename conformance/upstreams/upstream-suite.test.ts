@@ -34,7 +34,7 @@ function baseUrlOf(vendor: UpstreamVendor, dialect: UpstreamDialectId, { address
   if (vendor.id === 'bedrock') return aws.runtimeUrl;
   if (vendor.id === 'azure') return `${azure?.endpoint}/openai/v1`;
   if (vendor.id === 'foundry') return `${azure?.endpoint}/anthropic`;
-  if (vendor.id !== 'openai-compatible' && vendor.id !== 'vertex') return addresses[vendor.id];
+  if (vendor.id !== 'openai-compatible' && vendor.id in addresses) return addresses[vendor.id as keyof typeof addresses];
   return dialect === 'anthropic-messages' ? `${addresses.anthropic}/v1` : addresses.openai;
 }
 
@@ -140,8 +140,8 @@ describe('upstreams', () => {
     };
   }
 
-  // Vertex AI has a suite of its own.
-  for (const vendor of Object.values(upstreamVendors).filter(({ id }) => id !== 'vertex')) {
+  // Vertex AI has a suite of its own, and so has the Claude Platform on two clouds.
+  for (const vendor of Object.values(upstreamVendors).filter(({ id }) => !['vertex', 'claude-aws', 'claude-google'].includes(id))) {
     describe(vendor.id, { timeout: timeoutMs }, () => {
       const spoken = [...vendor.dialects, ...vendor.optionalDialects];
 

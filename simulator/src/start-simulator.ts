@@ -8,6 +8,7 @@ import { createCallRecords, type CallRecord } from './call-records.ts';
 import { createControlServer } from './control-server.ts';
 import { AwsState } from './clouds/aws/aws-state.ts';
 import { createBedrockServer } from './clouds/aws/bedrock-server.ts';
+import { createClaudePlatform } from './clouds/aws/claude-platform.ts';
 import { createSecretsManager, createSecretsManagerState, type SecretsManagerState } from './clouds/aws/secrets-manager.ts';
 import { containerToken, createTokenServer, webIdentityToken } from './clouds/aws/token-server.ts';
 import { createSearchServer } from './search-engine/search-server.ts';
@@ -52,6 +53,8 @@ export type SimulatedAws = {
   /** bedrock-runtime and bedrock-mantle. */
   readonly runtimeUrl: string;
   readonly mantleUrl: string;
+  /** Claude Platform on AWS, and its only workspace. */
+  readonly claudePlatform: { readonly url: string; readonly workspace: string };
   /** STS, the metadata of an instance, and the credential service of a container at `/credentials`. */
   readonly tokensUrl: string;
   readonly webIdentityToken: string;
@@ -149,13 +152,17 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
       nowMs: () => state.clock.nowMs(),
     });
     const secrets = createSecretsManagerState();
-    const [runtimeUrl, mantleUrl, tokensUrl, secretsUrl] = await Promise.all([
+    const workspace = 'wrkspc_simulated';
+    const [runtimeUrl, mantleUrl, claudeUrl, tokensUrl, secretsUrl] = await Promise.all([
       open(createBedrockServer(aws, 'bedrock'), 0),
       open(createBedrockServer(aws, 'bedrock-mantle'), 0),
+      open(createClaudePlatform(aws, workspace), 0),
       open(createTokenServer(aws), 0),
       open(createSecretsManager(aws, secrets), 0),
     ]);
-    const clouds = { aws: { runtimeUrl, mantleUrl, tokensUrl, webIdentityToken, containerToken, secretsUrl, secrets, state: aws } };
+    const claudePlatform = { url: claudeUrl, workspace };
+    const tokens = { tokensUrl, webIdentityToken, containerToken };
+    const clouds = { aws: { runtimeUrl, mantleUrl, claudePlatform, ...tokens, secretsUrl, secrets, state: aws } };
     const controls = { controlUrl, search, records: records.list, videos, reset: () => state.reset(), replaceKeys, close };
     return { addresses, ...clouds, ...controls, ...(azure && { azure }), ...(google && { google }), ...(vault && { vault }) };
   } catch (error) {

@@ -6,6 +6,7 @@ const name = (pattern: string, description: string) => Type.Optional(Type.String
 export const accountFactFields = {
   region: name('^[a-z0-9-]{1,64}$', 'Region of the cloud, such as eu-central-1. Only for clouds that have regional addresses.'),
   project: name('^[a-z0-9.:-]{1,64}$', 'Project of Google Cloud. Not needed with an API key of express mode.'),
+  workspace: name('^[A-Za-z0-9_-]{1,128}$', 'Id of the workspace of the Claude Platform on AWS or Google Cloud, such as wrkspc_01AbCdEf.'),
   location: name('^[a-z0-9-]{1,64}$', 'Location of Vertex AI: a region, us, eu or global. Default: global.'),
   resource: name('^[A-Za-z0-9-]{1,64}$', 'Name of the Azure resource, from which the address follows. Not needed with baseUrl.'),
   apiVersion: name(

@@ -1,6 +1,8 @@
 import { anthropic } from './anthropic/anthropic.ts';
 import { azure } from './azure/azure.ts';
 import { bedrock } from './bedrock/bedrock.ts';
+import { claudeAws } from './claude-aws/claude-aws.ts';
+import { claudeGoogle } from './claude-google/claude-google.ts';
 import { foundry } from './foundry/foundry.ts';
 import { gemini } from './gemini/gemini.ts';
 import { openaiCompatible } from './openai-compatible/openai-compatible.ts';
@@ -19,5 +21,7 @@ export const upstreamVendors: Readonly<Record<VendorId, UpstreamVendor>> = {
   vertex,
   azure,
   foundry,
+  'claude-aws': claudeAws,
+  'claude-google': claudeGoogle,
   'openai-compatible': openaiCompatible,
 };

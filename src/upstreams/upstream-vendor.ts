@@ -17,7 +17,18 @@ import type { Reshape } from './reshape.ts';
 import type { UpstreamRoute } from './upstream-route.ts';
 import type { UpstreamServices } from './upstream-services.ts';
 
-export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'azure' | 'foundry' | 'bedrock' | 'vertex' | 'openai-compatible';
+export type VendorId =
+  | 'anthropic'
+  | 'openai'
+  | 'gemini'
+  | 'xai'
+  | 'azure'
+  | 'foundry'
+  | 'bedrock'
+  | 'vertex'
+  | 'claude-aws'
+  | 'claude-google'
+  | 'openai-compatible';
 
 /** The account with which a request is sent. */
 export type UpstreamAccount = {

@@ -4,11 +4,11 @@ import type { AccountFacts } from '../account-facts.ts';
 import { authorizeWithAws, dnsSuffixOf } from '../authorize-with-aws.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiRequestHeaders } from '../openai-interfaces.ts';
+import { readAwsRefusal, refusesAwsCredential } from '../read-aws-refusal.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { dialectsOf, locate } from './choose-path.ts';
 import { correctConverse } from './correct-usage.ts';
 import { readGuardrailReply } from './guardrail-replies.ts';
-import { readRefusal, refusesCredential } from './read-refusal.ts';
 import { reframe } from './read-frames.ts';
 import { reshape } from './shape-requests.ts';
 import { readModelName, type BedrockModel } from './model-names.ts';
@@ -61,11 +61,11 @@ export const bedrock: UpstreamVendor = {
   reframe,
   reshapeReply: (reply) => readCount(reply) ?? readGuardrailReply(reply),
   correctUsage: (report, dialect) => (dialect === 'bedrock-converse' ? correctConverse(report) : report),
-  readRefusal: (answer) => readRefusal(answer),
+  readRefusal: (answer) => readAwsRefusal(answer),
   services: {},
   authorize: (request, account, signal) =>
     authorizeWithAws(request, account, signal, account.facts.endpoint === 'mantle' ? 'bedrock-mantle' : 'bedrock'),
-  refusesCredential,
+  refusesCredential: refusesAwsCredential,
   credentialHeaders: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: [...openaiRequestHeaders, 'anthropic-version', 'anthropic-beta'],
   headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },

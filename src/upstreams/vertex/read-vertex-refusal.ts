@@ -1,9 +1,9 @@
-import { chatDialects } from '../../dialects/registry.ts';
 import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { membersOf, objectsOf, textOf } from '../../platform/json/json-readers.ts';
-import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
+import { objectsOf, textOf } from '../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseIfJson } from '../../platform/json/parse-if-json.ts';
+import { decodeGoogleError, googleErrorOf } from '../google-errors.ts';
 import type { ErrorAnswer } from '../upstream-vendor.ts';
 
 /**
@@ -12,20 +12,12 @@ import type { ErrorAnswer } from '../upstream-vendor.ts';
  */
 export function readVertexRefusal({ status, body, model }: ErrorAnswer, dialect: UpstreamDialectId): GatewayError | undefined {
   const parsed = parseIfJson(body);
-  const error = errorOf(parsed);
+  const error = googleErrorOf(parsed);
   if (error === undefined) return undefined;
   const message = textOf(error['message']) ?? '';
   const advice = advise(status, error, { message, model });
   if (advice !== undefined) return advice;
-  return dialect === 'gemini-generate-content'
-    ? undefined
-    : chatDialects['gemini-generate-content'].codec.decodeError({ status, body: parsed });
-}
-
-/** The error of Google's form; undefined for another form. */
-function errorOf(body: JsonValue | undefined): JsonObject | undefined {
-  const error = membersOf(membersOf(Array.isArray(body) ? body[0] : body)['error']);
-  return typeof error['code'] === 'number' && typeof error['status'] === 'string' ? error : undefined;
+  return dialect === 'gemini-generate-content' ? undefined : decodeGoogleError(status, parsed);
 }
 
 /** The usual faults of a new set-up, with what the operator can do. */

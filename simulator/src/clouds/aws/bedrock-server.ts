@@ -3,9 +3,8 @@ import { type IncomingMessage, type Server, type ServerResponse } from 'node:htt
 import { createWholeServer } from '../whole-request.ts';
 import type { JsonRecord } from '../../simulated-vendor.ts';
 import type { AwsState } from './aws-state.ts';
-import { askMaker } from './ask-maker.ts';
-import { makersHeaders } from './bedrock-headers.ts';
 import { answerConverse } from './converse/answer-converse.ts';
+import { forwardToMaker } from './forward-to-maker.ts';
 import { invokeClaude } from './invoke-claude.ts';
 import { verifySignature } from './verify-signature.ts';
 
@@ -38,7 +37,7 @@ async function answer(state: AwsState, service: string, request: IncomingMessage
   if (fault !== undefined) return fail(fault.status, fault.type, 'Too many requests, please wait before trying again.');
   if (maker !== undefined) {
     const url = `${state.vendors[maker.vendor]}${maker.path}${target.slice(maker.prefix.length)}`;
-    return await forward(state, url, request, response, body);
+    return await forwardToMaker(state, url, request, response, body);
   }
   const native = /^\/model\/([^/]+)\/(invoke|invoke-with-response-stream|count-tokens|converse|converse-stream)$/.exec(target);
   if (native === null || service === 'bedrock-mantle' || request.method !== 'POST')
@@ -77,15 +76,4 @@ function writeError(
   };
   response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': `${type}:http://internal.amazon.com/coral/` });
   response.end(JSON.stringify(bodies[form]));
-}
-
-async function forward(state: AwsState, url: string, request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void> {
-  const method = request.method ?? 'POST';
-  const headers = makersHeaders(state, request);
-  const reply = await askMaker(url, method === 'GET' ? { method, headers } : { method, headers, body });
-  response.writeHead(reply.statusCode ?? 500, {
-    'content-type': reply.headers['content-type'] ?? 'application/json',
-    'x-amzn-requestid': 'simulated',
-  });
-  reply.pipe(response);
 }

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Server } from 'node:http';
 
 import type { SimulatorState } from '../../simulator-state.ts';
+import { type ClaudePlatformState, createClaudePlatform } from './claude-platform.ts';
 import { createGoogleTokens, type GoogleTokens } from './google-tokens.ts';
 import { createGoogleIdentityServer, type GoogleIdentityState } from './identity-server.ts';
 import { createSecretManager, createSecretManagerState, type SecretManagerState } from './secret-manager.ts';
@@ -26,6 +27,8 @@ export type RunningGoogle = {
   readonly createKeyFile: () => JsonDocument;
   readonly identity: GoogleIdentityState;
   readonly vertex: VertexState;
+  /** Claude, managed by Anthropic. */
+  readonly platform: { readonly url: string; readonly state: ClaudePlatformState };
   /** Secret Manager. */
   readonly secretsUrl: string;
   readonly secrets: SecretManagerState;
@@ -70,6 +73,8 @@ export async function startGoogle(
   };
   const identityUrl = await open(createGoogleIdentityServer(identity, tokens));
   const vertexUrl = await open(createVertexServer(state, vertex, tokens));
+  const claude: ClaudePlatformState = { project, workspace: 'wrkspc_simulated', withoutRole: new Set(), isDisabled: false, requests: [] };
+  const platform = { url: await open(createClaudePlatform(state, claude, tokens)), state: claude };
   const secrets = createSecretManagerState();
   const secretsUrl = await open(createSecretManager(secrets, tokens));
   const createKeyFile = (): JsonDocument => {
@@ -85,7 +90,7 @@ export async function startGoogle(
       token_uri: `${identityUrl}/token`,
     };
   };
-  return { vertexUrl, identityUrl, project, serviceAccount, createKeyFile, identity, vertex, secretsUrl, secrets, tokens };
+  return { vertexUrl, identityUrl, project, serviceAccount, createKeyFile, identity, vertex, platform, secretsUrl, secrets, tokens };
 }
 
 function toPem(key: KeyObject, type: 'spki' | 'pkcs8'): string {

@@ -1,9 +1,9 @@
-import { createOverflowError, createUpstreamError, messageCharactersMax } from '../../dialects/upstream-error.ts';
-import type { ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
-import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
-import { filledText, membersOf } from '../../platform/json/json-readers.ts';
-import { parseIfJson } from '../../platform/json/parse-if-json.ts';
-import type { ErrorAnswer } from '../upstream-vendor.ts';
+import { createOverflowError, createUpstreamError, messageCharactersMax } from '../dialects/upstream-error.ts';
+import type { ErrorCode, GatewayError } from '../inference/gateway-error.ts';
+import type { ReplyHeaders } from '../platform/http/reply-head.ts';
+import { filledText, membersOf } from '../platform/json/json-readers.ts';
+import { parseIfJson } from '../platform/json/parse-if-json.ts';
+import type { ErrorAnswer } from './upstream-vendor.ts';
 
 /** Refusals of the signature or of the keys, and not of a right. Source: "common errors" of the API reference. */
 const credentialErrors = new Set([
@@ -42,7 +42,7 @@ function kindOf(headers: ReplyHeaders): string | undefined {
  * Whether an answer refuses the keys or the signature. A missing right is also answered with 403, and new keys do not
  * help.
  */
-export function refusesCredential(status: number, headers: ReplyHeaders): boolean {
+export function refusesAwsCredential(status: number, headers: ReplyHeaders): boolean {
   if (status === 401) return true;
   const kind = kindOf(headers);
   return status === 403 && kind !== undefined && credentialErrors.has(kind);
@@ -52,7 +52,7 @@ export function refusesCredential(status: number, headers: ReplyHeaders): boolea
  * Words an error in AWS's form, `{"message": …}` with its kind in a header. Undefined for errors in the form of a
  * dialect, as the interfaces of OpenAI and Anthropic write them.
  */
-export function readRefusal({ status, headers, body, model }: ErrorAnswer): GatewayError | undefined {
+export function readAwsRefusal({ status, headers, body, model }: ErrorAnswer): GatewayError | undefined {
   const members = membersOf(parseIfJson(body));
   const kind = kindOf(headers);
   if (members.error !== undefined || (kind === undefined && filledText(members.message) === undefined)) return undefined;
