@@ -59,6 +59,7 @@ describe('AWS Bedrock', () => {
       models: {
         sonnet: { targets: [{ upstream: 'signed', model: sonnet, is: 'claude-sonnet-4-5' }] },
         opus: { targets: [{ upstream: 'signed', model: opus, is: 'claude-opus-5' }] },
+        'opus-global': { targets: [{ upstream: 'signed', model: 'global.anthropic.claude-opus-5' }] },
         profile: { targets: [{ upstream: 'signed', model: arn, is: 'claude-sonnet-4-5' }] },
         keyed: { targets: [{ upstream: 'keyed', model: sonnet }] },
         mantle: { targets: [{ upstream: 'mantle', model: 'anthropic.claude-opus-5' }] },
@@ -145,6 +146,26 @@ describe('AWS Bedrock', () => {
     const path = String(headers['x-weir-receipt']);
     const { json } = await call(`${running.weir.gatewayUrl}${path}`, { headers: { authorization: `Bearer ${running.weir.apiKey}` } });
     assert.match(JSON.stringify(json), /"amount_usd":"0\.00\d*[1-9]\d*"|"amountNanoUsd":"?[1-9]/, JSON.stringify(json));
+  });
+
+  test('a regional profile costs a tenth more than a global one, and quote, hold and receipt say so', async () => {
+    const headers = { authorization: `Bearer ${running.weir.apiKey}` };
+    for (const [model, region] of [
+      ['opus', 'us'],
+      ['opus-global', 'global'],
+      ['profile', 'us-east-1'],
+    ] as const) {
+      const answer = await ask(model);
+      const { json } = await call(`${running.weir.gatewayUrl}${String(answer.headers['x-weir-receipt'])}`, { headers });
+      const quote = await post(`${running.weir.gatewayUrl}/v1/quote`, { path: '/v1/messages', body: { model, ...hello } }, headers);
+      const quoted = quote.json.targets?.[0] ?? assert.fail(quote.text);
+      const [row] = json.rows ?? assert.fail(JSON.stringify(json));
+      for (const { pricing_parameters: parameters, lines } of [row, quoted]) {
+        assert.equal(parameters.region, region);
+        assert.ok(lines.length > 0);
+        for (const { multipliers } of lines) assert.equal(multipliers.regional_endpoint, region === 'global' ? undefined : '1.1');
+      }
+    }
   });
 
   test('beta flags that Bedrock refuses do not reach it, and the client learns which', async () => {

@@ -69,6 +69,7 @@ describe('Vertex AI', () => {
         upstreams: {
           ...Object.fromEntries(Object.entries(credentials()).map(([name, credential]) => [name, { ...account, credential }])),
           express: { vendor: 'vertex', baseUrl: google.vertexUrl, apiKey: 'AIza-simulated-express-key' },
+          'in-europe': { ...account, location: 'europe-west1', credential: { kind: 'google', file: keyFile } },
           'wrong-file': { ...account, credential: { kind: 'google', file: join(directory, 'missing.json') } },
         },
         models: {
@@ -76,6 +77,7 @@ describe('Vertex AI', () => {
           [geminiModel]: target('key-file', geminiModel),
           llama: target('key-file', 'meta/gpt-4.1'),
           'express-gemini': target('express', geminiModel),
+          'claude-in-europe': target('in-europe', 'claude-sonnet-4-5@20250929'),
           'far-claude': target('key-file', 'claude-opus-4-6'),
           ...Object.fromEntries(['federation', 'user', 'metadata', 'wrong-file'].map((name) => [`by-${name}`, target(name, geminiModel)])),
         },
@@ -104,6 +106,20 @@ describe('Vertex AI', () => {
     );
     return `${answer.status} ${answer.json.error.code}`;
   };
+
+  test('Claude in a region costs a tenth more than at the global endpoint, and the receipt names the region', async () => {
+    for (const [model, region] of [
+      [claude, 'global'],
+      ['claude-in-europe', 'europe-west1'],
+    ] as const) {
+      const { response } = await anthropic.messages.create({ model, max_tokens: 100, messages: hello }).withResponse();
+      const receipt = await fetch(`${weir.gatewayUrl}${response.headers.get('x-weir-receipt')}`, { headers: { 'x-api-key': weir.apiKey } });
+      const { rows } = (await receipt.json()) as { rows: { pricing_parameters: object; lines: { multipliers: object }[] }[] };
+      assert.deepEqual(rows[0]?.pricing_parameters, { region });
+      for (const { multipliers } of rows[0]?.lines ?? assert.fail())
+        assert.deepEqual(multipliers, region === 'global' ? {} : { regional_endpoint: '1.1' });
+    }
+  });
 
   test('Claude: the request is that of Anthropic’s own SDK for Vertex AI, with the flags that are known there', async () => {
     const own = new AnthropicVertex({

@@ -184,6 +184,11 @@ export type UpstreamVendor = {
    * name stands for (`is`). Absent: none.
    */
   readonly makers?: readonly VendorId[];
+  /**
+   * Where a model is served: a region, an area such as `eu`, or `global`. It is `region` in prices. Undefined: not
+   * known. Absent: its prices are the same everywhere.
+   */
+  readonly servedIn?: (upstreamModel: string, facts: AccountFacts) => string | undefined;
   /** The model that a name stands for, if the name says so by itself. Absent: only the operator knows (`is`). */
   readonly modelBehind?: (upstreamModel: string) => string;
   /** Known servers of this kind, by the value of `preset` in the configuration. Absent if the vendor is one service. */

@@ -11,7 +11,7 @@ import { correctConverse } from './correct-usage.ts';
 import { readGuardrailReply } from './guardrail-replies.ts';
 import { reframe } from './read-frames.ts';
 import { reshape } from './shape-requests.ts';
-import { readModelName, type BedrockModel } from './model-names.ts';
+import { areaOf, readModelName, type BedrockModel } from './model-names.ts';
 import { traitsOfBedrock } from './model-traits.ts';
 
 /** The address of an account's region. Source: "Amazon Bedrock endpoints" of the AWS general reference. */
@@ -77,6 +77,8 @@ export const bedrock: UpstreamVendor = {
   proofGroupOf: (model) => proofGroupOf(readModelName(model)),
   makers: ['anthropic', 'openai'],
   modelBehind: (model) => readModelName(model).ownName ?? model,
+  // The profile of an application does not say its area, and counts as that of its region.
+  servedIn: (model, { region }) => areaOf(model) ?? region,
   probePath: '/openai/v1/models',
   keysUrl: 'https://console.aws.amazon.com/bedrock/home#/api-keys',
 };

@@ -1,6 +1,15 @@
 /** Prefixes of inference profiles, which name a group of regions. Source: "inference profiles" of the user guide. */
 const profiles = /^(?:us-gov|us|eu|apac|uk|au|jp|ca|global)\./;
 
+/** The id in the ARN of a profile or model of AWS; that of an application's profile is any text. */
+const idInArn = /:(?:inference-profile|foundation-model)\/([^/]+)$/;
+
+/** The area of an inference profile: `eu` of `eu.anthropic.claude-opus-5`. Undefined for other names. */
+export function areaOf(name: string): string | undefined {
+  const id = name.startsWith('arn:') ? (idInArn.exec(name)?.[1] ?? '') : name;
+  return profiles.exec(id)?.[0].slice(0, -1);
+}
+
 /** What a name of a model at Bedrock says. */
 export type BedrockModel = {
   /** The name without the regions of a profile: `anthropic.claude-opus-5`. Undefined for the ARN of a profile. */
@@ -14,8 +23,7 @@ export type BedrockModel = {
 /** Reads the name of a model, of a profile, or the maker's own name of a model (`is`). */
 export function readModelName(name: string): BedrockModel {
   if (name.startsWith('arn:')) {
-    // A profile of AWS ends in its id, which is a name; that of an application is any text.
-    const id = /:(?:inference-profile|foundation-model)\/([^/]+)$/.exec(name)?.[1];
+    const id = idInArn.exec(name)?.[1];
     return id === undefined ? { base: undefined, maker: undefined, ownName: undefined } : readModelName(id);
   }
   const base = name.replace(profiles, '');

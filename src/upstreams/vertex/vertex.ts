@@ -53,6 +53,7 @@ export const vertex: UpstreamVendor = {
   proofGroupOf: (model) => (model.startsWith('claude') ? 'anthropic' : undefined),
   makers: ['gemini', 'anthropic'],
   modelBehind: (model) => model.replace('@', '-').replace(/^.*\//, ''),
+  servedIn: (_model, { location = 'global' }) => location,
   probePath: '/v1beta1/publishers/google/models',
   keysUrl: 'https://console.cloud.google.com/vertex-ai',
 };

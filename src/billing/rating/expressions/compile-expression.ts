@@ -3,7 +3,7 @@ import { fractionOf, zero } from '../fraction.ts';
 import { checkExpression, type ExpressionPurpose, pointersOf } from './check-expression.ts';
 import { evaluateExpression, type ExpressionScope } from './evaluate-expression.ts';
 import { boundingCount, type CountName, countParts } from './expression-names.ts';
-import { between, exactly, type ExpressionValue, type NumberValue, readParameter, unknown } from './expression-value.ts';
+import { absent, between, exactly, type ExpressionValue, type NumberValue, readParameter, unknown } from './expression-value.ts';
 import { parseExpression } from './parse-expression.ts';
 
 /** A parsed and checked expression. */
@@ -37,12 +37,15 @@ export function scopeOfCall({ usage, pricingParameters, serviceTier }: ScopedCal
 
 /**
  * The scope of a planned call. A count is between 0 and its bound; input of any kind, and parts of input, may be all of
- * the input. Values of the vendor's reply are unknown.
+ * the input. Values of the vendor's reply are unknown; where a model is served is known.
  */
 export function scopeOfPlan(most: Usage, pricingParameters: PricingParameters | undefined): ExpressionScope {
   return {
     count: (name) => mostOf(name, most),
-    parameter: (name) => (name === 'service_tier' ? unknown : textOf(memberOf(pricingParameters, name), unknown)),
+    parameter: (name) => {
+      if (name === 'service_tier') return unknown;
+      return textOf(memberOf(pricingParameters, name), name === 'region' ? absent : unknown);
+    },
     pointer: (pointer) => readParameter(memberOf(pricingParameters, pointer)),
   };
 }
@@ -51,7 +54,7 @@ function memberOf(parameters: PricingParameters | undefined, name: string): stri
   return parameters === undefined || !Object.hasOwn(parameters, name) ? undefined : parameters[name];
 }
 
-function textOf(text: string | undefined, otherwise: ExpressionValue = { is: 'absent' }): ExpressionValue {
+function textOf(text: string | undefined, otherwise: ExpressionValue = absent): ExpressionValue {
   return text === undefined ? otherwise : { is: 'text', text };
 }
 

@@ -1,7 +1,7 @@
 import { inputMeters, type Meter, meterNames, meters } from '../../../inference/meters.ts';
 
-/** Values that the gateway reads from the request, or from the vendor's reply. Each is a text, or absent. */
-export const parameterNames = ['resolution', 'inference_geo', 'speed', 'service_tier'] as const;
+/** Values that the gateway reads from the request, the target or the vendor's reply. Each is a text, or absent. */
+export const parameterNames = ['resolution', 'region', 'inference_geo', 'speed', 'service_tier'] as const;
 
 export type ParameterName = (typeof parameterNames)[number];
 

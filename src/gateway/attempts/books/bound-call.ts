@@ -6,6 +6,7 @@ import type { InputMeasure } from '../../../inference/measure-input.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { CreditSettings } from '../../settings/call-settings.ts';
 import type { Target } from '../routing/target.ts';
+import { type PricedTarget, withPriceFacts } from './price-facts.ts';
 
 /** The caller and the time that a price depends on. */
 export type Purchase = {
@@ -74,9 +75,11 @@ export function withWholeWindow(bounds: UsageBounds, { upstream, upstreamModel }
 /** The highest cost of this usage at a target, in nano-USD. */
 export function boundAtTarget(
   { priceBook, ...purchase }: Purchase,
-  { upstream, upstreamModel }: Pick<Target, 'upstream' | 'upstreamModel'>,
-  { most, pricingParameters }: Pick<UsageBounds, 'most'> & Pick<PlannedCall, 'pricingParameters'>,
+  target: PricedTarget,
+  { most, pricingParameters: read }: Pick<UsageBounds, 'most'> & Pick<PlannedCall, 'pricingParameters'>,
 ): bigint {
+  const { upstream, upstreamModel } = target;
+  const pricingParameters = withPriceFacts(target, read);
   return priceBook.most({ ...purchase, vendor: upstream.vendor.id, upstreamModel, most, pricingParameters });
 }
 

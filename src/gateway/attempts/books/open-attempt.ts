@@ -14,11 +14,12 @@ import type { AttemptPlan, CallJob } from '../call-job.ts';
 import type { AttemptedCall } from '../call.ts';
 import type { Target } from '../routing/target.ts';
 import type { AttemptServices } from '../services.ts';
+import { type PricedTarget, withPriceFacts } from './price-facts.ts';
 import { tagsOf } from './tags-of.ts';
 
 /** The parts of a call that decide its price. */
 export type PricingInput = {
-  readonly target: Pick<Target, 'upstreamModel'> & { readonly upstream: { readonly vendor: { readonly id: string } } };
+  readonly target: PricedTarget;
   readonly requestedModel: string;
   readonly acceptedAtMs: number;
   /** The usage that it is charged by. Absent: tokens. */
@@ -34,8 +35,8 @@ function describeUse(uses: Usage): string {
 }
 
 /**
- * Reads the values that the price of a call depends on from the body for its upstream. Undefined if the price depends
- * on none of them.
+ * Reads the values that the price of a call depends on: from the body for its upstream, and from its target. Undefined
+ * if there are none.
  * @throws GatewayError `model_not_priced` if the usage has no price and the operator refuses such calls,
  * `invalid_value` for a number that cannot be priced
  */
@@ -54,7 +55,8 @@ export function readPrices(
     });
   }
   const pointers = priceBook.parametersOf(call);
-  return pointers.length === 0 || body === undefined ? undefined : readPricingParameters(joinBytes(body), pointers);
+  const read = pointers.length === 0 || body === undefined ? undefined : readPricingParameters(joinBytes(body), pointers);
+  return withPriceFacts(target, read);
 }
 
 /**

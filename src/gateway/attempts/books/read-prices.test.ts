@@ -12,7 +12,7 @@ const book = bookOf(
   plainEntry({ model: 'plain' }),
 );
 const callTo = (upstreamModel: string) => ({
-  target: { upstreamModel, upstream: { vendor: { id: 'acme' } } },
+  target: { upstreamModel, upstream: { vendor: { id: 'acme' }, facts: {} } },
   requestedModel: 'mine',
   acceptedAtMs,
 });
