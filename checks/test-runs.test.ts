@@ -5,20 +5,17 @@ import { test } from 'node:test';
 
 import manifest from '../package.json' with { type: 'json' };
 import { root } from './source-files.ts';
+import { tiers } from './suites/tiers.ts';
 
-const runs = ['test:integration', 'test:timing', 'test:deep:integration', 'test:deep:timing'] as const;
+const runs = ['integration', 'timing', 'deep', 'deep-timing'] as const;
+const filesOf = (run: string): readonly string[] => globSync([...(tiers[run]?.patterns ?? [])], { cwd: root });
 
-/** The files that a script names by its pattern. */
-function filesOf(run: (typeof runs)[number]): readonly string[] {
-  const pattern = /"(conformance\/[^"]+)"$/.exec(manifest.scripts[run])?.[1] ?? assert.fail(`${run} names no files`);
-  return globSync(pattern, { cwd: root });
-}
-
-test('every suite of conformance is part of one run, and of no other', () => {
-  const all = globSync('conformance/**/*.test.ts', { cwd: root });
-  const run = runs.flatMap(filesOf);
+test('every suite is part of one run, and of no other; house rules are a part of npm run check', () => {
+  const all = globSync(['{src,simulator/src,console/src,conformance}/**/*.test.ts', 'checks/*/**/*.test.ts'], { cwd: root });
+  const run = Object.keys(tiers).flatMap(filesOf);
   assert.ok(all.length > 200);
   assert.deepEqual(run.toSorted(), all.toSorted());
+  assert.match(manifest.scripts['check:house'], /"checks\/\*\.test\.ts"/);
 });
 
 test('a suite is run by what its name says', () => {
@@ -28,8 +25,11 @@ test('a suite is run by what its name says', () => {
 });
 
 test('npm test and test:deep leave out none of their runs, and CI calls both', () => {
-  assert.match(manifest.scripts.test, /test:unit && .*test:integration && .*test:timing/);
-  assert.match(manifest.scripts['test:deep'], /test:deep:integration && .*test:deep:timing/);
+  assert.match(manifest.scripts.test, /--tier unit --tier integration && .*test:timing$/);
+  assert.match(manifest.scripts['test:timing'], /--tier timing$/);
+  assert.match(manifest.scripts['test:deep'], /--tier deep && .*--tier deep-timing$/);
+  const ci = readFileSync(join(root, '.ci/run'), 'utf8');
+  for (const step of ['npm run check', 'npm test', 'npm run test:deep']) assert.match(ci, new RegExp(`^${step}$`, 'm'));
 });
 
 test('the index of conformance names each of its folders, in order', () => {

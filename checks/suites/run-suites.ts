@@ -5,11 +5,11 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { root } from '../source-files.ts';
+import { tiers } from './tiers.ts';
 
 /**
- * Runs the suites that match the patterns, several at once:
- * `node checks/suites/run-suites.ts --at-once 4 --limit-ms 240000 "conformance/**"`. Suites that match `--first` start
- * first.
+ * Runs suites, several at once: those of tiers (`tiers.ts`), `node checks/suites/run-suites.ts --tier unit`, or those
+ * that match patterns, `--at-once 4 --limit-ms 240000 "conformance/**"`. The tiers of one run share its processes.
  * A process takes longer to load Weir than most suites take to run. So there are as many processes as suites at once,
  * and each process runs suites until none is left. The run prints one line per suite. If a process fails, the run
  * prints its failed tests last, where the end of a long log shows them. The exit code is 1 if a test failed, if a test
@@ -21,12 +21,14 @@ import { root } from '../source-files.ts';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    tier: { type: 'string', multiple: true, default: [] },
     'at-once': { type: 'string', default: '1' },
     'limit-ms': { type: 'string', default: '240000' },
-    first: { type: 'string', default: '' },
   },
 });
-const limitMs = Number(values['limit-ms']);
+const chosen = values.tier.map((name) => tiers[name] ?? fail(`There is no tier ${name}; there are ${Object.keys(tiers).join(', ')}.`));
+const limitMs = Math.max(...(chosen.length > 0 ? chosen.map((tier) => tier.limitMs) : [Number(values['limit-ms'])]));
+const atOnce = Math.max(...(chosen.length > 0 ? chosen.map((tier) => tier.atOnce) : [Number(values['at-once'])]));
 const suiteLimitMs = 2 * limitMs;
 /** The limit for timers and connections that the last suite of a process left open. */
 const endsWithinMs = 60_000;
@@ -37,14 +39,23 @@ const askedSeed = process.env.WEIR_PROPERTY_SEED ?? '20261122';
 const seed = askedSeed === 'random' ? String(Math.floor(Math.random() * 2 ** 31)) : askedSeed;
 const worker = join(import.meta.dirname, 'suite-worker.ts');
 
-const found = globSync(positionals, { cwd: root }).toSorted();
+const found = globSync([...positionals, ...chosen.flatMap(({ patterns }) => patterns)], { cwd: root }).toSorted();
 /** The longest suites start first, so that none of them runs alone at the end. */
-const longest = new Set(globSync(values.first, { cwd: root }));
+const longest = new Set(
+  globSync(
+    chosen.flatMap(({ first }) => first),
+    { cwd: root },
+  ),
+);
 const waiting = [...found.filter((file) => longest.has(file)), ...found.filter((file) => !longest.has(file))];
 /** Suites in which a test failed, and suites of which the process did not end by itself. */
 const failed = new Set<string>();
 const failures: string[] = [];
 const totals = new Map<string, number>();
+
+function fail(reason: string): never {
+  throw new Error(reason);
+}
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -158,7 +169,7 @@ async function runFailedAgain(): Promise<void> {
   if (unsteady.length > 0) print(`unsteady, passed when it ran again alone: ${unsteady.join(', ')}`);
 }
 
-await Promise.all(Array.from({ length: Number(values['at-once']) }, runLane));
+await Promise.all(Array.from({ length: atOnce }, runLane));
 if (failed.size > 0 && process.env.WEIR_SUITE_ATTEMPTS === '2') await runFailedAgain();
 print([...totals].map(([name, count]) => `${name} ${count}`).join(', '));
 for (const text of failures) print(text);

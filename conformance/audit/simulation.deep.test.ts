@@ -6,7 +6,7 @@ import { usualOrLong } from '../support/scale.ts';
 import { liveThrough, storeProgram } from './live-through.ts';
 
 const firstSeed = Number(process.env['WEIR_SIMULATION_SEED'] ?? 20_261_122);
-const worlds = Number(process.env['WEIR_SIMULATION_WORLDS'] ?? usualOrLong(8, 20));
+const worlds = Number(process.env['WEIR_SIMULATION_WORLDS'] ?? usualOrLong(4, 20));
 const calls = Number(process.env['WEIR_SIMULATION_CALLS'] ?? 49_000);
 /** A world on the real store costs several times as much per call. */
 const storeWorlds = Math.min(worlds, 4);

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
+import { coverPairs } from '../support/cover-pairs.ts';
 import { call } from '../support/http.ts';
 import { type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { type OpenCall, openCall } from '../support/open-call.ts';
@@ -155,37 +156,40 @@ describe('an error inside a translated stream has the same effect as a status li
     return targets.find(({ upstream }) => upstream === name.replaceAll('.', '_'))?.state ?? 'healthy';
   };
 
-  for (const api of chatInterfaces)
-    for (const to of upstreamDialects.filter((other) => other !== api.dialect))
-      for (const [at, { error, status, attempts, health, responseCode = 'server_error' }] of failures.entries()) {
-        const what = String(error['code'] ?? error['status_code'] ?? error['type']);
-        test(`${api.dialect} to ${to}: ${what}`, async () => {
-          const [opening, asStatus, content] = forms.map((form) => nameOf(api.dialect, to, at, form)) as [string, string, string];
-          const [told, expected] = await Promise.all([ask(api, opening).done, ask(api, asStatus).done]);
-          assert.equal(told.status, expected.status, `${told.text}\n${expected.text}`);
-          const kind = kindsOf[api.dialect];
-          assert.deepEqual(kind(JSON.parse(told.text)), kind(JSON.parse(expected.text)), `${told.text}\n${expected.text}`);
-          if (status === 400) assert.equal(told.status, 400, told.text);
-          if (status === 400) assert.match(told.text, /words of the vendor/);
-          assert.deepEqual([requests.get(opening), requests.get(asStatus)], [attempts, attempts], told.text);
-          assert.deepEqual([await healthOf(opening), await healthOf(asStatus)], [health, health]);
+  const cases = chatInterfaces.flatMap((api) =>
+    upstreamDialects.filter((other) => other !== api.dialect).flatMap((to) => failures.map((failure, at) => ({ api, to, failure, at }))),
+  );
+  // An error is read in the upstream's dialect and told in the client's: each pair of the three is met.
+  for (const { api, to, failure, at } of coverPairs(cases, (one) => [one.api.dialect, one.to, `${one.at}`])) {
+    const { error, status, attempts, health, responseCode = 'server_error' } = failure;
+    const what = String(error['code'] ?? error['status_code'] ?? error['type']);
+    test(`${api.dialect} to ${to}: ${what}`, async () => {
+      const [opening, asStatus, content] = forms.map((form) => nameOf(api.dialect, to, at, form)) as [string, string, string];
+      const [told, expected] = await Promise.all([ask(api, opening).done, ask(api, asStatus).done]);
+      assert.equal(told.status, expected.status, `${told.text}\n${expected.text}`);
+      const kind = kindsOf[api.dialect];
+      assert.deepEqual(kind(JSON.parse(told.text)), kind(JSON.parse(expected.text)), `${told.text}\n${expected.text}`);
+      if (status === 400) assert.equal(told.status, 400, told.text);
+      if (status === 400) assert.match(told.text, /words of the vendor/);
+      assert.deepEqual([requests.get(opening), requests.get(asStatus)], [attempts, attempts], told.text);
+      assert.deepEqual([await healthOf(opening), await healthOf(asStatus)], [health, health]);
 
-          const open = ask(api, content);
-          await open.until((text) => text.includes('Hello '));
-          release.get(content)?.();
-          const broken = await open.done;
-          assert.equal(broken.status, 200);
-          assert.match(broken.text, /Hello /);
-          assert.match(broken.text, api.errorEvent);
-          assert.doesNotMatch(broken.text, api.terminal);
-          assert.equal(requests.get(content), 1, 'delivered content is not requested again');
-          const events = broken.text.split('\n').filter((line) => line.startsWith('data: {'));
-          const ends = events.slice(-2).map((line) => JSON.parse(line.slice('data: '.length)));
-          // A stream of Responses ends with two events, of which the second has a closed list of codes.
-          const isPair = api.dialect === 'openai-responses';
-          assert.deepEqual(kind(ends.at(isPair ? 0 : 1)), kind(JSON.parse(expected.text)), broken.text);
-          if (isPair) assert.equal(ends[1].response.error.code, responseCode);
-          assert.equal(await healthOf(content), health);
-        });
-      }
+      const open = ask(api, content);
+      await open.until((text) => text.includes('Hello '));
+      release.get(content)?.();
+      const broken = await open.done;
+      assert.equal(broken.status, 200);
+      assert.match(broken.text, /Hello /);
+      assert.match(broken.text, api.errorEvent);
+      assert.doesNotMatch(broken.text, api.terminal);
+      assert.equal(requests.get(content), 1, 'delivered content is not requested again');
+      const events = broken.text.split('\n').filter((line) => line.startsWith('data: {'));
+      const ends = events.slice(-2).map((line) => JSON.parse(line.slice('data: '.length)));
+      // A stream of Responses ends with two events, of which the second has a closed list of codes.
+      const isPair = api.dialect === 'openai-responses';
+      assert.deepEqual(kind(ends.at(isPair ? 0 : 1)), kind(JSON.parse(expected.text)), broken.text);
+      if (isPair) assert.equal(ends[1].response.error.code, responseCode);
+      assert.equal(await healthOf(content), health);
+    });
+  }
 });

@@ -6,6 +6,7 @@ import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
 import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall, type OpenCall, type OpenCallOptions, type ReceivedReply } from '../support/open-call.ts';
+import { isLong } from '../support/scale.ts';
 import {
   type SimulatedProgram,
   type SimulatedWeir,
@@ -24,6 +25,22 @@ export const streamModes: readonly Mode[] = [
 ];
 export const wholeModes: readonly Mode[] = chatInterfaces.map((api) => ({ title: `${api.dialect}, whole`, api, stream: false }));
 export const allModes: readonly Mode[] = [...wholeModes, ...streamModes];
+
+/**
+ * The modes of a case in a list of cases: every dialect, whole and streamed in turn, and every third time the array
+ * stream, so that each mode has a third of the cases or more. A fault is read in the upstream's dialect, and how it is
+ * sent on depends on the mode and not on the fault. WEIR_LONG=1 uses all modes.
+ * @param at the position of the case
+ */
+export function modesInTurn(modes: readonly Mode[], at: number): readonly Mode[] {
+  if (isLong) return modes;
+  const apis = [...new Set(modes.map(({ api }) => api))];
+  return apis.flatMap((api, index) => {
+    const own = modes.filter((mode) => mode.api === api);
+    const isTurn = api !== arrayInterface || at % 3 === 0;
+    return isTurn ? own.slice((at + index) % own.length).slice(0, 1) : [];
+  });
+}
 
 type Steered = {
   readonly text?: string;

@@ -2,15 +2,23 @@ import { after, before, describe, test } from 'node:test';
 
 import { allModes } from './fault-bench.ts';
 import { afterContent, beforeContent, refusals, tooLarge } from './fault-rows.ts';
-import { assertHonest, assertInvisible, assertRefused, assertTooLarge, casesOf, startTwoTargets, type TwoTargets } from './two-targets.ts';
+import {
+  assertHonest,
+  assertInvisible,
+  assertRefused,
+  assertTooLarge,
+  casesInTurn,
+  startTwoTargets,
+  type TwoTargets,
+} from './two-targets.ts';
 
 /** Most of them wait until a time-out ends. */
 const waitingAtOnce = 24;
 
-const invisible = casesOf(beforeContent, allModes, ['same']);
-const honest = casesOf(afterContent, allModes, ['same']);
-const refused = casesOf(refusals, allModes, ['same']);
-const large = casesOf(tooLarge, allModes, ['same']);
+const invisible = casesInTurn(beforeContent, allModes);
+const honest = casesInTurn(afterContent, allModes);
+const refused = casesInTurn(refusals, allModes);
+const large = casesInTurn(tooLarge, allModes);
 
 /** The upstream fault table: every way in which a model's first target fails, while a second one is healthy. */
 describe('one of two targets fails', () => {

@@ -13,7 +13,7 @@ import { type OpenCall, openCall, type ReceivedReply } from '../support/open-cal
 import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
-import { assertErrorEvent, type Mode } from './fault-bench.ts';
+import { assertErrorEvent, type Mode, modesInTurn } from './fault-bench.ts';
 import { concerns, type FaultRow } from './fault-rows.ts';
 
 type Vendor = keyof RunningSimulator['addresses'];
@@ -39,6 +39,18 @@ export function casesOf(rows: readonly FaultRow[], modes: readonly Mode[], fallb
       .filter((mode) => concerns(row, mode, mode.api === arrayInterface))
       .flatMap((mode) => fallbacks.map((fallback) => ({ row, mode, fallback }))),
   );
+}
+
+/** Each row in its modes in turn, with a second target of the same vendor. */
+export function casesInTurn(rows: readonly FaultRow[], modes: readonly Mode[]): readonly FaultCase[] {
+  return rows.flatMap((row, at) => {
+    const all = casesOf([row], modes, ['same']);
+    const kept = modesInTurn(
+      all.map(({ mode }) => mode),
+      at,
+    );
+    return all.filter(({ mode }) => kept.includes(mode));
+  });
 }
 
 export type Seen = {

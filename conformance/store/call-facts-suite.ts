@@ -9,6 +9,7 @@ import { findCall } from '../../src/billing/calls/find-call.ts';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { settleDispute } from '../../src/billing/ledger/settle-dispute.ts';
 import type { Store } from '../../src/store/store.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { callEntries, createEntry } from './call-entries.ts';
 import { hostileNames } from './hostile-names.ts';
 import { useEngine } from './store-under-test.ts';
@@ -139,7 +140,7 @@ export function callFactsSuite(open: () => Promise<StoreUnderTest>): void {
           );
         }
       }),
-      { numRuns: 40 },
+      { numRuns: usualOrLong(12, 40) },
     );
   });
 

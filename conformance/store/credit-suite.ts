@@ -13,6 +13,7 @@ import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 import { startMs } from './suite-start.ts';
 import { changeAt } from '../../src/audit/testing/test-change.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { compareWithModel, creditSteps, teamLimits, usd } from './compare-with-credit-model.ts';
 
 const nowMs = startMs + 1000;
@@ -318,7 +319,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
         // Late enough that no process of another test counts as alive.
         await compareWithModel(engine().store(), userName, plan, nowMs + run * 100_000);
       }),
-      { numRuns: 12 },
+      { numRuns: usualOrLong(6, 12) },
     );
     assert.deepEqual(await verifyAll(engine().store()), []);
   });

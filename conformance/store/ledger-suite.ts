@@ -8,6 +8,7 @@ import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { settleDispute } from '../../src/billing/ledger/settle-dispute.ts';
 import { recomputeAmount } from '../../src/billing/rating/recompute-amount.ts';
 import type { Usage } from '../../src/inference/usage.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { callEntries, createEntry } from './call-entries.ts';
 import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
@@ -25,7 +26,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
         assert.equal(await engine().store().appendEntries(entries), entries.length);
         for (const entry of entries) assert.deepEqual(await engine().store().findEntry(entry.callId), entry);
       }),
-      { numRuns: 20 },
+      { numRuns: usualOrLong(8, 20) },
     );
   });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { SealedProof } from '../../src/inference/proof-store.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
@@ -104,7 +105,7 @@ export function proofSuite(open: () => Promise<StoreUnderTest>): void {
         }
         await sweepAll();
       }),
-      { numRuns: 60 },
+      { numRuns: usualOrLong(20, 60) },
     );
   });
 

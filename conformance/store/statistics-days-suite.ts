@@ -81,7 +81,7 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
           }
         }
       }),
-      { numRuns: usualOrLong(12, 40) },
+      { numRuns: usualOrLong(6, 40) },
     );
   });
 

@@ -70,7 +70,7 @@ export function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
           assert.deepEqual(await store.queryStatistics({ ...shifted, rowsMax: 10_000 }), sumStatistics(entries, shifted));
         }
       }),
-      { numRuns: usualOrLong(25, 60) },
+      { numRuns: usualOrLong(10, 60) },
     );
   });
 

@@ -127,7 +127,7 @@ export function usagePropertySuite(engine: () => StoreUnderTest, nextStartMs: ()
           assert.equal(sums.calls, own.length);
         }
       }),
-      { numRuns: usualOrLong(8, 20) },
+      { numRuns: usualOrLong(5, 20) },
     );
   });
 }

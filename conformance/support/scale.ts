@@ -2,7 +2,10 @@
  * Returns the size of a test: small in `npm test`, full in `npm run test:deep`. A `*.deep.test.ts` of the same name
  * imports `deep.ts` first, then the suite.
  */
-export const scaled = (small: number, full: number): number => (process.env['WEIR_DEEP'] === '1' ? full : small);
+export const scaled = (small: number, full: number): number => (isDeep() ? full : small);
+
+/** Whether suites run in their deep form. */
+export const isDeep = (): boolean => process.env['WEIR_DEEP'] === '1';
 
 /**
  * With WEIR_LONG=1, before a release, tests also do what found nothing more than their usual form in many runs

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
+import { coverPairs } from '../support/cover-pairs.ts';
+import { isLong } from '../support/scale.ts';
 import { translationCases } from './cases/cases.ts';
 import { translationClients } from './clients/clients.ts';
 import { type TranslationClient, Inexpressible } from './conversation.ts';
@@ -71,6 +73,39 @@ const rowOf = ({ section, name }: TranslationCase): string => `${section}: ${nam
 const casesOf = (client: TranslationClient): readonly TranslationCase[] =>
   translationCases.filter((one) => isTabled(one) && isSayable(client, one));
 
+/** One case of a client at an upstream, whole or streamed. */
+export type Run = {
+  readonly client: TranslationClient;
+  readonly one: TranslationCase;
+  readonly to: DialectId;
+  readonly stream: boolean;
+};
+
+/** Every run that can be said, before a release (WEIR_LONG=1). */
+const allRuns = (): readonly Run[] =>
+  translationClients.flatMap((client) =>
+    translationCases
+      .filter((one) => isSayable(client, one))
+      .flatMap((one) =>
+        runsOf(client, one)
+          .map((form) => ({ client, one, ...form }))
+          .toArray(),
+      ),
+  );
+
+/**
+ * The runs of a form of the suite. The usual one has each case with each client and with each upstream. The deep one
+ * has every cell of the matrix, whole and streamed in turn.
+ */
+export function chooseRuns(form: 'usual' | 'deep'): readonly Run[] {
+  const all = allRuns();
+  const cellOf = ({ client, one, to }: Run): readonly string[] => [client.dialect, rowOf(one), to];
+  if (isLong) return all;
+  if (form === 'usual') return coverPairs(all, (run) => [...cellOf(run), String(run.stream)]);
+  const cells = Map.groupBy(all, (run) => cellOf(run).join(' / '));
+  return [...cells.values()].flatMap((own, at) => own.slice(at % own.length).slice(0, 1));
+}
+
 /** The rows of each client's table. */
 export const tabledCases = (): ReadonlyMap<string, readonly string[]> =>
   new Map(translationClients.map((client) => [client.title, casesOf(client).map(rowOf)]));
@@ -94,6 +129,24 @@ function renderClient(client: TranslationClient, observations: Observations): re
 /** The tables of all clients. */
 function renderMatrix(observations: Observations): string {
   return [begin, '', ...translationClients.flatMap((client) => renderClient(client, observations)), end].join('\n');
+}
+
+/** The observed outcomes that are not in their cells of the page. */
+export function findContradictions(page: string, observations: Observations): readonly string[] {
+  return translationClients.flatMap((client) => {
+    const [, section = ''] = page.split(`### A client of ${client.title}\n`);
+    const lines = section.split('\n### ')[0]?.split('\n') ?? [];
+    const others = upstreamDialects.filter((to) => to !== client.dialect);
+    return casesOf(client).flatMap((one) => {
+      const [, ...cells] = (lines.find((line) => line.startsWith(`| ${rowOf(one)} | `)) ?? '').slice(2, -2).split(' | ');
+      return others.flatMap((to, at) =>
+        observations
+          .of(client, to, one)
+          .filter((outcome) => cells[at]?.split(' or ').includes(outcome) !== true)
+          .map((outcome) => `${client.title} to ${titles[to]}, ${rowOf(one)}: ${outcome}, and the page has ${cells[at] ?? 'no such row'}`),
+      );
+    });
+  });
 }
 
 /** The page with the observed outcomes. Throws if the page has lost its marks. */

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 
 import type { UpstreamDialect } from '../../src/dialects/chat-dialect.ts';
 import { chatDialects, upstreamDialects } from '../../src/dialects/registry.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { translationClients } from './clients/clients.ts';
 import { translateBody } from './translate-body.ts';
 import type { Wire } from './wire.ts';
@@ -97,7 +98,7 @@ for (const upstream of Object.values(upstreamDialects)) {
               if (!(error instanceof SyntaxError)) throw error;
             }
           }),
-          { numRuns: 300 },
+          { numRuns: usualOrLong(100, 300) },
         );
       });
     });

@@ -13,6 +13,7 @@ import type { VideoTask } from '../../../src/tasks/video-task.ts';
 import { startMs } from '../suite-start.ts';
 import { createDelivery, createTask, endOf, entryOf, mediaOf, progressOf, type TaskStores } from './task-fixtures.ts';
 import { changeAt } from '../../../src/audit/testing/test-change.ts';
+import { usualOrLong } from '../../support/scale.ts';
 
 /** An operation on a store. Its results are compared. */
 type Step = (store: TaskStores, tasks: readonly VideoTask[]) => Promise<unknown>;
@@ -168,6 +169,6 @@ test('the store in memory and the engine return the same, for any operations', a
       for (const step of drawn) assert.deepEqual(await step(engine, tasks), await step(fake, tasks));
       assert.deepEqual(await look(engine, tasks), await look(fake, tasks));
     }),
-    { numRuns: 150 },
+    { numRuns: usualOrLong(50, 150) },
   );
 });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 
 import { type VideoPhase, videoPhases } from '../../../src/tasks/video-task.ts';
 import { startMs } from '../suite-start.ts';
+import { usualOrLong } from '../../support/scale.ts';
 import { addEndedTask, addOpenTask, claimIds, createTask, endOf, type OpenTasks, progressOf, second } from './task-fixtures.ts';
 
 /** The behaviour of every store for open tasks: their owners, and the results of polls. */
@@ -124,7 +125,7 @@ export function pollSuite(open: OpenTasks): void {
         }
         await store.endTask(endOf(task, { phase: 'failed' }));
       }),
-      { numRuns: 25 },
+      { numRuns: usualOrLong(10, 25) },
     );
   });
 

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { anyUnit } from '../../../src/platform/testing/any-unit.ts';
 import { hostileNames } from '../hostile-names.ts';
 import { startMs } from '../suite-start.ts';
+import { usualOrLong } from '../../support/scale.ts';
 import {
   addEndedTask,
   addOpenTask,
@@ -191,7 +192,7 @@ export function taskQuerySuite(open: OpenTasks): void {
         const found = await findOwn(store, id);
         assert.deepEqual([found.requestedModel, found.pricingParameters, found.error?.message], [model, task.pricingParameters, message]);
       }),
-      { numRuns: 30 },
+      { numRuns: usualOrLong(10, 30) },
     );
     await addOpenTask(store, 'mixed', { upstreamTaskId: 'a\0\ud800', result: '\udfff' });
     assert.equal((await findOwn(store, 'mixed')).id, 'mixed');

@@ -1,0 +1,42 @@
+/** Suites that one command runs. */
+type Tier = {
+  readonly patterns: readonly string[];
+  /** Those that start first, because they take longest: none of them then runs alone at the end. */
+  readonly first: readonly string[];
+  /** Processes. Suites of integration wait for half of their time, so that four of them keep a processor busy. */
+  readonly atOnce: number;
+  /** The time limit of a test; a suite has twice as much. */
+  readonly limitMs: number;
+};
+
+/** The tiers of `npm test` and `npm run test:deep` (CONTRIBUTING.md says what belongs to each). */
+export const tiers: Readonly<Record<string, Tier>> = {
+  unit: {
+    // House rules, directly in `checks`, are a part of `npm run check`.
+    patterns: ['src/**/*.test.ts', 'simulator/src/**/*.test.ts', 'console/src/**/*.test.ts', 'checks/*/**/*.test.ts'],
+    first: ['src/{tasks,tools}/**/*.test.ts'],
+    atOnce: 4,
+    limitMs: 60_000,
+  },
+  integration: {
+    patterns: ['conformance/**/!(*.timing|*.deep).test.ts'],
+    first: [
+      'conformance/{store/postgres,translation/translation,sandbox/*,books/{d*,holds,kill-9,shutdown},faults/byte-exact}.test.ts',
+      'conformance/{sdk/ai-sdk-built-in-tools,tools/web-tools,videos/object-store,files/hostile,audio/contract}.test.ts',
+    ],
+    atOnce: 7,
+    limitMs: 240_000,
+  },
+  timing: { patterns: ['conformance/**/!(*.deep).timing.test.ts'], first: [], atOnce: 1, limitMs: 180_000 },
+  deep: {
+    patterns: ['conformance/**/*.deep.test.ts'],
+    first: [
+      'conformance/{audit/{simulation,crash},books/{backup,drain,rolling-restart},postgres/rolling-upgrade}.deep.test.ts',
+      'conformance/{release/npm-package,responses/agents-sdk,sandbox/exhaustion,sdk/ai-sdk-built-in-tools}.deep.test.ts',
+      'conformance/videos/kill-a-worker.deep.test.ts',
+    ],
+    atOnce: 6,
+    limitMs: 600_000,
+  },
+  'deep-timing': { patterns: ['conformance/**/*.deep.timing.test.ts'], first: [], atOnce: 1, limitMs: 180_000 },
+};
