@@ -19,7 +19,7 @@ import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { removal, type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { createRandom, makeCall, modeOf, simulatedUpstreams } from './load.ts';
 
-const moments = Number(process.env['WEIR_BACKUP_MOMENTS'] ?? usualOrLong(3, 20));
+const moments = Number(process.env['WEIR_BACKUP_MOMENTS'] ?? usualOrLong(2, 20));
 const seed = Number(process.env['WEIR_BACKUP_SEED'] ?? 7);
 const clients = 8;
 const paidNanoUsd = 50_000_000_000n;

@@ -4,11 +4,11 @@ import { after, before, test } from 'node:test';
 import { auditBooks, type ClientView, compareStatistics, isExact, plannedUsage } from '../support/audit.ts';
 import { type Ledger, openLedger } from '../support/read-ledger.ts';
 import { eventually } from '../support/http.ts';
-import { scaled } from '../support/scale.ts';
+import { scaled, usualOrLong } from '../support/scale.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 import { createRandom, makeCall, modeOf } from './load.ts';
 
-const callsTotal = Number(process.env['WEIR_CALLS'] ?? scaled(600, 2000));
+const callsTotal = Number(process.env['WEIR_CALLS'] ?? scaled(400, usualOrLong(1000, 2000)));
 const clients = 24;
 
 let simulated: SimulatedWeir;

@@ -13,7 +13,7 @@ import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { workerPids } from '../support/worker-pids.ts';
 import { createRandom, LiveReplies, makeCall, modeOf, simulatedUpstreams } from './load.ts';
 
-const kills = Number(process.env['WEIR_WORKER_KILLS'] ?? usualOrLong(6, 12));
+const kills = Number(process.env['WEIR_WORKER_KILLS'] ?? usualOrLong(4, 12));
 const seed = Number(process.env['WEIR_SEED'] ?? 20_260_104);
 const tokensPerSecond = 300;
 

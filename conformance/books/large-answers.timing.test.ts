@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { fillStatistics, filledFromSeconds } from '../support/fill-statistics.ts';
 import { measureAnswers, type MeasuredAnswers, type MeasuredQuestion } from '../support/measure-answers.ts';
 import { measureBest } from '../support/measure-best.ts';
-import { scaled } from '../support/scale.ts';
+import { scaled, usualOrLong } from '../support/scale.ts';
 import { skipPostgres, startPostgres } from '../support/start-postgres.ts';
 import { removal, type RunningWeir, startWeir } from '../support/start-weir.ts';
 
@@ -28,7 +28,7 @@ const allQuestions = [
   ['/bill/csv', 1],
   ['/bill/jsonl', 1],
 ] as const;
-const questions = allQuestions.slice(0, scaled(2, allQuestions.length));
+const questions = allQuestions.slice(0, scaled(2, usualOrLong(3, allQuestions.length)));
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-answers-'));
 after(() => rmSync(folder, removal));

@@ -1,5 +1,6 @@
 import { describe, test } from 'node:test';
 
+import { usualOrLong } from '../support/scale.ts';
 import { assertMet, shortTimeouts as timeouts, slackMs } from './assert-met.ts';
 import { cutFigures, lanes, oneDeadFigures } from './outage-figures.ts';
 
@@ -20,5 +21,5 @@ describe('outages under load', () => {
   });
 
   test('F62, F63, F64: a connection cut at any byte is replaced or reported as an error', () =>
-    assertMet(() => cutFigures({ cutsPerReply: 8 })));
+    assertMet(() => cutFigures({ cutsPerReply: usualOrLong(4, 8) })));
 });

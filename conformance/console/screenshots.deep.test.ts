@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { isLong } from '../support/scale.ts';
 import { findChromium } from './find-chromium.ts';
 import { takeScreenshots } from './screenshots/take.ts';
 
@@ -11,7 +12,7 @@ const chromiumPath = findChromium();
 
 test(
   'the screenshots of the documentation can be taken again from the console as it is now',
-  { skip: chromiumPath === undefined ? 'there is no Chromium on this machine' : false },
+  { skip: !isLong ? 'before a release: set WEIR_LONG=1' : chromiumPath === undefined && 'there is no Chromium on this machine' },
   async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'weir-screenshots-'));
     context.after(() => rm(folder, { recursive: true }));

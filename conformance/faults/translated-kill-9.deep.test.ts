@@ -5,7 +5,7 @@ import { killUnderLoad } from '../books/kill-under-load.ts';
 import { usualOrLong } from '../support/scale.ts';
 import { translatedModel, translating, translations } from './translated-models.ts';
 
-const kills = Number(process.env['WEIR_KILLS'] ?? usualOrLong(3, 5));
+const kills = Number(process.env['WEIR_KILLS'] ?? usualOrLong(2, 5));
 
 test(`killed ${kills} times under a load of translated calls: every answered call is booked once, and no call is charged too much`, async (context) => {
   const entries = await killUnderLoad(context, {

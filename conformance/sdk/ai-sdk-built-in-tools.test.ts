@@ -14,7 +14,7 @@ import {
   nextQuestion,
   searchQuestion,
   pythonTest,
-  quickTest,
+  quickTestOf,
   startToolBench,
   type ToolBench,
   toolModels,
@@ -109,13 +109,14 @@ describe('AI SDK: built-in tools', () => {
       for (const streamed of [false, true]) {
         const how = `${name} to ${upstream}, ${streamed ? 'streamed' : 'whole'}`;
         const withPython = pythonTest(at, upstream, streamed);
+        const withoutPython = quickTestOf(at, upstream, streamed);
         const asking = (question: string, pick: (provider: Provider) => ToolSet | undefined): Asked => {
           const provider = providers[at];
           assert.equal(provider?.name, name);
           return { model, open: provider.open, messages: [{ role: 'user', content: question }], tools: pick(provider) ?? {} };
         };
 
-        quickTest?.(`a searched answer has its sources, and is accepted as history (${how})`, async () => {
+        withoutPython?.(`a searched answer has its sources, and is accepted as history (${how})`, async () => {
           const asked = asking(searchQuestion, ({ search }) => search);
           const first = await ask(asked, streamed);
           assert.ok(first.sources.some((source) => source.sourceType === 'url' && source.url === bench.page('press', '/eastquay-bridge')));
@@ -132,7 +133,7 @@ describe('AI SDK: built-in tools', () => {
           await goOn(asked, first, streamed);
         });
 
-        quickTest?.(`a search is combined with a function, which the client answers (${how})`, async () => {
+        withoutPython?.(`a search is combined with a function, which the client answers (${how})`, async () => {
           const answers = { look_up: tool({ description: 'Looks a word up.', inputSchema: z.object({ word: z.string() }) }) };
           const asked = asking(searchQuestion, ({ search }) => ({ ...search, ...toolSet(answers) }));
           const first = await ask(asked, streamed);
@@ -140,7 +141,7 @@ describe('AI SDK: built-in tools', () => {
         });
 
         if (name === 'openai') continue;
-        quickTest?.(`a page in the question is read (${how})`, async () => {
+        withoutPython?.(`a page in the question is read (${how})`, async () => {
           const asked = asking(`What does ${bench.page('press', '/eastquay-bridge')} say?`, ({ pages }) => pages);
           const first = await ask(asked, streamed);
           if (name === 'anthropic') assert.deepEqual(first.ranTools, ['web_fetch']);

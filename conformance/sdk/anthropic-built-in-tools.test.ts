@@ -11,6 +11,7 @@ import {
   searchQuestion,
   pythonTest,
   quickTest,
+  quickTestOf,
   startToolBench,
   type ToolBench,
   toolModels,
@@ -57,6 +58,7 @@ describe('Anthropic SDK: server tools', () => {
     for (const streamed of [false, true]) {
       const how = `${model}, ${streamed ? 'streamed' : 'whole'}`;
       const withPython = pythonTest(1, model, streamed);
+      const withoutPython = quickTestOf(1, model, streamed);
       const asking = (content: string, tools: Request['tools']): Request => ({
         model,
         max_tokens: 2000,
@@ -64,7 +66,7 @@ describe('Anthropic SDK: server tools', () => {
         ...(tools === undefined ? {} : { tools }),
       });
 
-      quickTest?.(`a searched answer cites its sources, and is accepted unchanged as history (${how})`, async () => {
+      withoutPython?.(`a searched answer cites its sources, and is accepted unchanged as history (${how})`, async () => {
         const request = asking(searchQuestion, [search]);
         const first = await ask(request, streamed);
         const { use, result } = readRun(first, 'web_search_tool_result');
@@ -94,7 +96,7 @@ describe('Anthropic SDK: server tools', () => {
         await goOn(request, first, streamed);
       });
 
-      quickTest?.(`a page is fetched, cited and accepted as history (${how})`, async () => {
+      withoutPython?.(`a page is fetched, cited and accepted as history (${how})`, async () => {
         const url = bench.page('press', '/eastquay-bridge');
         const request = asking(`What does ${url} say?`, [fetchPage]);
         const first = await ask(request, streamed);

@@ -21,7 +21,7 @@ import {
   nextQuestion,
   searchQuestion,
   pythonTest,
-  quickTest,
+  quickTestOf,
   startToolBench,
   type ToolBench,
   toolModels,
@@ -77,9 +77,10 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
     for (const streamed of [false, true]) {
       const how = `${model}, ${streamed ? 'streamed' : 'whole'}`;
       const withPython = pythonTest(2, model, streamed);
+      const withoutPython = quickTestOf(2, model, streamed);
       const open = (...tools: Tool[]): Chat => client.chats.create({ model, config: { tools } });
 
-      quickTest?.(`a grounded answer can be shown with its sources, and the chat continues (${how})`, async () => {
+      withoutPython?.(`a grounded answer can be shown with its sources, and the chat continues (${how})`, async () => {
         const chat = open({ googleSearch: {} });
         const { text, candidate } = await say(chat, model, searchQuestion, streamed);
         const { groundingMetadata: metadata } = candidate;
@@ -115,7 +116,7 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
         assert.ok((await say(chat, model, nextQuestion, streamed)).text);
       });
 
-      quickTest?.(`pages in the question are read and listed (${how})`, async () => {
+      withoutPython?.(`pages in the question are read and listed (${how})`, async () => {
         const chat = open({ urlContext: {} });
         const [read, gone] = [bench.page('press', '/eastquay-bridge'), bench.page('trap', '/gone')];
         const { candidate } = await say(chat, model, `What do ${read} and ${gone} say?`, streamed);
@@ -126,7 +127,7 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
         assert.ok((await say(chat, model, nextQuestion, streamed)).text);
       });
 
-      quickTest?.(`tools of the service are combined with functions (${how})`, async () => {
+      withoutPython?.(`tools of the service are combined with functions (${how})`, async () => {
         const { candidate, parts } = await say(
           open({ googleSearch: {} }, { functionDeclarations: [weather] }),
           model,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { chatOnly, type ModelName, modelNames, models, modelTargets } from '../responses/models.ts';
-import { scaled } from '../support/scale.ts';
+import { isLong, scaled } from '../support/scale.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
 /** A Weir that runs the built-in tools itself for models of each upstream dialect, over the simulated web. */
@@ -18,15 +18,25 @@ const isDeep = scaled(0, 1) === 1;
 
 /**
  * Registers a test that starts Python, which costs a second of processor time. `npm test` runs each client with one
- * model whole and with another streamed; the deep form runs all.
+ * model whole and with another streamed; the deep form runs each client with each model, whole or streamed in turn, and
+ * both with WEIR_LONG=1.
  * @param client a number of its own for each client, so that the clients together use every model
  */
 export function pythonTest(client: number, model: ModelName, streamed: boolean): typeof test | undefined {
-  return isDeep || toolModels[(client + Number(streamed)) % toolModels.length] === model ? test : undefined;
+  const at = toolModels.indexOf(model);
+  const isTurn = isDeep ? isLong || (client + at + Number(streamed)) % 2 === 0 : (client + Number(streamed)) % toolModels.length === at;
+  return isTurn ? test : undefined;
 }
 
-/** Registers a test that starts no Python: `npm test` runs all of them. */
+/** Registers a test that starts no Python: `npm test` runs all of them, and the deep form none. */
 export const quickTest: typeof test | undefined = isDeep ? undefined : test;
+
+/**
+ * Registers a test that starts no Python, and that is told whole and streamed. `npm test` runs each client with each
+ * model, whole or streamed in turn, and both with WEIR_LONG=1.
+ */
+export const quickTestOf = (client: number, model: ModelName, streamed: boolean): typeof test | undefined =>
+  isLong || (client + toolModels.indexOf(model) + Number(streamed)) % 2 === 0 ? quickTest : undefined;
 
 export const searchQuestion = 'Search the web for the swing bridge of Eastquay';
 export const codeQuestion = 'Run python: print(6 * 7)';
