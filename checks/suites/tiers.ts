@@ -21,8 +21,8 @@ export const tiers: Readonly<Record<string, Tier>> = {
   integration: {
     patterns: ['conformance/**/!(*.timing|*.deep).test.ts'],
     first: [
-      'conformance/{store/postgres,translation/translation,sandbox/*,books/{d*,holds,kill-9,shutdown},faults/byte-exact}.test.ts',
-      'conformance/{sdk/ai-sdk-built-in-tools,tools/web-tools,videos/object-store,files/hostile,audio/contract}.test.ts',
+      'conformance/{store/{postgres,sqlite},sandbox/*,books/{d*,holds,kill-9,shutdown},faults/{t*,b*,m*},admin/hostile}.test.ts',
+      'conformance/{background/callbacks,clouds/bedrock,console/pages,files/hostile,sdk/*-tools,tools/web-tools}.test.ts',
     ],
     atOnce: 7,
     limitMs: 240_000,
@@ -32,10 +32,10 @@ export const tiers: Readonly<Record<string, Tier>> = {
     patterns: ['conformance/**/*.deep.test.ts'],
     first: [
       'conformance/{audit/{simulation,crash},books/{backup,drain,rolling-restart},postgres/rolling-upgrade}.deep.test.ts',
-      'conformance/{release/npm-package,responses/agents-sdk,sandbox/exhaustion,sdk/ai-sdk-built-in-tools}.deep.test.ts',
-      'conformance/videos/kill-a-worker.deep.test.ts',
+      'conformance/{guides/guides,release/npm-package,sandbox/e*,sdk/ai-*,store/postgres,videos/{kill*,object*}}.deep.test.ts',
+      'conformance/{admin,console}/*.deep.test.ts',
     ],
-    atOnce: 6,
+    atOnce: 7,
     limitMs: 600_000,
   },
   'deep-timing': { patterns: ['conformance/**/*.deep.timing.test.ts'], first: [], atOnce: 1, limitMs: 180_000 },

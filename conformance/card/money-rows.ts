@@ -139,7 +139,7 @@ export const moneyRows: readonly CardRow[] = [
     promise: 'Statistics of any span, zone and filter are the sums of the ledger; the workbook is the statistics',
     proofs: [
       { file: 'conformance/store/sqlite.test.ts', title: /\bM15\b/ },
-      { file: 'conformance/store/postgres.test.ts', title: /\bM15\b/ },
+      { file: 'conformance/store/postgres.deep.test.ts', title: /\bM15\b/ },
       simulated('M15'),
     ],
   },

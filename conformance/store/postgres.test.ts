@@ -10,6 +10,7 @@ import { CollisionError } from '../../src/store/postgres/postgres-error.ts';
 import type { SnapshotSource } from '../../src/store/reading/answer-reader.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventually } from '../support/http.ts';
+import { isDeep } from '../support/scale.ts';
 import { type PostgresServer, skipPostgres, startPostgres } from '../support/start-postgres.ts';
 import { runStoreSuite } from './store-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
@@ -71,7 +72,7 @@ describe('on a real server', { skip: skipPostgres }, () => {
     };
   }
 
-  runStoreSuite('postgres', open);
+  runStoreSuite('postgres', open, isDeep() ? 'others' : 'written');
 
   test('a database of a newer program is used unless a migration is a contract; then it is refused, and no connection remains that would keep the refused program alive', async () => {
     if (server === undefined) throw new Error('The server was not started.');
