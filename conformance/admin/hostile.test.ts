@@ -5,6 +5,7 @@ import fc from 'fast-check';
 
 import type { Operation } from '../../src/admin/operation.ts';
 import { operations } from '../../src/admin/resources/registry.ts';
+import { usualOrLong } from '../support/scale.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
 import { type ConsoleClient, openBrowser, signInByLink } from './console-client.ts';
@@ -132,7 +133,7 @@ describe('hostile requests to the admin API', () => {
           assert.ok(answer.status < 500 && answer.status !== 429, `${answer.status} ${answer.text}`);
           if (answer.status >= 400) assert.equal(typeof answer.body['code'], 'string', answer.text);
         }),
-        { numRuns: 12 },
+        { numRuns: usualOrLong(4, 12) },
       );
     });
 

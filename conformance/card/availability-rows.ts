@@ -48,7 +48,7 @@ export const availabilityRows: readonly CardRow[] = [
     promise: 'No request blocks the others for more than 50 ms',
     proofs: [
       { file: 'conformance/faults/large-bodies.deep.timing.test.ts' },
-      { file: 'conformance/faults/client-schemas.timing.test.ts' },
+      { file: 'conformance/faults/client-schemas.deep.timing.test.ts' },
       { file: 'conformance/faults/scan-cost.timing.test.ts' },
     ],
   },

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { OpenAI } from 'openai';
 
 import { measureBest } from '../support/measure-best.ts';
+import { isLong } from '../support/scale.ts';
 import { type ConversationsBench, createStoredResponse, startConversationsProgram } from './start-conversations-bench.ts';
 
 /** The full measurement has 10,000 turns, and 100,000 other responses; an ordinary run of the suite uses fewer. */
@@ -17,8 +18,11 @@ const kept = 'claude-sonnet-4-5';
 /** The time of the fastest turn: other load makes turns slower, and never faster. */
 const quickest = (times: readonly number[]): number => Math.min(...times);
 
+/** store/conversation-cost.timing shows the same of the store alone, in every run. */
+const skip = !isLong && !large && 'before a release: set WEIR_LONG=1';
+
 /** The time of a turn with the started program, including its simulated upstream. */
-describe('chained turns', () => {
+describe('chained turns', { skip }, () => {
   let bench: ConversationsBench;
   let client: OpenAI;
   before(async () => {

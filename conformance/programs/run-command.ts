@@ -35,7 +35,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs a `weir` command to its end in this process, which saves the start time of a process. `runWeir` runs it as its
- * users do; `commands.test.ts` compares both for each command.
+ * users do; `commands.deep.test.ts` compares both for each command.
  */
 export function runCommand(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Finished> {
   const finished = last.then(() => run(words, environment));

@@ -46,7 +46,7 @@ for (const words of [
   ['unknown'],
 ]) {
   test(`weir ${words.join(' ')} answers the same from the bundle and from the sources`, async () => {
-    // The sources run in the test's process: `commands.test.ts` compares that with a process.
+    // The sources run in the test's process: `commands.deep.test.ts` compares that with a process.
     assert.deepEqual(await bundled(words, commands), await runCommand(words, commands));
   });
 }
