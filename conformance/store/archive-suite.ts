@@ -14,7 +14,6 @@ import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { rowIdsOf, settlementRowId } from '../../src/billing/ledger/row-ids.ts';
 import { openArchiveFilesLater } from '../../src/main/assembly/open-archive-files.ts';
 import type { Store } from '../../src/store/store.ts';
-import { usualOrLong } from '../support/scale.ts';
 import { callEntries, createEntry } from './call-entries.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
@@ -92,7 +91,7 @@ export function archiveSuite(open: () => Promise<StoreUnderTest>): void {
     const store = await begin();
     let run = 0;
     const drawn = fc.sample(callEntries({ prefix: 'a', startMs: janMs, spanMs: marMs + 86_400_000 * 20 - janMs, max: 60 }), {
-      numRuns: usualOrLong(10, 30),
+      numRuns: 30,
       seed: 7,
     });
     const entries = drawn.flatMap((group) => {
