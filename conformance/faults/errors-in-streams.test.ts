@@ -159,7 +159,7 @@ describe('an error inside a translated stream has the same effect as a status li
   const cases = chatInterfaces.flatMap((api) =>
     upstreamDialects.filter((other) => other !== api.dialect).flatMap((to) => failures.map((failure, at) => ({ api, to, failure, at }))),
   );
-  // An error is read in the upstream's dialect and told in the client's: each pair of the three is met.
+  // An error is read in the upstream's dialect and reported in the client's: each pair of the three is met.
   for (const { api, to, failure, at } of coverPairs(cases, (one) => [one.api.dialect, one.to, `${one.at}`])) {
     const { error, status, attempts, health, responseCode = 'server_error' } = failure;
     const what = String(error['code'] ?? error['status_code'] ?? error['type']);

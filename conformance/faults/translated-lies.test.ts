@@ -182,7 +182,7 @@ function assertFrames(mode: Mode, { text }: ReceivedReply): void {
   else for (const [, data] of text.matchAll(/^data: (.*)$/gm)) if (data !== '[DONE]') JSON.parse(data?.trimEnd() ?? '');
 }
 
-/** What is false is read in the upstream's dialect and told in the client's: each pair of the three is met. */
+/** False data are read in the upstream's dialect and reported in the client's: each pair of the three is met. */
 function directionsOf(all: readonly Lie[], name: string, stream: boolean): ReturnType<typeof directions> {
   const cases = all.flatMap((lie) => directions(stream).map((direction) => ({ lie, direction })));
   const chosen = coverPairs(cases, ({ lie, direction: { mode, to } }) => [lie.name, to, mode.api.path('m', stream)]);

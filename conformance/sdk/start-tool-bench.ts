@@ -32,7 +32,7 @@ export function pythonTest(client: number, model: ModelName, streamed: boolean):
 export const quickTest: typeof test | undefined = isDeep ? undefined : test;
 
 /**
- * Registers a test that starts no Python, and that is told whole and streamed. `npm test` runs each client with each
+ * Registers a test that starts no Python, and that exists whole and streamed. `npm test` runs each client with each
  * model, whole or streamed in turn, and both with WEIR_LONG=1.
  */
 export const quickTestOf = (client: number, model: ModelName, streamed: boolean): typeof test | undefined =>

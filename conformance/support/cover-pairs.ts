@@ -3,7 +3,7 @@ import { isLong } from './scale.ts';
 /**
  * The cases of a product of which the usual form of a suite runs a part: each pair of values that two factors have in
  * some case is in a chosen one too. With three factors or more that is a fraction of the product. A fault of one value
- * or of two that meet is found; what needs three at once is found before a release, where WEIR_LONG=1 runs all cases.
+ * or of two that meet is found; one of three at once is found before a release, where WEIR_LONG=1 runs all cases.
  * The choice depends on nothing but the cases and their order.
  * @param factorsOf the values of a case, by which cases differ, as text
  */

@@ -9,8 +9,8 @@ import { isLong } from '../support/scale.ts';
 const megabyte = 1_000_000;
 const tasks = 100;
 
-// bench/media.ts measures the figures of a thousand tasks and two hundred downloads, and store/tasks/task-cost.timing the
-// cost of a task in every run.
+// bench/media.ts measures the figures of a thousand tasks and two hundred downloads, and store/tasks/task-cost.timing
+// the cost of a task in every run.
 const skip = !isLong && 'before a release: set WEIR_LONG=1';
 
 test(
