@@ -4,8 +4,9 @@ import { appendFileSync, globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { cardRows } from '../../conformance/card/rows.ts';
 import { root } from '../source-files.ts';
-import { tiers } from './tiers.ts';
+import { choosePart, tiers } from './tiers.ts';
 
 /**
  * Runs suites, several at once: those of tiers (`tiers.ts`), `node checks/suites/run-suites.ts --tier unit`, or those
@@ -39,7 +40,12 @@ const askedSeed = process.env.WEIR_PROPERTY_SEED ?? '20261122';
 const seed = askedSeed === 'random' ? String(Math.floor(Math.random() * 2 ** 31)) : askedSeed;
 const worker = join(import.meta.dirname, 'suite-worker.ts');
 
-const found = globSync([...positionals, ...chosen.flatMap(({ patterns }) => patterns)], { cwd: root }).toSorted();
+const find = (patterns: readonly string[]): readonly string[] => globSync(patterns, { cwd: root });
+const onCard = new Set(cardRows.flatMap(({ proofs }) => proofs.map(({ file }) => file)));
+const inTiers = chosen.flatMap(({ patterns, inParts }) =>
+  inParts === true ? choosePart(find(patterns), process.env.WEIR_SUITE_PART, (file) => onCard.has(file)) : find(patterns),
+);
+const found = [...find(positionals), ...inTiers].toSorted();
 /** The longest suites start first, so that none of them runs alone at the end. */
 const longest = new Set(
   globSync(

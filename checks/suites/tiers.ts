@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** Suites that one command runs. */
 type Tier = {
   readonly patterns: readonly string[];
@@ -7,6 +9,8 @@ type Tier = {
   readonly atOnce: number;
   /** The time limit of a test; a suite has twice as much. */
   readonly limitMs: number;
+  /** Whether CI runs a part of it with each commit (`choosePart`). */
+  readonly inParts?: true;
 };
 
 /** The tiers of `npm test` and `npm run test:deep` (CONTRIBUTING.md says what belongs to each). */
@@ -37,6 +41,22 @@ export const tiers: Readonly<Record<string, Tier>> = {
     ],
     atOnce: 7,
     limitMs: 600_000,
+    inParts: true,
   },
   'deep-timing': { patterns: ['conformance/**/*.deep.timing.test.ts'], first: [], atOnce: 1, limitMs: 180_000 },
 };
+
+/**
+ * The suites of a part. With every commit, CI runs the suites of the reliability card, which it compares, and one of two
+ * halves of the others: the other half with the next commit.
+ * @param part the part and the number of parts, `1/2`; undefined for all suites
+ * @param isAlways whether a suite is in every part
+ */
+export function choosePart(files: readonly string[], part: string | undefined, isAlways: (file: string) => boolean): readonly string[] {
+  if (part === undefined) return files;
+  const [, own = '', parts = ''] = /^([1-9])\/([1-9])$/.exec(part) ?? [];
+  if (Number(own) > Number(parts) || parts === '')
+    throw new Error(`WEIR_SUITE_PART must be a part and their number, like 1/2, not ${part}.`);
+  const partOf = (file: string): number => (Number.parseInt(hash('sha256', file).slice(0, 8), 16) % Number(parts)) + 1;
+  return files.filter((file) => isAlways(file) || partOf(file) === Number(own));
+}
