@@ -47,16 +47,17 @@ export const tiers: Readonly<Record<string, Tier>> = {
 };
 
 /**
- * The suites of a part. With every commit, CI runs the suites of the reliability card, which it compares, and one of two
- * halves of the others: the other half with the next commit.
+ * The suites of a part. With every commit, CI runs the suites of the reliability card, which it compares, and one half
+ * of the others: the other half with the next commit.
  * @param part the part and the number of parts, `1/2`; undefined for all suites
  * @param isAlways whether a suite is in every part
  */
 export function choosePart(files: readonly string[], part: string | undefined, isAlways: (file: string) => boolean): readonly string[] {
   if (part === undefined) return files;
   const [, own = '', parts = ''] = /^([1-9])\/([1-9])$/.exec(part) ?? [];
-  if (Number(own) > Number(parts) || parts === '')
-    throw new Error(`WEIR_SUITE_PART must be a part and their number, like 1/2, not ${part}.`);
+  if (Number(own) > Number(parts) || parts === '') {
+    throw new Error(`WEIR_SUITE_PART must be a part and the number of parts, like 1/2, not ${part}.`);
+  }
   const partOf = (file: string): number => (Number.parseInt(hash('sha256', file).slice(0, 8), 16) % Number(parts)) + 1;
   return files.filter((file) => isAlways(file) || partOf(file) === Number(own));
 }
