@@ -17,7 +17,7 @@ import { statisticsScope } from './statistics-scope.ts';
 export const monitorLimitsDefault: MonitorLimits = {
   bodyBytesMax: 16 * 1024,
   requestMsMax: 15_000,
-  authenticateMsMax: 5_000,
+  authenticateMsMax: 10_000,
   healthMsMax: 2_000,
   queryMsMax: 30_000,
   answersMax: 8,
@@ -101,17 +101,19 @@ function addHealthRoutes(app: FastifyInstance, isClosing: () => boolean, readHea
   app.get('/health/live', async (_request, reply) => await send(reply, 200, { live: true }));
 }
 
+const tokensUnchecked = 'the token cannot be checked, because the database does not answer in time; send the request again';
+
 /** Checks the token and the Content-Type before a byte of the body is read. */
 function createGate({ authenticate, isProxy }: MonitorOptions, limits: MonitorLimits): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const token = readToken(request.raw);
-    const signal = AbortSignal.timeout(limits.authenticateMsMax);
-    const scope = await waitFor(authenticate(token, signal, clientAddress(request.raw, isProxy) ?? ''), limits.authenticateMsMax).catch(
-      (cause: unknown) => {
-        throw unavailable('tokens cannot be checked at the moment; retry', cause);
-      },
-    );
-    if (scope === 'unavailable') throw unavailable('tokens cannot be checked at the moment; retry');
+    const ended = new AbortController();
+    const address = clientAddress(request.raw, isProxy) ?? '';
+    const scope = await waitFor(authenticate(token, ended.signal, address), limits.authenticateMsMax).catch((cause: unknown) => {
+      ended.abort(cause);
+      throw unavailable(tokensUnchecked, cause);
+    });
+    if (scope === 'unavailable') throw unavailable(tokensUnchecked);
     if (scope === undefined) throw new MonitorError(401, 'invalid or missing token');
     if ('retryAfterSeconds' in scope) throw tooManyRequests(scope.message, scope.retryAfterSeconds);
     request.setDecorator<StatisticsScope>(statisticsScope, scope);

@@ -1,14 +1,14 @@
 import { type Profiler, Session } from 'node:inspector';
 
 /** A piece of a script without a branch. */
-type Block = { readonly scriptId: string; readonly start: number; readonly end: number };
+export type Block = { readonly scriptId: string; readonly start: number; readonly end: number };
 
 /** Which blocks of the program have run, as V8 counts them. */
 export type Coverage = {
   /** The blocks that ran since the last call and had never run before, by a key. They are known from then on. */
   readonly takeNew: () => Map<string, Block>;
-  /** Removes from some blocks those that ran since the last call. Returns their number. */
-  readonly takeOf: (blocks: Map<string, Block>) => number;
+  /** The keys of those of some blocks that ran since the last call. */
+  readonly takeOf: (blocks: ReadonlyMap<string, Block>) => readonly string[];
   /** The blocks that ran at least once. */
   readonly blocks: () => number;
   readonly close: () => void;
@@ -44,10 +44,8 @@ export function openCoverage(isOurs: (url: string) => boolean): Coverage {
       return found;
     },
     takeOf: (blocks) => {
-      const before = blocks.size;
       const scripts = new Map(take().map((script) => [script.scriptId, script]));
-      for (const [key, block] of blocks) if (hasRun(block, scripts.get(block.scriptId))) blocks.delete(key);
-      return before - blocks.size;
+      return [...blocks].filter(([, block]) => hasRun(block, scripts.get(block.scriptId))).map(([key]) => key);
     },
     blocks: () => known.size,
     close: () => session.disconnect(),

@@ -1,6 +1,6 @@
 import { threadMs } from '../../../src/platform/thread-ms.ts';
 import { seededRandom } from '../../../src/platform/seeded-random.ts';
-import { openCoverage } from './coverage.ts';
+import { type Block, type Coverage, openCoverage } from './coverage.ts';
 import { mutateText } from './mutate-text.ts';
 import type { GuidedTarget } from './targets.ts';
 
@@ -18,8 +18,14 @@ export type Exploration = {
   readonly findings: readonly Finding[];
 };
 
-/** Inputs between two questions for the coverage, which take longer than most inputs. */
+/**
+ * Inputs between two questions for the coverage, which take longer than most inputs: few at first, and twice as many
+ * after each batch that reached nothing new.
+ */
 const batchInputs = 40;
+const batchInputsMax = 40 * 16;
+/** The processor time after which a batch ends, because its inputs run again if they reached something new. */
+const batchMsMax = 1000;
 /** No work on an event loop may take longer; documented in docs/reference/reliability.md. */
 const loopMsMax = 50;
 const findingsMax = 5;
@@ -47,23 +53,26 @@ export async function explore(
   const coverage = openCoverage(options.isOurs ?? isReached);
   const counts = { inputs: 0, refused: 0, longestMs: 0 };
   const findings: Finding[] = [];
-  const attempt = async (bytes: Buffer): Promise<number> => {
+  const attempt = async (bytes: Buffer): Promise<{ readonly ms: number; readonly isRefused: boolean }> => {
     options.onInput?.(bytes);
     const beganMs = threadMs();
+    let isRefused = false;
     try {
       await target.run(bytes);
     } catch (error) {
-      counts.refused += 1;
+      isRefused = true;
       if (!target.isRefused(error)) note(findings, error instanceof Error ? (error.stack ?? error.message) : String(error), bytes);
     }
-    return threadMs() - beganMs;
+    return { ms: threadMs() - beganMs, isRefused };
   };
   const give = async (bytes: Buffer): Promise<void> => {
     counts.inputs += 1;
-    let ms = await attempt(bytes);
+    const first = await attempt(bytes);
+    let { ms } = first;
+    if (first.isRefused) counts.refused += 1;
     // A collection of garbage, or code that runs for the first time, is not the input's fault.
     for (let again = 1; again < repetitions && ms > Math.max(counts.longestMs, loopMsMax / 2); again += 1)
-      ms = Math.min(ms, await attempt(bytes));
+      ms = Math.min(ms, (await attempt(bytes)).ms);
     counts.longestMs = Math.max(counts.longestMs, ms);
     if (target.isOnLoop && ms > loopMsMax) note(findings, `${Math.round(ms)} ms of processor time`, bytes);
   };
@@ -71,22 +80,41 @@ export async function explore(
     const corpus = [...(await target.seeds())];
     for (const bytes of corpus) await give(bytes);
     coverage.takeNew();
-    while (!options.isOver(counts.inputs) && findings.length < findingsMax) {
-      const batch = Array.from({ length: batchInputs }, () => mutateText(pick(corpus, random), pick(corpus, random), random));
-      for (const bytes of batch) await give(bytes);
+    const isDone = (): boolean => options.isOver(counts.inputs) || findings.length >= findingsMax;
+    for (let most = batchInputs; !isDone();) {
+      const batch: Buffer[] = [];
+      const beganMs = threadMs();
+      do {
+        const bytes = mutateText(pick(corpus, random), pick(corpus, random), random);
+        batch.push(bytes);
+        await give(bytes);
+      } while (batch.length < most && threadMs() - beganMs < batchMsMax && !isDone());
       const found = coverage.takeNew();
-      if (found.size === 0) continue;
-      // Which of them reached the new code is seen when they run again one by one.
-      for (const bytes of batch) {
-        await attempt(bytes);
-        if (coverage.takeOf(found) > 0) corpus.push(bytes);
-        if (found.size === 0) break;
-      }
+      most = found.size === 0 ? Math.min(2 * most, batchInputsMax) : batchInputs;
+      if (found.size > 0) corpus.push(...(await findCauses(batch, found, { attempt, coverage })));
     }
     return { ...counts, longestMs: Math.round(counts.longestMs), corpus: corpus.length, blocks: coverage.blocks(), findings };
   } finally {
     coverage.close();
   }
+}
+
+/** Those inputs of a batch that reach the new code when they run again: halves are tried until one input is left. */
+async function findCauses(
+  batch: readonly Buffer[],
+  found: Map<string, Block>,
+  tools: { readonly attempt: (bytes: Buffer) => Promise<unknown>; readonly coverage: Coverage },
+): Promise<readonly Buffer[]> {
+  for (const bytes of batch) await tools.attempt(bytes);
+  const reached = tools.coverage.takeOf(found);
+  if (reached.length === 0) return [];
+  if (batch.length === 1) {
+    for (const key of reached) found.delete(key);
+    return batch;
+  }
+  const middle = batch.length >> 1;
+  const first = await findCauses(batch.slice(0, middle), found, tools);
+  return found.size === 0 ? first : [...first, ...(await findCauses(batch.slice(middle), found, tools))];
 }
 
 function note(findings: Finding[], problem: string, bytes: Buffer): void {

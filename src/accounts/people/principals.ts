@@ -44,7 +44,7 @@ export type PrincipalDependencies = {
   readonly logger: Logger;
   /** The settings in force now; they can change while the program runs. */
   readonly settings: () => RoleSettings;
-  /** How long to wait for the store. Default 2 s. */
+  /** How long to wait for the store, whose answer takes seconds if no processor is free. Default 10 s. */
   readonly storeTimeoutMs?: number;
 };
 
@@ -58,7 +58,7 @@ const noteAfterMs = 60_000;
  * requests, and a look-up is two rows by their keys.
  */
 export function createPrincipals(dependencies: PrincipalDependencies): Principals {
-  const { sessions, keySessions, store, clock, logger, settings, storeTimeoutMs = 2000 } = dependencies;
+  const { sessions, keySessions, store, clock, logger, settings, storeTimeoutMs = 10_000 } = dependencies;
   const uses = createLastUses({ clock, logger });
   let lookUps = 0;
 

@@ -144,7 +144,8 @@ function createAuthenticate(principals: Principals): AdminOptions<AdminServices>
       kind === 'session'
         ? ((await principals.ofSession(secret, origin, signal)) ?? (await principals.ofKeySession(secret, origin, signal)))
         : await principals.ofAdminToken(secret, origin, signal);
-    if (found === 'unavailable') throw unavailable('Sessions and tokens cannot be checked at the moment.');
+    if (found === 'unavailable')
+      throw unavailable('The session or token cannot be checked, because the database does not answer in time. Send the request again.');
     if (found === undefined) return undefined;
     return 'principal' in found ? { ...found, newToken: found.newToken } : { principal: found };
   };
