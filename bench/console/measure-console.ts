@@ -201,6 +201,7 @@ async function measureEngine(database: BenchDatabase): Promise<string | undefine
       dataDirectory: database.dataDirectory,
       config: database.config,
       environment: { WEIR_CONSOLE_PORT: '0' },
+      readyWithinMs: 300_000,
     });
     const questions = listQuestions(filled, nowMs).filter(({ name }) => only === undefined || name.includes(only));
     const clients = await createClients(weir, questions.length * (times + warmUps));

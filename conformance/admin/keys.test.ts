@@ -59,6 +59,45 @@ describe('keys and users of the admin API', () => {
     assert.ok(!audit.text.includes(secret), 'no secret is in the audit log');
   });
 
+  test('keys are found by a part of a name and by a model that they may call, and users come in pages if a limit is given', async () => {
+    for (const [index, models] of [['gpt-5*'], ['claude-*'], null, ['gpt-5-mini']].entries()) {
+      const limits = models === null ? {} : { models };
+      const made = await operator.send('POST', '/api/v1/keys', { user: `found-${index % 2}`, name: `Model ${index}`, limits });
+      assert.equal(made.status, 201, made.text);
+    }
+    const names = async (query: string): Promise<readonly string[]> => {
+      const found: string[] = [];
+      for (let cursor = ''; ;) {
+        const answer = await operator.send('GET', `/api/v1/keys?${query}${cursor}`);
+        const { items, next_cursor } = answer.body as { items: { name: string }[]; next_cursor: string | null };
+        found.push(...items.map(({ name }) => name));
+        if (next_cursor === null) return found;
+        cursor = `&cursor=${next_cursor}`;
+      }
+    };
+    assert.deepEqual(await names('q=model%20&limit=1'), ['Model 3', 'Model 2', 'Model 1', 'Model 0']);
+    assert.deepEqual(await names('q=FOUND-1&limit=3'), ['Model 3', 'Model 1']);
+    assert.deepEqual(await names('q=model%20&model=gpt-5-mini&limit=1'), ['Model 3', 'Model 2', 'Model 0']);
+    assert.deepEqual(await names('user=found-1&model=claude-haiku-4-5'), ['Model 1']);
+    const user = await operator.send('GET', '/api/v1/users/found-1');
+    const refused = await operator.send('PATCH', '/api/v1/users/found-1', { limits: { models: ['gpt-*'] } }, etag(user));
+    assert.equal(refused.status, 200, refused.text);
+    assert.deepEqual(await names('user=found-1&model=claude-haiku-4-5'), [], 'a list of the user counts too');
+
+    const users = async (query: string) =>
+      (await operator.send('GET', `/api/v1/users?${query}`)).body as { items: { name: string }[]; next_cursor: string };
+    const first = await users('q=Found&limit=1');
+    const second = await users(`q=Found&limit=1&cursor=${first.next_cursor}`);
+    assert.deepEqual(
+      [first.items, second.items].map(([each]) => each?.name),
+      ['found-0', 'found-1'],
+    );
+    assert.equal(second.next_cursor, null);
+    assert.equal(code(await operator.send('GET', `/api/v1/users?limit=1&cursor=${first.next_cursor}`)), '400 cursor_mismatch');
+    const whole = await users('');
+    assert.ok(whole.items.length > 2 && whole.next_cursor === null);
+  });
+
   test('of two operators who change the same key at once, one succeeds', async () => {
     const made = await operator.send('POST', '/api/v1/keys', { user: 'bob', name: 'shared' });
     const path = `/api/v1/keys/${String(made.body['id'])}`;

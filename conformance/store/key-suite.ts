@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import type { StoredApiKey } from '../../src/accounts/api-key.ts';
 import type { KeyQuery } from '../../src/accounts/key-store.ts';
+import type { UserQuery } from '../../src/accounts/user-query.ts';
 import { changeAt } from '../../src/audit/testing/test-change.ts';
 import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
@@ -170,5 +171,42 @@ export function keySuite(open: () => Promise<StoreUnderTest>): void {
       assert.deepEqual(read, expected);
     }
     assert.ok((await store.queryApiKeys({ ...everything, users: ['paged'] })).every((key) => !('hash' in key) && !('previousHash' in key)));
+  });
+
+  test('keys and users are found by a part of their names in whatever case, and users by their team, page by page', async () => {
+    const store = engine().store();
+    for (const label of ['Nightly Build', '100_percent', 'plain']) await createKey('Searcher.One', label);
+    await createKey('searcher-two', 'other', { hint: 'zQx9' });
+    assert.deepEqual(await ids({ text: 'nightLY' }), ['Searcher.One-Nightly Build']);
+    assert.equal((await ids({ text: 'searcher' })).length, 4);
+    assert.deepEqual(await ids({ text: 'zqX9', users: ['searcher-two'] }), ['searcher-two-other']);
+    assert.deepEqual(await ids({ text: 'searcher', users: ['searcher-two'] }), ['searcher-two-other'], 'of users that may be seen');
+    for (const text of ['_', '%', '\\', "'"]) assert.deepEqual(await ids({ text, users: ['searcher-two'] }), [], `${text} is a character`);
+    assert.deepEqual(await ids({ text: '0_p' }), ['Searcher.One-100_percent']);
+
+    const names = async (query: Omit<UserQuery, 'limit'>) => (await store.queryUsers({ limit: 100, ...query })).map(({ name }) => name);
+    const all = { users: 'all', text: 'SEARCHER' } as const;
+    assert.deepEqual((await names(all)).toSorted(), ['Searcher.One', 'searcher-two']);
+    assert.deepEqual(await names({ ...all, users: ['searcher-two', 'nobody'] }), ['searcher-two']);
+    assert.deepEqual(await names({ ...all, users: [] }), []);
+    assert.deepEqual(
+      [await names({ users: 'all', name: 'searcher-two' }), await names({ users: 'all', name: 'Searcher-Two' })],
+      [['searcher-two'], []],
+    );
+    await store.insertTeam({ id: 'team-searched', name: 'searched', createdAtMs: 5 }, changeAt());
+    await store.setUserTeam('searcher-two', 'searched', changeAt());
+    assert.deepEqual(await names({ users: 'all', teamName: 'searched' }), ['searcher-two']);
+    const whole = await store.listUsers();
+    const read: string[] = [];
+    for (let after: { createdAtMs: number; id: string } | undefined; ;) {
+      const page = await store.queryUsers({ users: 'all', limit: 2, ...(after !== undefined && { after }) });
+      read.push(...page.map(({ name }) => name));
+      after = page.at(-1);
+      if (page.length < 2) break;
+    }
+    assert.deepEqual(
+      read,
+      whole.map(({ name }) => name),
+    );
   });
 }

@@ -6,6 +6,7 @@ import type { BillingTokenStore } from './billing-token-store.ts';
 import type { CallTags } from './call-tags.ts';
 import type { KeyStore } from './key-store.ts';
 import type { TeamStore } from './team-store.ts';
+import type { UserQuery } from './user-query.ts';
 
 type PartStores = BillingTokenStore & KeyStore & TeamStore;
 
@@ -25,6 +26,8 @@ export type AccountsStore = PartStores & {
   readonly ensureUser: (user: User, change: Change) => Promise<User>;
   /** All users, oldest first. */
   readonly listUsers: () => Promise<readonly User[]>;
+  /** Some users, oldest first. */
+  readonly queryUsers: (query: UserQuery) => Promise<readonly User[]>;
   /** Changes the limits that all keys of a user share. Returns false if there is no user of that name. */
   readonly changeUserLimits: (userName: string, limits: AccessLimitsChange, change: Change) => Promise<boolean>;
   /**

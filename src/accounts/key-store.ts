@@ -24,6 +24,8 @@ export type KeyQuery = {
   /** Leaves out keys that expired before this moment. */
   readonly expiresFromMs?: number;
   readonly isEnabled?: boolean;
+  /** A part of the name of the key, of its user or of its secret's end, in whatever case. */
+  readonly text?: string;
   readonly order: 'oldest' | 'newest';
   /** The page begins after this key. */
   readonly after?: { readonly createdAtMs: number; readonly id: string };

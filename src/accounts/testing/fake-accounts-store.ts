@@ -39,6 +39,7 @@ export function createFakeAccountsStore(): FakeAccountsStore {
       return existing ?? user;
     },
     listUsers: () => [...users],
+    queryUsers: ({ name, limit }) => users.filter((user) => name === undefined || user.name === name).slice(0, limit),
     changeUserLimits: (userName, change) => {
       if (!users.some(({ name }) => name === userName)) return false;
       users = changeNamed(users, userName, (user) => withChangedLimits(user, change));

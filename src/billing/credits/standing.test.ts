@@ -29,7 +29,7 @@ function ask(
   { teams = [team], organization = {} }: { readonly teams?: readonly Team[]; readonly organization?: Organization } = {},
 ) {
   const store: Parameters<typeof standingOf>[0] = {
-    listUsers: async () => [user],
+    queryUsers: async ({ name }) => [user].filter((each) => each.name === name),
     queryApiKeys: async ({ users, ids = [] }) => [key].filter(({ userName, id }) => users.includes(userName) && ids.includes(id)),
     listTeams: async () => teams,
     readOrganization: async () => organization,

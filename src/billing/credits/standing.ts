@@ -1,5 +1,6 @@
 import type { AccessLimits } from '../../accounts/access-limits.ts';
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import { findUserNamed } from '../../accounts/user-query.ts';
 import { isListed } from '../../accounts/is-listed.ts';
 import type { TeamStore } from '../../accounts/team-store.ts';
 import type { AccountLevel } from '../../accounts/team.ts';
@@ -52,7 +53,7 @@ export type Standing = {
   readonly model?: { readonly name: string; readonly refusedBy?: AccountLevel };
 };
 
-type Reader = Pick<AccountsStore, 'listUsers' | 'queryApiKeys'> &
+type Reader = Pick<AccountsStore, 'queryUsers' | 'queryApiKeys'> &
   Pick<TeamStore, 'listTeams' | 'readOrganization'> &
   Pick<CreditBooks, 'readPots'>;
 
@@ -68,7 +69,7 @@ export async function standingOf(
   { userName, keyId, model }: StandingQuestion,
   nowMs: number,
 ): Promise<Standing | undefined> {
-  const user = (await store.listUsers()).find(({ name }) => name === userName);
+  const user = await findUserNamed(store, 'all', userName);
   if (user === undefined) return undefined;
   const query = { users: [userName], ids: [keyId ?? ''], order: 'oldest', limit: 1 } as const;
   const [key] = keyId === undefined ? [] : await store.queryApiKeys(query);

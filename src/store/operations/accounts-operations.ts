@@ -7,7 +7,7 @@ import { createApiKeyListOperations } from './api-key-list-operations.ts';
 import { appendAudit, appendDifference } from './audit-operations.ts';
 import { createBillingTokenOperations } from './billing-token-operations.ts';
 import type { Database } from './database.ts';
-import { changeLimitsOf, createTeamOperations, limitValues, readUser, readUsers } from './team-operations.ts';
+import { changeLimitsOf, createTeamOperations, limitValues, queryUsers, readUser, readUsers } from './team-operations.ts';
 import type { KeyEdit } from '../../accounts/key-store.ts';
 import type { SqlParameter } from './sql-values.ts';
 import { readInteger, readText } from './read-column.ts';
@@ -20,6 +20,7 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
     pepper: async () => readText(found(await database.first("select value from settings where name = 'pepper'"), 'the pepper'), 'value'),
     ensureUser: (user, change) => ensureUser(database, user, change),
     listUsers: () => readUsers(database),
+    queryUsers: (query) => queryUsers(database, query),
     changeUserLimits: (userName, limits, change) => changeUserLimits(database, userName, limits, change),
     insertApiKey: (key, change) => insertApiKey(database, key, change),
     listApiKeys: (page) => listApiKeys(database, page),

@@ -1,5 +1,6 @@
 import type { KeyQuery, KeyStore, ListedApiKey } from '../../accounts/key-store.ts';
 import { changeKey, decodeApiKey, selectKeys } from './api-key-row.ts';
+import { containsText } from './contains-text.ts';
 import type { Database } from './database.ts';
 import { readOptionalInteger } from './read-column.ts';
 import { namesIn } from './names-in.ts';
@@ -51,6 +52,7 @@ async function queryApiKeys(database: Database, query: KeyQuery): Promise<readon
     ...(query.expiresFromMs === undefined
       ? []
       : expiries.map((column) => on(`coalesce(${column}, ?) >= ?`, query.expiresFromMs ?? 0, query.expiresFromMs ?? 0))),
+    ...(query.text === undefined ? [] : [containsText(['api_keys.name', 'users.name', 'api_keys.hint'], query.text)]),
     ...(query.isEnabled === undefined ? [] : [on(`api_keys.disabled_at_ms is ${query.isEnabled ? 'null' : 'not null'}`)]),
     ...(query.after === undefined
       ? []

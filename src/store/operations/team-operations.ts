@@ -5,7 +5,11 @@ import type { Team } from '../../accounts/team.ts';
 import type { Change } from '../../audit/change-author.ts';
 import { decodeContentMode, newKeysVersion } from './api-key-row.ts';
 import { appendAudit, appendDifference } from './audit-operations.ts';
+import { containsText } from './contains-text.ts';
 import type { Database } from './database.ts';
+import { namesIn } from './names-in.ts';
+import { when } from './scoped-list.ts';
+import type { UserQuery } from '../../accounts/user-query.ts';
 import { decodeLimits } from './decode-limits.ts';
 import { readBalance } from './pot-balances.ts';
 import { readInteger, readOptionalText, readText } from './read-column.ts';
@@ -35,6 +39,23 @@ export function createTeamOperations(database: Database): TeamStore {
 /** All users, oldest first. */
 export async function readUsers(database: Database): Promise<readonly User[]> {
   return (await database.all(`${selectUsers} order by users.created_at_ms, users.id`)).map(decodeUser);
+}
+
+/** Some users, oldest first. See AccountsStore. */
+export async function queryUsers(database: Database, query: UserQuery): Promise<readonly User[]> {
+  const { users, name, text, teamName, after, limit } = query;
+  if (users !== 'all' && users.length === 0) return [];
+  const conditions = [
+    users === 'all' ? undefined : namesIn('users.name', users),
+    when('users.name = ?', name),
+    text === undefined ? undefined : containsText(['users.name'], text),
+    when('teams.name = ?', teamName),
+    after === undefined ? undefined : { sql: '(users.created_at_ms, users.id) > (?, ?)', parameters: [after.createdAtMs, after.id] },
+  ].filter((condition) => condition !== undefined);
+  const where = conditions.length === 0 ? '' : `where ${conditions.map(({ sql }) => sql).join(' and ')}`;
+  const parameters = conditions.flatMap((condition) => condition.parameters);
+  const sql = `${selectUsers} ${where} order by users.created_at_ms, users.id limit ?`;
+  return (await database.all(sql, ...parameters, limit)).map(decodeUser);
 }
 
 export async function readUser(database: Database, name: string): Promise<User | undefined> {

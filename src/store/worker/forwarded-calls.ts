@@ -14,6 +14,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   pepper: 0,
   ensureUser: 2,
   listUsers: 0,
+  queryUsers: 1,
   changeUserLimits: 3,
   insertApiKey: 2,
   listApiKeys: 1,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
-import { maySee } from '../../../accounts/people/principal.ts';
+import { findUserNamed } from '../../../accounts/user-query.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { CallbackStore, Delivery } from '../../../tasks/callbacks/callback-store.ts';
 import type { TaskLists } from '../../../tasks/task-lists.ts';
@@ -18,7 +18,7 @@ export type CallbackServices = ListServices & {
   readonly callbacks: Pick<TaskLists, 'queryDeliveries'> & Pick<CallbackStore, 'redeliver'>;
   readonly callbackVault: Pick<CallbackVault, 'rotate' | 'secretsOf'>;
   readonly audit: Pick<AuditStore, 'recordAction'>;
-  readonly accounts: Pick<AccountsStore, 'listUsers'>;
+  readonly accounts: Pick<AccountsStore, 'queryUsers'>;
 };
 type Context = AdminContext<CallbackServices>;
 
@@ -114,10 +114,9 @@ export const redeliver = operation({
 
 /** @throws AdminProblem `not_found` if there is no such user, or the caller may not see it */
 async function findUser({ services, principal }: Context, name: string): Promise<string> {
-  const user = name.normalize('NFC');
-  const exists = maySee(principal.users, user) && (await services.accounts.listUsers()).some((each) => each.name === user);
-  if (!exists) throw notFound('user of this name');
-  return user;
+  const user = await findUserNamed(services.accounts, principal.users, name);
+  if (user === undefined) throw notFound('user of this name');
+  return user.name;
 }
 
 export const readSecret = operation({

@@ -1,5 +1,5 @@
-import { maySee } from '../../../accounts/people/principal.ts';
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
+import { findUserNamed } from '../../../accounts/user-query.ts';
 import type { TeamStore } from '../../../accounts/team-store.ts';
 import type { VerificationStore } from '../../../billing/credits/book-verification.ts';
 import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
@@ -16,7 +16,7 @@ export type CreditServices = ListServices & {
   /** Absent in commands that may only read. */
   readonly keepVerification?: VerificationStore['keepVerification'];
   readonly ledger: Pick<LedgerStore, 'findEntry'>;
-  readonly accounts: Pick<AccountsStore, 'listUsers'> & Pick<TeamStore, 'listTeams'>;
+  readonly accounts: Pick<AccountsStore, 'queryUsers'> & Pick<TeamStore, 'listTeams'>;
 };
 export type CreditContext = AdminContext<CreditServices>;
 
@@ -25,10 +25,9 @@ export type FindOwner = (context: CreditContext, name: string) => Promise<PotOwn
 
 /** A user that exists and may be seen. */
 export const findUser: FindOwner = async ({ services, principal }, name) => {
-  const userName = name.normalize('NFC');
-  const exists = maySee(principal.users, userName) && (await services.accounts.listUsers()).some((user) => user.name === userName);
-  if (!exists) throw notFound('user of this name');
-  return { level: 'user', userName };
+  const user = await findUserNamed(services.accounts, principal.users, name);
+  if (user === undefined) throw notFound('user of this name');
+  return { level: 'user', userName: user.name };
 };
 
 /** A team, for callers that see all users: its account discloses the spending of others. */

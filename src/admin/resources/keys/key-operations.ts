@@ -8,6 +8,7 @@ import type { KeyQuery, ListedApiKey } from '../../../accounts/key-store.ts';
 import { bulkKeysMax, overlapMsMax } from '../../../accounts/manage-keys.ts';
 import { chosenSecretCharactersMin, secretCharactersMax } from '../../../accounts/secret-limits.ts';
 import { type CallTags, isCallTags, sortTags, tagLimits } from '../../../accounts/call-tags.ts';
+import { isListed } from '../../../accounts/is-listed.ts';
 import { maySee } from '../../../accounts/people/principal.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { ChangeAuthor } from '../../../audit/change-author.ts';
@@ -108,12 +109,35 @@ async function find({ services, principal, nowMs }: Context, id: string): Promis
 }
 
 const listQuery = record({
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description: "A part of the key's or the user's name, or of the secret's last characters, in whatever case.",
+    }),
+  ),
+  model: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      description:
+        'Keys that may call it by their lists of models and those of user, team and organization. A page may end before its limit.',
+    }),
+  ),
   user: Type.Optional(Type.String({ maxLength: 256 })),
   state: Type.Optional(Type.Enum(['enabled', 'disabled'])),
   expires_before: Type.Optional(instantQuery('Keys that expire earlier, by their own limits or those of their user.')),
   unused_since: Type.Optional(instantQuery('Keys that were not used since.')),
   ...pageQuery,
 });
+/** The keys that one page searches for those that may call a model. */
+const keysSearched = 2000;
+
+/** Lists of models have patterns on four levels, which no index knows. */
+function mayCallModel({ limits, userLimits, team, organizationLimits }: ListedApiKey, model: string): boolean {
+  return [limits, userLimits, team?.limits, organizationLimits].every((level) => isListed(level?.models, model));
+}
+
 const positionSchema = Type.Object({ createdAtMs: Type.Integer(), id: Type.String() });
 
 export const listKeys = operation({
@@ -125,23 +149,33 @@ export const listKeys = operation({
   query: listQuery,
   reply: pageSchema(keySchema),
   handle: async ({ query }, { services, principal, nowMs }: Context) => {
-    const { limit = pageRowsDefault, cursor, user, state, expires_before, unused_since } = query;
-    const question = { list: 'keys', users: principal.users, user, state, expires_before, unused_since };
-    const keys = await services.accounts.queryApiKeys({
+    const { limit = pageRowsDefault, cursor, q, model, user, state, expires_before, unused_since } = query;
+    const question = { list: 'keys', users: principal.users, q, model, user, state, expires_before, unused_since };
+    const asked: KeyQuery = {
       users: principal.users,
+      ...(q !== undefined && { text: q.normalize('NFC') }),
       ...(user !== undefined && { userName: user.normalize('NFC') }),
       ...(state !== undefined && { isEnabled: state === 'enabled' }),
       ...(expires_before !== undefined && { expiresBeforeMs: Date.parse(expires_before) }),
       ...(unused_since !== undefined && { unusedSinceMs: Date.parse(unused_since) }),
       ...(cursor !== undefined && { after: readPosition(positionSchema, services.cursors.read(question, cursor)) }),
       order: 'newest',
-      limit: limit + 1,
-    } satisfies KeyQuery);
-    const { shown, next_cursor } = cutPage(keys, limit, (last) =>
-      services.cursors.write(question, { createdAtMs: last.createdAtMs, id: last.id }),
-    );
+      limit: model === undefined ? limit + 1 : keysSearched,
+    };
+    const found = await services.accounts.queryApiKeys(asked);
+    const keys = model === undefined ? found : found.filter((key) => mayCallModel(key, model));
+    const writeCursor = ({ createdAtMs, id }: ListedApiKey): string => services.cursors.write(question, { createdAtMs, id });
+    const { shown, next_cursor } = cutPage(keys, limit, writeCursor);
+    // The search may have ended among keys that may not call the model.
+    const last = next_cursor === null && found.length === asked.limit && model !== undefined ? found.at(-1) : undefined;
     const atMs = nowMs();
-    return { body: { items: shown.map((key) => encodeKey(key, atMs)), next_cursor, as_of: instant(atMs) } };
+    return {
+      body: {
+        items: shown.map((key) => encodeKey(key, atMs)),
+        next_cursor: last === undefined ? next_cursor : writeCursor(last),
+        as_of: instant(atMs),
+      },
+    };
   },
 });
 

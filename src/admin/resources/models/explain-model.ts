@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
-import { maySee } from '../../../accounts/people/principal.ts';
+import { findUserNamed } from '../../../accounts/user-query.ts';
 import { type ModelKind, modelKindNames } from '../../../inference/interfaces.ts';
 import { moneySchema, nullable, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
@@ -9,7 +9,7 @@ import type { AdminContext } from '../../operation.ts';
 import { invalidField, notFound, unavailable } from '../../problem.ts';
 import type { OperationServices } from '../operations/operation-resource.ts';
 
-export type CallModelServices = OperationServices & { readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'listUsers'> };
+export type CallModelServices = OperationServices & { readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'queryUsers'> };
 type Context = AdminContext<CallModelServices>;
 
 /** The kind of the question to a gateway. */
@@ -140,9 +140,7 @@ export const explainModel = operation({
     const { key_id = null, user = null } = body;
     if (key_id !== null && user !== null) throw invalidField('/user', 'conflict', 'The field user must not be given beside key_id.');
     if (key_id !== null) await requireKey(context, key_id);
-    const isKnown =
-      user === null || (maySee(principal.users, user) && (await services.accounts.listUsers()).some((each) => each.name === user));
-    if (!isKnown) throw notFound('user of this name');
+    if (user !== null && (await findUserNamed(services.accounts, principal.users, user)) === undefined) throw notFound('user of this name');
     const input: ExplainInput = {
       model: name,
       interface: body.interface ?? null,

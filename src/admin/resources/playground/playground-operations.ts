@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { AccessLimits } from '../../../accounts/access-limits.ts';
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
+import { findUserNamed } from '../../../accounts/user-query.ts';
 import { isListed } from '../../../accounts/is-listed.ts';
 import type { ListedPlaygroundKey } from '../../../accounts/people/playground-key-store.ts';
 import { playgroundLimits, type PlaygroundKeys } from '../../../accounts/people/playground-keys.ts';
@@ -23,7 +24,7 @@ import { writeSnippets } from './snippets.ts';
 export type PlaygroundServices = CaptureServices &
   ControlServices & {
     readonly sessions: Pick<Sessions, 'list'>;
-    readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'listUsers' | 'listTeams' | 'readOrganization'>;
+    readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'queryUsers' | 'listTeams' | 'readOrganization'>;
     readonly playgroundKeys: PlaygroundKeys;
     readonly playgroundRelay: PlaygroundRelay;
   };
@@ -98,8 +99,7 @@ const createKey = operation({
     const { services, principal, change } = context;
     const session = await findSession(context);
     const userName = body.user.normalize('NFC');
-    const isKnown = maySee(principal.users, userName) && (await services.accounts.listUsers()).some(({ name }) => name === userName);
-    if (!isKnown) throw notFound('user of this name');
+    if ((await findUserNamed(services.accounts, principal.users, userName)) === undefined) throw notFound('user of this name');
     if (Number(body.spend_total_usd) > spendUsdMax)
       throw invalidField(
         '/spend_total_usd',
@@ -218,8 +218,7 @@ const listModels = operation({
   ),
   handle: async ({ query }, context: Context) => {
     const { services, principal, nowMs } = context;
-    const userName = query.user.normalize('NFC');
-    const user = (await services.accounts.listUsers()).find(({ name }) => name === userName && maySee(principal.users, name));
+    const user = await findUserNamed(services.accounts, principal.users, query.user);
     if (user === undefined) throw notFound('user of this name');
     const team = (await services.accounts.listTeams()).find(({ name }) => name === user.team);
     const levels = [user.limits, team?.limits, (await services.accounts.readOrganization()).limits];

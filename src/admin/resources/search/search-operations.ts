@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
-import { maySee } from '../../../accounts/people/principal.ts';
 import { findCall } from '../../../billing/calls/find-call.ts';
 import { instant, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
@@ -9,7 +8,7 @@ import type { AdminContext, Operation } from '../../operation.ts';
 import type { CallServices } from '../calls/call-operations.ts';
 import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
 
-type SearchServices = CallServices & ControlServices & { readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'listUsers'> };
+type SearchServices = CallServices & ControlServices & { readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'queryUsers'> };
 type Context = AdminContext<SearchServices>;
 type Hit = {
   readonly kind: 'call' | 'key' | 'user' | 'upstream' | 'model';
@@ -20,6 +19,8 @@ type Hit = {
 
 /** Of each kind. */
 const hitsMax = 8;
+/** Of so many users with the text in their names, those that begin with it come first. */
+const usersSearched = 500;
 
 /** A call by its own id, or by that of its reply, receipt or task. */
 async function findCalls({ services, principal }: Context, text: string): Promise<readonly Hit[]> {
@@ -39,8 +40,8 @@ async function findKeys({ services, principal }: Context, text: string): Promise
 async function findUsers({ services, principal }: Context, text: string): Promise<readonly Hit[]> {
   if (!principal.permissions.has('keys:read')) return [];
   const wanted = text.normalize('NFC').toLowerCase();
-  return (await services.accounts.listUsers())
-    .filter(({ name }) => maySee(principal.users, name) && name.toLowerCase().includes(wanted))
+  const found = await services.accounts.queryUsers({ users: principal.users, text: wanted, limit: usersSearched });
+  return found
     .toSorted((a, b) => Number(b.name.toLowerCase().startsWith(wanted)) - Number(a.name.toLowerCase().startsWith(wanted)))
     .slice(0, hitsMax)
     .map(({ name }) => ({ kind: 'user', id: name, label: name, path: `/users/${encodeURIComponent(name)}` }));

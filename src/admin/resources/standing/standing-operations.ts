@@ -12,7 +12,7 @@ import type { AdminContext, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
 
 export type StandingServices = {
-  readonly standing: Parameters<typeof standingOf>[0];
+  readonly standing: Parameters<typeof standingOf>[0] & Parameters<typeof listStandings>[0];
   /** What gateways count for owners of rate limits: see askLimitUse. */
   readonly limitUse: (owners: readonly LimitOwner[], wait: { readonly waitMs: number; readonly signal: AbortSignal }) => Promise<LimitUses>;
 };

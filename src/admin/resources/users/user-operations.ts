@@ -2,20 +2,23 @@ import { type Static, Type } from 'typebox';
 
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
 import type { User } from '../../../accounts/api-key.ts';
-import { maySee } from '../../../accounts/people/principal.ts';
+import { findUserNamed } from '../../../accounts/user-query.ts';
 import { generateId } from '../../../accounts/api-key-format.ts';
 import { parseName } from '../../../accounts/parse-name.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
-import { instant, moneySchema, nullable, pageSchema, record, request } from '../../contract/values.ts';
+import { instant, moneySchema, nullable, pageQuery, pageRowsDefault, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
+import { cutPage } from '../cut-page.ts';
+import type { ListServices } from '../list-services.ts';
+import { readPosition } from '../read-position.ts';
 
-export type UserServices = {
-  readonly accounts: Pick<AccountsStore, 'listUsers' | 'listTeams' | 'ensureUser' | 'changeUserLimits' | 'setUserTeam'>;
+export type UserServices = ListServices & {
+  readonly accounts: Pick<AccountsStore, 'queryUsers' | 'listTeams' | 'ensureUser' | 'changeUserLimits' | 'setUserTeam'>;
   readonly audit: Pick<AuditStore, 'subjectVersion'>;
   readonly credits: Pick<CreditBooks, 'readBalances'>;
   readonly random: (bytes: number) => Uint8Array;
@@ -52,22 +55,41 @@ const subject = ({ name = '' }: Readonly<Record<string, string>>): string => `us
 async function find({ services, principal }: Context, name: string): Promise<Answer<Static<typeof userSchema>>> {
   const userName = name.normalize('NFC');
   const version = await services.audit.subjectVersion(subject({ name }));
-  const user = maySee(principal.users, userName) ? (await services.accounts.listUsers()).find((each) => each.name === userName) : undefined;
+  const user = await findUserNamed(services.accounts, principal.users, userName);
   if (user === undefined) throw notFound('user of this name');
   const [row] = await services.credits.readBalances({ owner: { level: 'user', userName }, limit: 1 });
   return { body: encodeUser(user, row?.balanceNanoUsd ?? 0n), version };
 }
 
+const positionSchema = Type.Object({ createdAtMs: Type.Integer(), id: Type.String() });
+/** More users than any list has. */
+const all = 2 ** 31 - 1;
+
 export const listUsers = operation({
   id: 'users.list',
   method: 'GET',
   path: '/users',
-  summary: 'The users that the caller may see, oldest first',
+  summary: 'The users that the caller may see, oldest first: all of them, or pages if a limit is given',
   access: 'keys:read',
+  query: record({
+    q: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'A part of the name, in whatever case.' })),
+    team: Type.Optional(Type.String({ maxLength: 256 })),
+    ...pageQuery,
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'The most users of a page; all users unless given.' })),
+  }),
   reply: pageSchema(userSchema),
-  handle: async (_input, { services, principal, nowMs }: Context) => {
-    const users = (await services.accounts.listUsers()).filter(({ name }) => maySee(principal.users, name));
-    return { body: { items: users.map((user) => encodeUser(user, undefined)), next_cursor: null, as_of: instant(nowMs()) } };
+  handle: async ({ query }, { services, principal, nowMs }: Context) => {
+    const { q, team, cursor, limit = cursor === undefined ? all : pageRowsDefault } = query;
+    const question = { list: 'users', users: principal.users, q, team };
+    const users = await services.accounts.queryUsers({
+      users: principal.users,
+      ...(q !== undefined && { text: q.normalize('NFC') }),
+      ...(team !== undefined && { teamName: team.normalize('NFC') }),
+      ...(cursor !== undefined && { after: readPosition(positionSchema, services.cursors.read(question, cursor)) }),
+      limit: limit + 1,
+    });
+    const { shown, next_cursor } = cutPage(users, limit, ({ createdAtMs, id }) => services.cursors.write(question, { createdAtMs, id }));
+    return { body: { items: shown.map((user) => encodeUser(user, undefined)), next_cursor, as_of: instant(nowMs()) } };
   },
 });
 
