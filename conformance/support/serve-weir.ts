@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 
 import { readEnvironment } from '../../src/main/environment.ts';
 import { openPrograms } from '../../src/main/programs/open-programs.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { prepareWeir, removal, type ServedWeir, type ServeWeirOptions } from './start-weir.ts';
 
@@ -9,9 +10,11 @@ import { prepareWeir, removal, type ServedWeir, type ServeWeirOptions } from './
  * Starts a real Weir on free ports in the test's own process: the same as `weir start`, without the parts that exist
  * once per process (signals, standard streams, the watchdog of the event loop). That costs a fifth of a process. Suites
  * about a process, its signals, its memory or its times use `startWeir`.
- * @param options `monitor: false` omits the monitor of `start`
+ * @param options `monitor: false` omits the monitor of `start`; `clock` is the time of its programs
  */
-export async function serveWeir(options: ServeWeirOptions & { readonly monitor?: boolean } = {}): Promise<ServedWeir> {
+export async function serveWeir(
+  options: ServeWeirOptions & { readonly monitor?: boolean; readonly clock?: Clock } = {},
+): Promise<ServedWeir> {
   const { dataDirectory, apiKey, billingToken, environment: variables } = prepareWeir(options);
   const environment = readEnvironment(variables);
   let logged = '';
@@ -30,7 +33,13 @@ export async function serveWeir(options: ServeWeirOptions & { readonly monitor?:
     console: command === 'start' || command === 'console',
   };
   try {
-    const { gateway, monitor, console } = await openPrograms(parts, { environment, logger, logDestination, opened });
+    const { gateway, monitor, console } = await openPrograms(parts, {
+      environment,
+      logger,
+      logDestination,
+      opened,
+      ...(options.clock !== undefined && { clock: options.clock }),
+    });
     return {
       gatewayUrl: gateway?.url ?? '',
       monitorUrl: monitor?.url ?? '',

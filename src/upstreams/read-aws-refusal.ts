@@ -1,8 +1,9 @@
 import { createOverflowError, createUpstreamError, messageCharactersMax } from '../dialects/upstream-error.ts';
-import type { ErrorCode, GatewayError } from '../inference/gateway-error.ts';
+import { type ErrorCode, GatewayError } from '../inference/gateway-error.ts';
 import type { ReplyHeaders } from '../platform/http/reply-head.ts';
 import { filledText, membersOf } from '../platform/json/json-readers.ts';
 import { parseIfJson } from '../platform/json/parse-if-json.ts';
+import { adviseAboutAws } from './advise-about-aws.ts';
 import type { ErrorAnswer } from './upstream-vendor.ts';
 
 /** Refusals of the signature or of the keys, and not of a right. Source: "common errors" of the API reference. */
@@ -62,23 +63,23 @@ export function readAwsRefusal({ status, headers, body, model }: ErrorAnswer): G
   const overflow = createOverflowError(said);
   if (overflow !== undefined) return overflow;
   if (kind !== undefined && credentialErrors.has(kind))
-    return createUpstreamError('upstream_credentials_rejected', { ...said, message: explain(message) });
+    return withAdvice(createUpstreamError('upstream_credentials_rejected', said), said, model);
   if (/model identifier is invalid/i.test(message))
-    return createUpstreamError('upstream_model_not_found', { ...said, message: `${message} ("${model}")` });
+    return withAdvice(createUpstreamError('upstream_model_not_found', { ...said, message: `${message} ("${model}")` }), said, model);
   const code = kind === undefined ? undefined : codes[kind];
-  return createUpstreamError(code ?? byStatus(status), said);
+  return withAdvice(createUpstreamError(code ?? byStatus(status), said), said, model);
+}
+
+/** Adds the next step for the operator to an error, whose words do not name it. */
+function withAdvice(error: GatewayError, said: { readonly status: number; readonly message: string }, model: string): GatewayError {
+  const advice = adviseAboutAws({ ...said, model }, {});
+  if (advice === undefined) return error;
+  const { code, message, status } = error;
+  return new GatewayError(code, message, { status, internal: `${advice} (${error.internal ?? ''})` });
 }
 
 function byStatus(status: number): ErrorCode {
   if (status === 403) return 'upstream_permission_denied';
   if (status === 429) return 'upstream_rate_limited';
   return status >= 500 ? 'upstream_error' : 'upstream_refused_request';
-}
-
-/** Adds the next step to refusals of signatures, whose words do not name it. */
-function explain(message: string): string {
-  if (/signature expired|not yet current|too skewed/i.test(message))
-    return `the clock of this machine is wrong, synchronize it: ${message}`;
-  if (/scoped to|credential should be/i.test(message)) return `the region of the upstream and its address differ: ${message}`;
-  return message;
 }

@@ -1,7 +1,15 @@
 import type { AlertMember, AlertRule, Finding } from '../alert.ts';
 
 /** The rules whose problems gateways observe themselves. */
-export const observedRules = ['upstream_down', 'credential_refused', 'journal', 'disk', 'books', 'configuration'] as const;
+export const observedRules = [
+  'upstream_down',
+  'credential_refused',
+  'credential_unavailable',
+  'journal',
+  'disk',
+  'books',
+  'configuration',
+] as const;
 export type ObservedRule = (typeof observedRules)[number];
 
 const namedMax = 5;
@@ -20,7 +28,7 @@ function listNames(names: readonly string[]): string {
   return `${names.slice(0, namedMax).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-type Words = Pick<Finding, 'summary' | 'action'>;
+type Words = Pick<Finding, 'summary' | 'action'> & Partial<Pick<Finding, 'severity'>>;
 type Wording = (name: string, members: string, detail: string | undefined) => Words;
 
 const wordings: { readonly [Rule in ObservedRule & AlertRule]: Wording } = {
@@ -29,8 +37,14 @@ const wordings: { readonly [Rule in ObservedRule & AlertRule]: Wording } = {
     action: `Examine it with weir doctor --upstream ${name}. Its calls go to other targets of their models, if there are any.`,
   }),
   credential_refused: (name, _members, detail) => ({
-    summary: `Upstream ${name} refuses the credential of the gateway${detail === undefined ? '' : ` (${detail})`}.`,
-    action: `Renew upstreams.${name}.apiKey, and check it with weir doctor --upstream ${name}.`,
+    summary: `Calls to upstream ${name} fail: ${detail ?? 'it refuses the credential of the gateway'}.`,
+    action: `Correct apiKey or credential of upstreams.${name}, and check it with weir doctor --upstream ${name}.`,
+  }),
+  // Calls go on with the last one.
+  credential_unavailable: (_name, members, detail) => ({
+    severity: 'warning',
+    summary: `No new reading of ${members}${detail === undefined ? '' : ` (${detail})`}. The last one is in use, a credential until its end.`,
+    action: 'Do what the reason says. weir doctor shows each credential and secret, with its end.',
   }),
   journal: (name, _members, detail) => ({
     summary: `Gateway ${name}: ${detail ?? 'the journal cannot be written'}.`,

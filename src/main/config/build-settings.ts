@@ -132,7 +132,7 @@ function buildUpstream(
   id: string,
   configured: ConfiguredUpstream,
   connectMs: number,
-  { pools, credentials, secrets }: Pick<BuildOptions, 'pools' | 'credentials' | 'secrets'>,
+  { pools, credentials, secrets, signingNowMs }: Pick<BuildOptions, 'pools' | 'credentials' | 'secrets' | 'signingNowMs'>,
 ): readonly Upstream[] {
   const vendor = vendorOf(configured);
   const base = new URL(baseUrlOf(configured) ?? '');
@@ -166,7 +166,7 @@ function buildUpstream(
     client: pools(base.origin, connectMs, configured),
   };
   const keys = credentialsOf(configured).map((apiKey) => ({ apiKey, source: secrets?.sourceOf(apiKey) }));
-  return splitCredentials(upstream, keys, connectMs);
+  return splitCredentials(upstream, keys, connectMs, signingNowMs);
 }
 
 /** Finds targets that name an unknown upstream, which is possible if the upstreams come from the environment. */
@@ -191,6 +191,8 @@ type BuildOptions = {
   readonly credentials?: CredentialSources | undefined;
   /** The secrets behind keys of upstreams. Absent: keys are as they are in the configuration. */
   readonly secrets?: Pick<SecretBook, 'sourceOf'> | undefined;
+  /** The time of signatures. Default: that of the machine. */
+  readonly signingNowMs?: (() => number) | undefined;
   readonly configuredAtMs: number;
 };
 

@@ -27,11 +27,13 @@ type SharedUpstream = Omit<Upstream, 'apiKey' | 'credentialId'>;
  * Returns one upstream for each credential. They share their connections. If the vendor authorizes each request, or the
  * key is a secret that may change, the client does so with its credential.
  * @param authorizeMs longest time of an authorization
+ * @param nowMs the time of signatures
  */
 export function splitCredentials(
   upstream: SharedUpstream,
   keys: readonly UpstreamKey[],
   authorizeMs: number,
+  nowMs: () => number = systemClock.nowMs,
 ): readonly [Upstream, ...Upstream[]] {
   const { id } = upstream;
   const [first, ...others] = keys;
@@ -39,7 +41,7 @@ export function splitCredentials(
     ...upstream,
     apiKey: key?.apiKey,
     credentialId,
-    client: authorizedClient(upstream, key, authorizeMs),
+    client: authorizedClient(upstream, key, authorizeMs, nowMs),
   });
   if (first === undefined) return [withKey(undefined, id)];
   const name = ({ apiKey }: UpstreamKey, index: number): string =>
@@ -48,10 +50,10 @@ export function splitCredentials(
 }
 
 /** The client of an upstream whose requests are authorized one by one; of any other, the client as it is. */
-function authorizedClient(upstream: SharedUpstream, key: UpstreamKey | undefined, timeoutMs: number): UpstreamClient {
+function authorizedClient(upstream: SharedUpstream, key: UpstreamKey | undefined, timeoutMs: number, nowMs: () => number): UpstreamClient {
   const { vendor, origin, facts, credential, client } = upstream;
   const { authorize } = vendor;
-  const account = { origin, facts, nowMs: systemClock.nowMs };
+  const account = { origin, facts, nowMs };
   if (key?.source !== undefined) {
     const { apiKey, source } = key;
     const withSecret: SignWith<string> = (request, secret, signal) => {

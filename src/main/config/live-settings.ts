@@ -3,6 +3,7 @@ import type { ConfigLayer } from '../../control/layers/config-layer.ts';
 import type { LayerState } from '../../control/nodes/node-state.ts';
 import type { GatewaySettings } from '../../gateway/attempts/services.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Upstream } from '../../gateway/attempts/routing/target.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
 import { createModelDiscovery, type ModelDiscovery, type ModelDiscoveryOptions } from '../assembly/discovery/model-discovery.ts';
@@ -12,6 +13,7 @@ import type { ModelListSource } from '../assembly/discovery/fetch-model-list.ts'
 import { priceBasisOf } from './build-price-book.ts';
 import { type ClientPools, type CredentialSources, findModelLists, type UpstreamSource } from './build-settings.ts';
 import { type FollowedSecrets, followSecrets } from './follow-secrets.ts';
+import { watchSource } from './watch-source.ts';
 import { createCredentialSources } from '../egress/credential-sources.ts';
 import type { Config } from './config-schema.ts';
 import { type ConfigFiles, type LoadedConfig, readConfigFiles } from './load-config.ts';
@@ -88,11 +90,16 @@ function createPools(proxies: EnvironmentProxies): {
 type Reach = {
   readonly pools: ClientPools;
   readonly credentials: CredentialSources;
+  readonly signingNowMs: () => number;
   /** Closes what these settings do not use; without settings, everything. */
   readonly retire: (inForce?: InForce) => Promise<void>;
 };
 
-function createReach({ proxies = { direct: [] }, clock, variable }: LiveSettingsOptions): Reach {
+/** @param upstreams those in force, which failures of a credential are about */
+function createReach(
+  { proxies = { direct: [] }, clock, variable, logger }: LiveSettingsOptions,
+  upstreams: () => readonly Upstream[],
+): Reach {
   const { pools, retire } = createPools(proxies);
   /** Connections to token services are separate, because they stay while sources are in use. */
   const tokens = createPools(proxies);
@@ -100,10 +107,12 @@ function createReach({ proxies = { direct: [] }, clock, variable }: LiveSettings
     clock,
     variable,
     clientOf: (origin, egress) => tokens.pools(origin, tokenConnectMs, egress),
+    watch: (source) => watchSource(() => upstreams().filter(({ credential }) => credential === source()), { clock, logger }),
   });
   return {
     pools,
     credentials: open,
+    signingNowMs: clock.nowMs,
     retire: async (inForce) => {
       const upstreams = inForce?.settings.routing.upstreams ?? [];
       await retain(new Set(upstreams.flatMap(({ credential }) => credential ?? [])));
@@ -153,7 +162,8 @@ function compareFiles(
  */
 export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const { path, logger } = options;
-  const [reach, secrets] = [createReach(options), followSecrets(options)];
+  const secrets = followSecrets(options);
+  const reach = createReach(options, () => inForce.settings.routing.upstreams);
   const first = loadFirst(options, reach);
   let { loaded, inForce } = first;
   let refused: RefusedLayer | undefined;

@@ -41,8 +41,12 @@ export type LoadOptions = {
   readonly layers?: LayerSource | undefined;
 };
 
-/** How upstreams are reached: their connections, and the sources of their credentials. */
-export type UpstreamReach = { readonly pools: ClientPools; readonly credentials?: CredentialSources | undefined };
+/** How upstreams are reached: their connections, the sources of their credentials, and the time of signatures. */
+export type UpstreamReach = {
+  readonly pools: ClientPools;
+  readonly credentials?: CredentialSources | undefined;
+  readonly signingNowMs?: (() => number) | undefined;
+};
 
 export type InForce = { readonly source: UpstreamSource; readonly settings: GatewaySettings };
 

@@ -34,6 +34,7 @@ export type ConfigurationOptions = {
   readonly environment: Environment;
   readonly pools: ClientPools;
   readonly credentials: CredentialSources;
+  readonly signingNowMs: () => number;
   /** Starts the simulated vendors; called only if nothing is configured. */
   readonly simulate: () => Promise<Readonly<Record<string, ConfiguredUpstream>>>;
   readonly nowMs: number;
@@ -70,6 +71,7 @@ export async function checkConfiguration(options: ConfigurationOptions): Promise
       configuredAtMs: nowMs,
       pools: options.pools,
       credentials: options.credentials,
+      signingNowMs: options.signingNowMs,
       secrets: environment.secrets,
     });
     const usable = { config, source, settings };

@@ -133,6 +133,8 @@ const adviceByCode: Partial<Record<ErrorCode, string>> = {
 
 /** Advice about a refused credential, without the key itself. */
 function renewKey(status: number, { upstream, keySource }: CheckedUpstream): string {
+  if (upstream.apiKey === undefined && upstream.credential !== undefined)
+    return `${status}: the credential is fetched, and refused here: does it belong to the account and region of upstreams.${upstream.id}?`;
   if (upstream.apiKey === undefined)
     return `upstream ${upstream.id} has no key: set apiKey (best as "\${NAME}") or one of the vendor's environment variables`;
   const { keysUrl } = upstream.vendor;

@@ -11,7 +11,7 @@ const headerBytesMax = 64 * 1024;
 export function openReach(
   { environment, clock, timeoutMs }: { readonly environment: Environment; readonly clock: Clock; readonly timeoutMs: number },
   opened: AsyncDisposableStack,
-): { readonly pools: ClientPools; readonly credentials: CredentialSources } {
+): { readonly pools: ClientPools; readonly credentials: CredentialSources; readonly signingNowMs: () => number } {
   const clients = new Map<string, UpstreamClient>();
   const pools: ClientPools = (origin, connectTimeoutMs, { proxy, http2 }) =>
     clients.getOrInsertComputed(JSON.stringify([origin, proxy, http2]), () =>
@@ -24,5 +24,5 @@ export function openReach(
   });
   opened.defer(() => sources.retain(new Set()));
   opened.defer(async () => void (await Promise.all([...clients.values()].map((client) => client.close()))));
-  return { pools, credentials: sources.open };
+  return { pools, credentials: sources.open, signingNowMs: clock.nowMs };
 }

@@ -44,7 +44,7 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
   const { clock, signal } = options;
   await using opened = new AsyncDisposableStack();
   options.onStep('secrets');
-  const environment = await openSecrets(options.environment, { needs: 'keys', opened });
+  const environment = await openSecrets(options.environment, { needs: 'keys', opened, clock });
   const reach = openReach(options, opened);
   const simulate = async (): Promise<Readonly<Record<string, ConfiguredUpstream>>> => (await startSimulatedUpstreams(opened)).upstreams;
   options.onStep('configuration');

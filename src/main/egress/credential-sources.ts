@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Clock } from '../../platform/clock.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { CredentialMeans } from '../../upstreams/credentials/credential-means.ts';
-import type { CredentialSource } from '../../upstreams/credentials/credential-source.ts';
+import type { CredentialSource, SourceWatch } from '../../upstreams/credentials/credential-source.ts';
 import { openCredential } from '../../upstreams/credentials/registry.ts';
 import { createTokenClient } from '../../upstreams/credentials/token-client.ts';
 import type { CredentialSources } from '../config/build-settings.ts';
@@ -54,7 +54,12 @@ export function createCredentialMeans({ clock, variable, clientOf }: MeansOption
  * The sources of credentials of a process. Upstreams with equal settings, facts and way out share one, also after a
  * reload.
  */
-export function createCredentialSources(options: MeansOptions): {
+export function createCredentialSources(
+  options: MeansOptions & {
+    /** Makes the watch of a source. Default: nobody hears of failures. */
+    readonly watch?: (source: () => CredentialSource | undefined) => SourceWatch;
+  },
+): {
   readonly open: CredentialSources;
   /** Closes the sources that are not among these. */
   readonly retain: (used: ReadonlySet<CredentialSource>) => Promise<void>;
@@ -63,7 +68,10 @@ export function createCredentialSources(options: MeansOptions): {
   const meansFor = createCredentialMeans(options);
   return {
     open: (settings, facts, egress) =>
-      sources.getOrInsertComputed(JSON.stringify([settings, facts, egress.proxy]), () => openCredential(settings, facts, meansFor(egress))),
+      sources.getOrInsertComputed(JSON.stringify([settings, facts, egress.proxy]), (key) => {
+        const watch = options.watch?.(() => sources.get(key));
+        return openCredential(settings, facts, { ...meansFor(egress), watch });
+      }),
     retain: async (used) => {
       const unused = [...sources].filter(([, source]) => !used.has(source));
       for (const [key] of unused) sources.delete(key);

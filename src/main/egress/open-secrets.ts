@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-import { systemClock } from '../../platform/clock.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
 import { createSecretBook, type SecretBook } from '../../upstreams/credentials/secrets/secret-book.ts';
@@ -26,7 +26,13 @@ export async function openSecrets(
     needs,
     logger,
     opened,
-  }: { readonly needs: 'keys' | 'others'; readonly logger?: Pick<Logger, 'warn' | 'info'>; readonly opened: AsyncDisposableStack },
+    clock = systemClock,
+  }: {
+    readonly needs: 'keys' | 'others';
+    readonly logger?: Pick<Logger, 'warn' | 'info'>;
+    readonly opened: AsyncDisposableStack;
+    readonly clock?: Clock;
+  },
 ): Promise<Environment> {
   const path = environment.configPath ?? 'weir.yaml';
   // A start without its file fails later, with a message of its own.
@@ -34,7 +40,7 @@ export async function openSecrets(
   const { keys, others, settings } = findSecrets(readFileSync(path, 'utf8'), environment.variable);
   // The file of a gateway may get its first reference later.
   if (keys.length + others.length === 0 && needs === 'others') return environment;
-  const book = openBook(environment, logger, opened);
+  const book = openBook(environment, clock, logger, opened);
   const used = needs === 'keys' ? [...keys, ...others] : others;
   book.use(used, settings);
   const { waitSeconds = defaultSecrets.waitSeconds } = settings;
@@ -42,10 +48,15 @@ export async function openSecrets(
   return { ...environment, secrets: book };
 }
 
-function openBook(environment: Environment, logger: Pick<Logger, 'warn' | 'info'> | undefined, opened: AsyncDisposableStack): SecretBook {
+function openBook(
+  environment: Environment,
+  clock: Clock,
+  logger: Pick<Logger, 'warn' | 'info'> | undefined,
+  opened: AsyncDisposableStack,
+): SecretBook {
   const clients = new Map<string, UpstreamClient>();
   const means = createCredentialMeans({
-    clock: systemClock,
+    clock,
     variable: environment.variable,
     clientOf: (origin, egress) =>
       clients.getOrInsertComputed(JSON.stringify([origin, egress.proxy]), () =>

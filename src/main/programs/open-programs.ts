@@ -1,4 +1,4 @@
-import { systemClock } from '../../platform/clock.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { LogDestination, Logger } from '../../platform/log.ts';
 import { assembleGateway, type RunningGateway } from '../assembly/assemble-gateway.ts';
 import type { ConsoleParts, RunningConsole } from '../assembly/assemble-console.ts';
@@ -29,11 +29,12 @@ export async function openPrograms(
     readonly logger: Logger;
     readonly logDestination: LogDestination;
     readonly opened: AsyncDisposableStack;
+    /** Default: that of the machine. */
+    readonly clock?: Clock;
   },
 ): Promise<OpenedPrograms> {
-  const { logger, opened } = options;
-  const environment = await openSecrets(options.environment, { needs: parts.gateway ? 'keys' : 'others', logger, opened });
-  const clock = systemClock;
+  const { logger, opened, clock = systemClock } = options;
+  const environment = await openSecrets(options.environment, { needs: parts.gateway ? 'keys' : 'others', logger, opened, clock });
   const store = await openDataDirectory({ environment, logger, exclusive: parts.gateway, opened });
   const credentials = await ensureFirstCredentials({ store, environment, clock });
   // The monitor starts first, because a client that waits for the gateway may query the monitor at once.

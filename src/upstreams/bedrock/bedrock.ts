@@ -1,6 +1,7 @@
 import { membersOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { AccountFacts } from '../account-facts.ts';
+import { adviseAboutAws } from '../advise-about-aws.ts';
 import { authorizeWithAws, dnsSuffixOf } from '../authorize-with-aws.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiRequestHeaders } from '../openai-interfaces.ts';
@@ -62,6 +63,7 @@ export const bedrock: UpstreamVendor = {
   reshapeReply: (reply) => readCount(reply) ?? readGuardrailReply(reply),
   correctUsage: (report, dialect) => (dialect === 'bedrock-converse' ? correctConverse(report) : report),
   readRefusal: (answer) => readAwsRefusal(answer),
+  adviseOperator: adviseAboutAws,
   services: {},
   authorize: (request, account, signal) =>
     authorizeWithAws(request, account, signal, account.facts.endpoint === 'mantle' ? 'bedrock-mantle' : 'bedrock'),

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import type { SourceWatch } from './credential-source.ts';
 import type { TokenClient } from './token-client.ts';
 
 /** What sources of credentials work with. Tests give them simulated services, files and times. */
@@ -13,4 +14,6 @@ export type CredentialMeans = {
   readonly readFile: (path: string, signal: AbortSignal) => Promise<string>;
   /** Runs a command that the operator configured, in a shell, and returns what it prints. */
   readonly run: (command: string, signal: AbortSignal) => Promise<string>;
+  /** Hears of the failures of a source. Absent: nobody does. */
+  readonly watch?: SourceWatch | undefined;
 };

@@ -11,7 +11,13 @@ export type SourceState = {
   /** When it ends, in Unix milliseconds. Absent: it does not end by itself. */
   readonly expiresAtMs?: number;
   /** The last attempt, if it failed. */
-  readonly failure?: { readonly atMs: number; readonly reason: string; readonly inARow: number };
+  readonly failure?: {
+    readonly atMs: number;
+    /** When the first of this row failed. */
+    readonly sinceMs: number;
+    readonly reason: string;
+    readonly inARow: number;
+  };
 };
 
 /** A credential that is renewed before it ends. All credentials of an account share one source. */
@@ -26,6 +32,14 @@ export type CredentialSource<Credential = CloudCredential> = {
   readonly describe: () => SourceState;
   /** Ends running fetches. */
   readonly close: () => Promise<void>;
+};
+
+/** Hears of failures to fetch a credential, for the log. */
+export type SourceWatch = {
+  /** A fetch failed for another reason than the one before, or the last good credential has ended meanwhile. */
+  readonly failed: (reason: string, state: SourceState) => void;
+  /** The first fetch after a failure succeeded. */
+  readonly recovered: () => void;
 };
 
 /**

@@ -93,6 +93,36 @@ describe('a source of credentials', () => {
     assert.equal((await current()).number, 2);
   });
 
+  test('tells of a failure once for each reason, again when the last one has ended, and of the end of the failure', async () => {
+    let nowMs = 0;
+    let outcome: string | undefined;
+    const told: string[] = [];
+    const source = refreshCredentials<object>({
+      clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },
+      watch: {
+        failed: (reason, { failure }) => void told.push(`${reason} ${failure?.inARow} since ${failure?.sinceMs}`),
+        recovered: () => void told.push('recovered'),
+      },
+      fetch: () =>
+        outcome === undefined ? Promise.resolve({ credential: {}, expiresAtMs: nowMs + 3_600_000 }) : Promise.reject(new Error(outcome)),
+    });
+    const { signal } = new AbortController();
+    const callAt = async (second: number): Promise<void> => {
+      nowMs = second * 1000;
+      await Promise.resolve(source.current(signal)).catch(() => {});
+      await settle();
+    };
+    await callAt(0);
+    outcome = 'down';
+    for (const second of [3310, 3350, 3390]) await callAt(second);
+    outcome = 'throttled';
+    await callAt(3450);
+    await callAt(3601);
+    outcome = undefined;
+    await callAt(3640);
+    assert.deepEqual(told, ['down 1 since 3310000', 'throttled 4 since 3310000', 'throttled 5 since 3310000', 'recovered']);
+  });
+
   test('fetches once after a refusal, and gives the refused one to nobody meanwhile', async () => {
     const { current, advance, source, fetches } = simulate();
     const first = await current();

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { untilAborted } from '../../platform/until-aborted.ts';
 import { waitFor } from '../../platform/wait-for.ts';
-import { CredentialError, type CredentialSource, type SourceState } from './credential-source.ts';
+import { CredentialError, type CredentialSource, type SourceState, type SourceWatch } from './credential-source.ts';
 
 /** A credential as its service returned it. */
 export type FetchedCredential<Credential> = {
@@ -30,6 +30,8 @@ export type RefreshOptions<Credential> = {
    * one that is valid. 0 for secrets, which may be replaced at any time.
    */
   readonly trustedMs?: number;
+  /** Default: nobody hears of failures. */
+  readonly watch?: SourceWatch | undefined;
 };
 
 /** The pause before the next fetch if a refused credential comes back. It doubles each time. */
@@ -58,7 +60,7 @@ class RefreshedSource<Credential> {
   readonly #closing = new AbortController();
   #held: Held<Credential> | undefined;
   #running: Promise<Credential> | undefined;
-  #failure: (NonNullable<SourceState['failure']> & { readonly error: CredentialError }) | undefined;
+  #failure: (NonNullable<SourceState['failure']> & { readonly error: CredentialError; readonly isUsable: boolean }) | undefined;
   /** How often in a row the same credential came back after its refusal. */
   #refusedInVain = 0;
   /** Whether the credential was refused after the running fetch had begun, which may then return it. */
@@ -154,6 +156,7 @@ class RefreshedSource<Credential> {
     if (before?.fetched.credential !== fetched.credential) this.#refusedInVain = 0;
     else if (before.isRefused) this.#refusedInVain += 1;
     this.#held = held;
+    if (this.#failure !== undefined) this.#options.watch?.recovered();
     this.#failure = undefined;
     this.#pausedUntilMs = Number.NEGATIVE_INFINITY;
     return fetched.credential;
@@ -162,9 +165,14 @@ class RefreshedSource<Credential> {
   #fail(cause: unknown, startedMs: number): never {
     const { clock, pauseMs = { first: 1_000, most: 30_000 } } = this.#options;
     const error = cause instanceof CredentialError ? cause : new CredentialError(reasonOf(cause), { cause });
-    const inARow = (this.#failure?.inARow ?? 0) + 1;
-    this.#failure = { atMs: clock.nowMs(), reason: error.message, inARow, error };
-    this.#pausedUntilMs = Math.max(startedMs, clock.monotonicMs()) + growing(pauseMs, inARow - 1);
+    const last = this.#failure;
+    const [atMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()];
+    const inARow = (last?.inARow ?? 0) + 1;
+    const isUsable = this.#held !== undefined && monotonicMs < this.#held.endsMs;
+    this.#failure = { atMs, sinceMs: last?.sinceMs ?? atMs, reason: error.message, inARow, error, isUsable };
+    this.#pausedUntilMs = Math.max(startedMs, monotonicMs) + growing(pauseMs, inARow - 1);
+    const isNew = last?.reason !== error.message || last.isUsable !== isUsable;
+    if (isNew && !this.#closing.signal.aborted) this.#options.watch?.failed(error.message, this.#describe());
     throw error;
   }
 
@@ -177,7 +185,7 @@ class RefreshedSource<Credential> {
       ...(fetchedAtMs !== undefined && { fetchedAtMs }),
       ...(expiresAtMs !== undefined && { expiresAtMs }),
       ...(this.#failure !== undefined && {
-        failure: { atMs: this.#failure.atMs, reason: this.#failure.reason, inARow: this.#failure.inARow },
+        failure: withoutError(this.#failure),
       }),
     };
   }
@@ -185,6 +193,10 @@ class RefreshedSource<Credential> {
 
 function growing({ first, most }: { readonly first: number; readonly most: number }, times: number): number {
   return Math.min(most, first * 2 ** Math.min(times, 20));
+}
+
+function withoutError({ atMs, sinceMs, reason, inARow }: NonNullable<SourceState['failure']>): NonNullable<SourceState['failure']> {
+  return { atMs, sinceMs, reason, inARow };
 }
 
 /** A fetch that throws at once fails like one that throws later. */

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { askUpstream } from '../../platform/http/ask-upstream.ts';
 import type { ReplyHeaders } from '../../platform/http/reply-head.ts';
 import type { UpstreamClient, UpstreamRequest } from '../../platform/http/upstream-client.ts';
@@ -27,6 +29,14 @@ export type TokenClient = (request: TokenRequest, signal: AbortSignal) => Promis
 const bodyBytesMax = 256 * 1024;
 
 /**
+ * The pauses after which a service on this machine is asked again that has too many requests, or has only started. The
+ * metadata services of all clouds ask their clients for it; a process that starts has no other credential meanwhile.
+ */
+const pausesMs = [100, 400] as const;
+
+const isBusy = (status: number): boolean => status === 429 || status === 503;
+
+/**
  * Makes a client for token services of the connections of upstreams.
  * @param clientOf returns the connections of an origin
  */
@@ -39,7 +49,13 @@ export function createTokenClient(clientOf: (origin: string, isLocal: boolean) =
       headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
       body: body === undefined ? undefined : Buffer.from(body),
     };
-    const answer = await askUpstream(clientOf(origin, isLocal), request, { timeoutMs, signal, bodyBytesMax });
+    const ask = () => askUpstream(clientOf(origin, isLocal), request, { timeoutMs, signal, bodyBytesMax });
+    let answer = await ask();
+    for (const pauseMs of isLocal ? pausesMs : []) {
+      if (!isBusy(answer.status)) break;
+      await delay(pauseMs, undefined, { signal });
+      answer = await ask();
+    }
     return { status: answer.status, headers: answer.headers, body: answer.body.toString() };
   };
 }

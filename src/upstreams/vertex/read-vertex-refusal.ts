@@ -5,6 +5,7 @@ import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseIfJson } from '../../platform/json/parse-if-json.ts';
 import { decodeGoogleError, googleErrorOf } from '../google-errors.ts';
 import type { ErrorAnswer } from '../upstream-vendor.ts';
+import { adviseAboutVertex } from './advise-about-vertex.ts';
 
 /**
  * Words an error of the platform, which has Google's form on every path, in an array if a stream was requested. Errors
@@ -27,20 +28,14 @@ function advise(
   { message, model }: { readonly message: string; readonly model: string },
 ): GatewayError | undefined {
   const reasons = objectsOf(error['details']).map(({ reason }) => reason);
-  const refuse = (says: string): GatewayError =>
-    new GatewayError('upstream_credentials_rejected', 'The upstream refused the operator’s credential.', {
+  const says = adviseAboutVertex({ status, message, model }, reasons);
+  if (says !== undefined && status !== 404)
+    return new GatewayError('upstream_credentials_rejected', 'The upstream refused the operator’s credential.', {
       internal: `${says} (${message.slice(0, 300)})`,
     });
-  if (reasons.includes('ACCESS_TOKEN_TYPE_UNSUPPORTED'))
-    return refuse('this path does not accept API keys: set credential: { kind: google } and project');
-  if (reasons.includes('SERVICE_DISABLED'))
-    return refuse('the Vertex AI API is not enabled in the project: gcloud services enable aiplatform.googleapis.com');
-  if (status === 403 && /aiplatform\.endpoints\.predict/.test(message))
-    return refuse('the identity lacks the role roles/aiplatform.user in the project');
   if (status !== 404) return undefined;
-  const says = `${model} is not available in this location and project: enable it in the Model Garden, or use location: global`;
   return new GatewayError('upstream_model_not_found', `model: the upstream has no ${model.slice(0, 200)}`, {
     param: 'model',
-    internal: says,
+    internal: says ?? message.slice(0, 300),
   });
 }

@@ -4,6 +4,7 @@ import { traitsOfClaude } from '../claude-traits.ts';
 import { traitsOfGemini } from '../gemini-traits.ts';
 import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
+import { adviseAboutVertex } from './advise-about-vertex.ts';
 import { readVertexRefusal } from './read-vertex-refusal.ts';
 import { reshapeForVertex } from './reshape-for-vertex.ts';
 import { addressOfLocation, dialectsAtVertex, locateAtVertex, placeAtVertex } from './vertex-paths.ts';
@@ -34,6 +35,7 @@ export const vertex: UpstreamVendor = {
   locate: locateAtVertex,
   reshape: reshapeForVertex,
   readRefusal: readVertexRefusal,
+  adviseOperator: (refusal) => adviseAboutVertex(refusal),
   placeService: placeAtVertex,
   services: { embeddings: embeddingsAtVertex, images: imagesAtVertex, videos: 'vertex-videos' },
   modelKinds: [

@@ -24,6 +24,7 @@ const examples: Readonly<Record<AttentionItem['code'], string>> = {
   spend_rate: 'user:ann',
   upstream_down: 'upstream:openai',
   credential_refused: 'upstream:openai',
+  credential_unavailable: 'node:gate-1',
   key_expiring: 'key:k3jd82ls0a',
   price_missing: 'model:gpt-5',
   journal: 'node:gate-1',

@@ -38,6 +38,10 @@ function allOffers(code: AttentionItem['code'], subject: string): readonly Offer
         { text: 'Check it now', permission: 'upstreams:write', change: { name: 'check', upstream: name } },
         { text: 'Take targets out', permission: 'upstreams:write', place: { to: paths.upstreams, search: { upstream: name } } },
       ];
+    case 'credential_unavailable':
+      return kind === 'upstream'
+        ? [{ text: 'Check it now', permission: 'upstreams:write', change: { name: 'check', upstream: name } }]
+        : [{ text: 'Upstreams', permission: 'upstreams:read', place: { to: paths.upstreams } }];
     case 'price_missing':
       return [
         { text: 'Give it a price', permission: 'prices:publish', place: { to: paths.prices, search: { tab: 'drafts', new: '1' } } },

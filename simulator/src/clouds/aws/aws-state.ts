@@ -66,6 +66,11 @@ export class AwsState {
     return { accessKeyId, ...keys };
   }
 
+  /** Removes the keys of a user. */
+  removeUser(accessKeyId: string): void {
+    this.#keys.delete(accessKeyId);
+  }
+
   /** Issues keys of a role, with a token and an end. */
   issue(): IssuedKeys & { readonly sessionToken: string; readonly expiresAtMs: number } {
     const accessKeyId = `ASIA${randomBytes(8).toString('hex').toUpperCase()}`;

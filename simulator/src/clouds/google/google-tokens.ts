@@ -10,6 +10,8 @@ export type GoogleTokens = {
   readonly find: (token: string) => string | undefined;
   /** Ends all tokens at once. */
   readonly revoke: () => void;
+  /** The time of the cloud. */
+  readonly nowMs: () => number;
 };
 
 /** @param liveSeconds how long a token is accepted */
@@ -26,5 +28,6 @@ export function createGoogleTokens(nowMs: () => number, liveSeconds: number): Go
       return found !== undefined && nowMs() < found.endsMs ? found.identity : undefined;
     },
     revoke: () => issued.clear(),
+    nowMs,
   };
 }

@@ -42,7 +42,7 @@ function judgeAssertion(state: GoogleIdentityState, tokens: GoogleTokens, audien
   if (alg !== 'RS256' || !verify('RSA-SHA256', signed, createPublicKey(account.publicKey), Buffer.from(signature, 'base64url')))
     return grantError('Invalid JWT Signature.');
   if (aud !== audience) return grantError('Invalid JWT: audience is not the token endpoint');
-  const nowSeconds = Date.now() / 1000;
+  const nowSeconds = tokens.nowMs() / 1000;
   if (typeof iat !== 'number' || typeof exp !== 'number' || Math.abs(iat - nowSeconds) > 300 || exp - iat > 3600 || exp < nowSeconds)
     return grantError(
       'Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat and exp values.',
@@ -83,7 +83,7 @@ function answerImpersonation(state: GoogleIdentityState, tokens: GoogleTokens, e
     return { status: 403, body: { error: { code: 403, message, status: 'PERMISSION_DENIED' } } };
   }
   const { token, expiresInSeconds } = tokens.issue(email);
-  return { status: 200, body: { accessToken: token, expireTime: new Date(Date.now() + expiresInSeconds * 1000).toISOString() } };
+  return { status: 200, body: { accessToken: token, expireTime: new Date(tokens.nowMs() + expiresInSeconds * 1000).toISOString() } };
 }
 
 function answerMetadata(state: GoogleIdentityState, tokens: GoogleTokens, { headers, url = '' }: IncomingMessage): Reply {

@@ -29,7 +29,7 @@ const historySchema = record({
   ),
   problems: Type.Array(
     record({
-      code: Type.String({ description: 'The rule of the alert: upstream_down, credential_refused.' }),
+      code: Type.String({ description: 'The rule of the alert: upstream_down, credential_refused, credential_unavailable.' }),
       since: Type.String(),
       until: nullable(Type.String({ description: 'Null while it lasts.' })),
       parts: Type.Array(Type.String(), { description: 'The models or credentials that are or were bad.' }),

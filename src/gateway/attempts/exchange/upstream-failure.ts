@@ -59,7 +59,7 @@ export function describeUpstreamFailure(error: unknown, target: Target, headersA
   // Only the message names the proxy and its answer.
   const isTold = reason === '' || proxyFailures.has(reason);
   const internal = `${target.upstream.id}: ${isTold ? String(error) : reason}`;
-  if (reason === 'AUTHORIZATION_FAILED') return credentialRejected(target, wordMissingCredential(error), error);
+  if (reason === 'AUTHORIZATION_FAILED') return credentialMissing(target, error);
   if (!headersArrived && isUnreachable(reason)) {
     return new GatewayError('upstream_unreachable', 'Upstream connection error: the model service cannot be reached.', {
       internal,
@@ -81,6 +81,16 @@ export function describeUpstreamFailure(error: unknown, target: Target, headersA
     ...(headersArrived ? {} : { retryAfterSeconds: 1 }),
   });
 }
+
+/** Nothing was sent, because there is no valid credential: its service does not give one, or it was never there. */
+function credentialMissing({ upstream }: Target, error: unknown): GatewayError {
+  const message = 'the gateway has no valid credential for the model service at present; try again later, or tell the operator';
+  const internal = `${upstream.id}: no request was sent: ${wordMissingCredential(error)}`;
+  return new GatewayError('upstream_credentials_rejected', message, { internal, retryAfterSeconds: missingRetrySeconds, cause: error });
+}
+
+/** Sources try again after at most half a minute. */
+const missingRetrySeconds = 30;
 
 /** Why a credential could not be added. Only the messages of its sources have no secret in them. */
 function wordMissingCredential(error: unknown): string {

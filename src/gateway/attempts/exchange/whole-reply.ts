@@ -5,6 +5,7 @@ import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import { membersOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonValue } from '../../../platform/json/json-value.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
+import type { Target } from '../routing/target.ts';
 import type { AnyExchange, ExchangeContext, Outcome, ReplyIntake, UndeliveredFailure, UpstreamFlow } from './exchange-context.ts';
 import { scrubBytes } from './pass-headers.ts';
 import type { ChargedUsage, WrittenReply } from './reply-relay.ts';
@@ -207,8 +208,10 @@ export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { sta
   const complete = (raw: Buffer, fail: (error: GatewayError) => void): void => {
     const worded = context.relay.readRefusal?.({ status, headers: received, body: raw });
     if (worded !== undefined) return fail(worded);
-    if (status === 401 || status === 407) return fail(credentialRejected(target, `answered ${status}`));
     const body = scrubBytes(raw, target.upstream.apiKey);
+    const next = adviseOperator(target, status, parseIfJson(body));
+    if (status === 401 || status === 407)
+      return fail(credentialRejected(target, `answered ${status}${next === undefined ? '' : `: ${next}`}`));
     const advice = { status: Math.max(status, 400), headers: retryAdvice(headers) };
     const parsed = parseIfJson(body);
     if (status < 400 || parsed === undefined) {
@@ -218,7 +221,7 @@ export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { sta
     }
     const reworded = context.relay.readError({ status, headers, body: parsed });
     if (reworded !== undefined) return fail(reworded);
-    const own = describeRefusal(parsed, status, advice);
+    const own = describeRefusal(parsed, status, next === undefined ? advice : { ...advice, internal: next });
     const answer = (instead?: GatewayError): void => {
       const error = instead ?? own;
       observer.settled({ end: 'failed', complete: false, error });
@@ -234,6 +237,13 @@ export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { sta
     refusal,
     complete,
   });
+}
+
+/** What the operator should do about an error answer, if the vendor knows it. */
+function adviseOperator({ upstream, upstreamModel: model }: Target, status: number, body: JsonValue | undefined): string | undefined {
+  const { code, message } = membersOf(membersOf(body).error);
+  const refusal = { status, code: textOf(code), message: textOf(message) ?? '', model, hasKey: upstream.apiKey !== undefined };
+  return upstream.vendor.adviseOperator?.(refusal, upstream.facts);
 }
 
 /** The error of an answer whose body is passed on. The client does not see it, but the books and the retries do. */

@@ -5,9 +5,10 @@ import { test } from 'node:test';
 
 import type { Alert, AlertRule } from '../../../alerts/alert.ts';
 import type { HealthReport } from '../../../gateway/attempts/health/health.ts';
+import type { SourceState } from '../../../upstreams/credentials/credential-source.ts';
 import { observeGateway, type ObservedParts } from './observe-gateway.ts';
 
-type Settings = { readonly routing: { readonly upstreams: readonly { readonly id: string }[] } };
+type Settings = { readonly routing: { readonly upstreams: readonly { readonly id: string; readonly credential?: unknown }[] } };
 
 const target = (more: Partial<HealthReport> = {}): HealthReport => {
   const names = { upstreamId: 'a', credentialId: 'a', upstreamModel: 'gpt-5' };
@@ -40,10 +41,20 @@ type State = {
   readonly problem?: string;
   readonly layer?: { readonly problem: string };
   readonly freePercent?: number;
+  /** The credential of the upstream `a`. */
+  readonly credential?: SourceState;
+  readonly secret?: SourceState;
 };
 
 async function observe(state: State, ...open: readonly Alert[]): Promise<readonly string[]> {
-  const settings: Settings = { routing: { upstreams: (state.upstreams ?? ['a']).map((id) => ({ id })) } };
+  const settings: Settings = {
+    routing: {
+      upstreams: (state.upstreams ?? ['a']).map((id) => ({
+        id,
+        ...(state.credential !== undefined && { credential: { describe: () => state.credential } }),
+      })),
+    },
+  };
   const parts: ObservedParts = {
     nodeId: 'n',
     dataDirectory: tmpdir(),
@@ -56,6 +67,13 @@ async function observe(state: State, ...open: readonly Alert[]): Promise<readonl
       settings: () => settings as ReturnType<ObservedParts['live']['settings']>,
     },
     diskFreePercent: () => state.freePercent ?? 0,
+    nowMs: () => 100_000,
+    secrets: {
+      describe: () => ({
+        secrets: state.secret === undefined ? [] : [{ ...state.secret, reference: 'file:/x', store: 'file' }],
+        logins: [],
+      }),
+    },
   };
   return (await observeGateway(parts, open)).map(({ rule, subject, member, state: each }) => `${each} ${rule} ${subject} ${member}`);
 }
@@ -84,6 +102,22 @@ test('a refused credential is bad, and good when it has answered', async () => {
   const alert = openAlert('credential_refused', 'upstream:a', 'a');
   assert.deepEqual(await observe({ targets: [target({ state: 'rejected', hasAnswered: true })] }), ['bad credential_refused upstream:a a']);
   assert.deepEqual(await observe({ targets: [target({ hasAnswered: true })] }, alert), ['good credential_refused upstream:a a']);
+});
+
+test('a credential or a secret that fails for a minute is bad, and good when it was read', async () => {
+  const failure = { atMs: 99_000, sinceMs: 40_000, reason: 'down', inARow: 3 };
+  const bad = 'credential_unavailable upstream:a the credential of a';
+  assert.deepEqual(await observe({ credential: { fetchedAtMs: 1, expiresAtMs: 200_000, failure } }), [`bad ${bad}`]);
+  assert.deepEqual(await observe({ credential: { failure: { ...failure, sinceMs: 40_001 } } }), []);
+  assert.deepEqual(await observe({ credential: { failure: { ...failure, inARow: 2 } } }), []);
+  const alert = openAlert('credential_unavailable', 'upstream:a', 'the credential of a');
+  assert.deepEqual(await observe({ credential: { fetchedAtMs: 99_000 } }, alert), [`good ${bad}`]);
+  assert.deepEqual(await observe({ credential: {} }, alert), [], 'nobody has used it yet');
+  assert.deepEqual(await observe({ upstreams: ['b'] }, alert), [`good ${bad}`]);
+  const secret = 'credential_unavailable node:n the secret file:/x';
+  assert.deepEqual(await observe({ secret: { failure } }), [`bad ${secret}`]);
+  const open = openAlert('credential_unavailable', 'node:n', 'the secret file:/x');
+  assert.deepEqual(await observe({}, open), [`good ${secret}`], 'the configuration does not have it any more');
 });
 
 test('the problems of an upstream that the configuration no longer has are over', async () => {

@@ -6,10 +6,15 @@ import type { ObservedRule } from '../../../alerts/conditions/describe-observed.
 import type { BookVerifier } from '../../../billing/credits/book-verifier.ts';
 import type { Journal } from '../../../billing/journal/journal.ts';
 import type { Health, HealthReport } from '../../../gateway/attempts/health/health.ts';
+import type { SourceState } from '../../../upstreams/credentials/credential-source.ts';
+import type { SecretBook } from '../../../upstreams/credentials/secrets/secret-book.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
 
 /** More finished calls than this wait only if the database does not take them. */
 const pendingMax = 20_000;
+/** How often and how long a credential cannot be read before somebody should know: a restart of its store is no problem. */
+const failuresMin = 3;
+const failingMsMin = 60_000;
 /** The name of the books outside of users' accounts. */
 const commonBooks = 'common accounts';
 
@@ -21,6 +26,8 @@ export type ObservedParts = {
   readonly books: BookVerifier['verdict'];
   readonly live: Pick<LiveSettings, 'problem' | 'layer' | 'settings'>;
   readonly diskFreePercent: () => number;
+  readonly secrets: Pick<SecretBook, 'describe'> | undefined;
+  readonly nowMs: () => number;
 };
 
 /** The state of a part of the gateway. `isBad` undefined: unknown. */
@@ -31,7 +38,13 @@ type State = Pick<Observation, 'rule' | 'subject' | 'member' | 'detail'> & { rea
  * so that a gateway without problems reports nothing.
  */
 export async function observeGateway(parts: ObservedParts, open: readonly Alert[]): Promise<readonly Observation[]> {
-  const states = [...observeTargets(parts, open), ...observeNode(parts), ...observeBooks(parts, open), await observeDisk(parts)];
+  const states = [
+    ...observeTargets(parts, open),
+    ...observeCredentials(parts, open),
+    ...observeNode(parts),
+    ...observeBooks(parts, open),
+    await observeDisk(parts),
+  ];
   return states.flatMap(({ isBad, ...state }): readonly Observation[] => {
     if (isBad === true) return [{ ...state, state: 'bad' }];
     const isOpen = open.some(
@@ -41,13 +54,19 @@ export async function observeGateway(parts: ObservedParts, open: readonly Alert[
   });
 }
 
-function observeTargets({ health, live }: ObservedParts, open: readonly Alert[]): readonly State[] {
-  const upstreams = new Set(live.settings().routing.upstreams.map(({ id }) => id));
+function observeTargets({ health, live, nowMs }: ObservedParts, open: readonly Alert[]): readonly State[] {
+  const own = live.settings().routing.upstreams;
+  const upstreams = new Set(own.map(({ id }) => id));
+  const whyNone = (upstreamId: string): string | undefined =>
+    reasonForNone(
+      own.find(({ id }) => id === upstreamId),
+      nowMs(),
+    );
   const targets = health.report().filter(({ upstreamId }) => upstreams.has(upstreamId));
   const credentials = [...Map.groupBy(targets, ({ upstreamId, credentialId }) => JSON.stringify([upstreamId, credentialId])).values()];
   return [
     ...[...Map.groupBy(targets, ({ upstreamId, upstreamModel }) => JSON.stringify([upstreamId, upstreamModel])).values()].map(judgeModel),
-    ...credentials.map(judgeCredential),
+    ...credentials.map((each) => judgeCredential(each, whyNone)),
     ...observeRemoved(open, upstreams),
   ];
 }
@@ -67,7 +86,7 @@ function judgeModel(targets: readonly HealthReport[]): State {
   };
 }
 
-function judgeCredential(targets: readonly HealthReport[]): State {
+function judgeCredential(targets: readonly HealthReport[], whyNone: (upstreamId: string) => string | undefined): State {
   const isBad = targets.some(({ state }) => state === 'rejected');
   const [{ upstreamId, credentialId } = { upstreamId: '', credentialId: '' }] = targets;
   const isGood = targets.some((target) => isWell(target));
@@ -76,9 +95,46 @@ function judgeCredential(targets: readonly HealthReport[]): State {
     rule: 'credential_refused',
     subject: `upstream:${upstreamId}`,
     member: credentialId,
-    ...(isBad ? { detail: `for ${models.slice(0, 5).join(', ')}` } : {}),
+    ...(isBad ? { detail: whyNone(upstreamId) ?? `it refuses the credential of the gateway for ${models.slice(0, 5).join(', ')}` } : {}),
     isBad: isBad ? true : isGood ? false : undefined,
   };
+}
+
+/** Why an upstream has no valid credential. Undefined if it has one, or a key. */
+function reasonForNone(
+  upstream: { readonly credential?: { readonly describe: () => SourceState } | undefined } | undefined,
+  nowMs: number,
+): string | undefined {
+  const { failure, fetchedAtMs, expiresAtMs = Number.POSITIVE_INFINITY } = upstream?.credential?.describe() ?? {};
+  const isNone = failure !== undefined && (fetchedAtMs === undefined || expiresAtMs <= nowMs);
+  return isNone ? `there is no credential for it, because ${failure.reason}` : undefined;
+}
+
+/** The credentials of clouds, the secrets and their logins: whether they can be read and renewed. */
+function observeCredentials({ live, secrets, nodeId, nowMs }: ObservedParts, open: readonly Alert[]): readonly State[] {
+  const book = secrets?.describe();
+  const own: readonly (readonly [subject: string, member: string, state: SourceState])[] = [
+    ...live
+      .settings()
+      .routing.upstreams.flatMap(({ id, credential }) =>
+        credential === undefined ? [] : [[`upstream:${id}`, `the credential of ${id}`, credential.describe()] as const],
+      ),
+    ...(book?.secrets ?? []).map((each) => [`node:${nodeId}`, `the secret ${each.reference}`, each] as const),
+    ...(book?.logins ?? []).map((each) => [`node:${nodeId}`, `the login to ${each.store}`, each] as const),
+  ];
+  const rule = 'credential_unavailable';
+  const gone = open
+    .filter((alert) => alert.rule === rule && alert.subject === `node:${nodeId}`)
+    .flatMap(({ subject, members }) => Object.keys(members).map((member) => ({ rule, subject, member, isBad: false }) as const))
+    .filter(({ member }) => !own.some(([, name]) => name === member));
+  return [
+    ...own.map(([subject, member, { failure, fetchedAtMs }]): State => {
+      const isBad = failure !== undefined && failure.inARow >= failuresMin && nowMs() - failure.sinceMs >= failingMsMin;
+      const isGood = failure === undefined && fetchedAtMs !== undefined;
+      return { rule, subject, member, ...(isBad && { detail: failure.reason }), isBad: isBad ? true : isGood ? false : undefined };
+    }),
+    ...gone,
+  ];
 }
 
 /** Whether calls were answered and none has failed since. An unused target is `healthy` too. */
@@ -89,7 +145,8 @@ function isWell({ state, hasAnswered, consecutiveFailures }: HealthReport): bool
 /** Problems of upstreams that the configuration no longer has are over. */
 function observeRemoved(open: readonly Alert[], upstreams: ReadonlySet<string>): readonly State[] {
   return open
-    .filter(isOfRule(['upstream_down', 'credential_refused']))
+    .filter(isOfRule(['upstream_down', 'credential_refused', 'credential_unavailable']))
+    .filter(({ subject }) => subject.startsWith('upstream:'))
     .filter(({ subject }) => !upstreams.has(subject.replace(/^upstream:/, '')))
     .flatMap(({ rule, subject, members }) => Object.keys(members).map((member) => ({ rule, subject, member, isBad: false })));
 }

@@ -19,8 +19,8 @@ import type { Environment } from '../../environment.ts';
 import { createAlertTransports } from './alert-transports.ts';
 import { observeGateway, type ObservedParts } from './observe-gateway.ts';
 
-export type AlertParts = Omit<ObservedParts, 'diskFreePercent' | 'dataDirectory'> & {
-  readonly environment: Pick<Environment, 'dataDirectory' | 'proxies'>;
+export type AlertParts = Omit<ObservedParts, 'diskFreePercent' | 'dataDirectory' | 'secrets' | 'nowMs'> & {
+  readonly environment: Pick<Environment, 'dataDirectory' | 'proxies' | 'secrets'>;
   readonly store: Store;
   readonly refusals: Pick<RefusalWatch, 'since'>;
   readonly config: () => Config;
@@ -42,7 +42,13 @@ export function openAlerts(parts: AlertParts, opened: AsyncDisposableStack): voi
     observe: async (open) => [
       ...refusals.since(clock.nowMs() - 2 * settings().checkMs),
       ...(await observeGateway(
-        { ...parts, dataDirectory: environment.dataDirectory, diskFreePercent: () => settings().diskFreePercent },
+        {
+          ...parts,
+          dataDirectory: environment.dataDirectory,
+          secrets: environment.secrets,
+          nowMs: clock.nowMs,
+          diskFreePercent: () => settings().diskFreePercent,
+        },
         open,
       )),
     ],

@@ -23,7 +23,11 @@ const places = {
 export const awsCredential: CredentialKindOf<AwsSettings> = {
   title: 'AWS',
   open: (settings, facts: AccountFacts, means) =>
-    refreshCredentials<CloudCredential>({ clock: means.clock, fetch: (signal) => fetchKeys({ settings, facts, means, signal }) }),
+    refreshCredentials<CloudCredential>({
+      clock: means.clock,
+      watch: means.watch,
+      fetch: (signal) => fetchKeys({ settings, facts, means, signal }),
+    }),
 };
 
 type Found = FetchedCredential<CloudCredential>;

@@ -9,7 +9,7 @@ import type { FetchedCredential } from '../refresh-credentials.ts';
 import type { AwsSettings } from './aws-schema.ts';
 import { type IniSections, readIni } from './read-ini.ts';
 import { keysOf, readKeysJson, readStsReply } from './read-keys.ts';
-import { stsUrlOf } from './sts.ts';
+import { askSts, stsUrlOf } from './sts.ts';
 
 /** What the places are searched with. */
 export type Search = {
@@ -58,7 +58,7 @@ export const fromWebIdentity: Place = async (search) => {
   });
   const url = stsUrlOf(search);
   const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/xml' };
-  const reply = await means.ask({ url, method: 'POST', headers, body: form.toString() }, signal);
+  const reply = await askSts(means, { url, method: 'POST', headers, body: form.toString() }, signal);
   return { origin: 'web identity', ...readStsReply(reply.status, reply.body, `AssumeRoleWithWebIdentity for ${role}`) };
 };
 
@@ -137,7 +137,8 @@ export const fromInstance: Place = async ({ settings, means, signal }) => {
       );
     });
   if (asked === undefined) return undefined;
-  if (asked.status !== 200) throw new CredentialError(`the metadata service of the instance refused a token with status ${asked.status}`);
+  if (asked.status !== 200)
+    throw new CredentialError(`the metadata service of the instance answered ${asked.status} to the request for a session token`);
   const headers = { 'x-aws-ec2-metadata-token': asked.body };
   const list = `${base}/latest/meta-data/iam/security-credentials/`;
   const roles = await means.ask({ ...common, url: list, method: 'GET', headers }, signal);

@@ -1,6 +1,8 @@
 import type { AccountFacts } from '../../account-facts.ts';
 import type { AwsKeys } from '../cloud-credential.ts';
 import type { CredentialMeans } from '../credential-means.ts';
+import { CredentialError } from '../credential-source.ts';
+import type { TokenReply, TokenRequest } from '../token-client.ts';
 import type { AwsSettings } from './aws-schema.ts';
 import { dnsSuffixOf } from './regions.ts';
 import { type FoundKeys, readStsReply } from './read-keys.ts';
@@ -28,6 +30,15 @@ export function stsUrlOf(sts: Sts): string {
   return `${url.replace(/\/+$/, '')}/`;
 }
 
+/** Asks the token service. @throws CredentialError if it does not answer */
+export async function askSts(means: Pick<CredentialMeans, 'ask'>, request: TokenRequest, signal: AbortSignal): Promise<TokenReply> {
+  try {
+    return await means.ask(request, signal);
+  } catch (cause) {
+    throw new CredentialError(`STS at ${new URL(request.url).origin} does not answer`, { cause });
+  }
+}
+
 /** Assumes a role with keys that were found. @throws CredentialError with the reason of the service */
 export async function assumeRole(sts: Sts, roleArn: string, keys: AwsKeys): Promise<FoundKeys> {
   const { settings, means, signal } = sts;
@@ -43,6 +54,6 @@ export async function assumeRole(sts: Sts, roleArn: string, keys: AwsKeys): Prom
   const sign = createAwsSigner({ region: regionOf(sts), service: 'sts' });
   const signed = sign({ method: 'POST', path: url.pathname, host: url.host, body }, keys, means.clock.nowMs());
   const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/xml', ...signed };
-  const reply = await means.ask({ url: url.href, method: 'POST', headers, body: body.toString() }, signal);
+  const reply = await askSts(means, { url: url.href, method: 'POST', headers, body: body.toString() }, signal);
   return readStsReply(reply.status, reply.body, `AssumeRole for ${roleArn}`);
 }

@@ -178,6 +178,7 @@ export const azureCredential: CredentialKindOf<AzureSettings> = {
     const scope = settings.scope ?? scopeOf(facts);
     return refreshCredentials<CloudCredential>({
       clock: means.clock,
+      watch: means.watch,
       fetch: (signal) => fetchToken(settings, scope, means, signal),
     });
   },

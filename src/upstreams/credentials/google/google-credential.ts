@@ -15,7 +15,11 @@ import { type GoogleToken, readToken } from './read-token.ts';
 export const googleCredential: CredentialKindOf<GoogleSettings> = {
   title: 'Google Cloud',
   open: (settings, _facts, means) =>
-    refreshCredentials<CloudCredential>({ clock: means.clock, fetch: (signal) => fetchToken(settings, means, signal) }),
+    refreshCredentials<CloudCredential>({
+      clock: means.clock,
+      watch: means.watch,
+      fetch: (signal) => fetchToken(settings, means, signal),
+    }),
 };
 
 async function fetchToken(settings: GoogleSettings, means: CredentialMeans, signal: AbortSignal): Promise<GoogleToken> {

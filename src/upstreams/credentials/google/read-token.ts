@@ -15,7 +15,7 @@ export const cloudScope = 'https://www.googleapis.com/auth/cloud-platform';
 /** What to do about refusals that operators meet, by the words of Google. */
 const advice: readonly (readonly [words: RegExp, says: string])[] = [
   [/invalid_grant.*(?:jwt signature|account not found)/i, 'the key was deleted or the service account does not exist: create a new key'],
-  [/invalid_grant.*(?:short-lived|reasonable timeframe|iat|exp)/i, 'the clock of this machine is wrong'],
+  [/invalid_grant.*(?:short-lived|reasonable timeframe|\biat\b|\bexp\b)/i, 'the clock of this machine is wrong: synchronize it'],
   [/invalid_grant/i, 'the sign-in of the user has ended: run gcloud auth application-default login again'],
   [/audience|subject token|invalid_target/i, 'the workload identity pool does not accept the token: check audience, issuer and subject'],
   [
