@@ -56,7 +56,7 @@ export function createCredentialMeans({ clock, variable, clientOf }: MeansOption
  */
 export function createCredentialSources(
   options: MeansOptions & {
-    /** Makes the watch of a source. Default: nobody hears of failures. */
+    /** Makes the watch of a source. Default: failures are not reported. */
     readonly watch?: (source: () => CredentialSource | undefined) => SourceWatch;
   },
 ): {

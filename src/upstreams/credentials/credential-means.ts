@@ -14,6 +14,6 @@ export type CredentialMeans = {
   readonly readFile: (path: string, signal: AbortSignal) => Promise<string>;
   /** Runs a command that the operator configured, in a shell, and returns what it prints. */
   readonly run: (command: string, signal: AbortSignal) => Promise<string>;
-  /** Hears of the failures of a source. Absent: nobody does. */
+  /** Gets the failures of a source. Absent: they are not reported. */
   readonly watch?: SourceWatch | undefined;
 };

@@ -34,7 +34,7 @@ export type CredentialSource<Credential = CloudCredential> = {
   readonly close: () => Promise<void>;
 };
 
-/** Hears of failures to fetch a credential, for the log. */
+/** Gets the failures to fetch a credential, for the log. */
 export type SourceWatch = {
   /** A fetch failed for another reason than the one before, or the last good credential has ended meanwhile. */
   readonly failed: (reason: string, state: SourceState) => void;

@@ -93,7 +93,7 @@ describe('a source of credentials', () => {
     assert.equal((await current()).number, 2);
   });
 
-  test('tells of a failure once for each reason, again when the last one has ended, and of the end of the failure', async () => {
+  test('reports a failure once for each reason, again when the last one has ended, and of the end of the failure', async () => {
     let nowMs = 0;
     let outcome: string | undefined;
     const told: string[] = [];

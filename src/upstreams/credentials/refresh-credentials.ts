@@ -30,7 +30,7 @@ export type RefreshOptions<Credential> = {
    * one that is valid. 0 for secrets, which may be replaced at any time.
    */
   readonly trustedMs?: number;
-  /** Default: nobody hears of failures. */
+  /** Default: failures are not reported. */
   readonly watch?: SourceWatch | undefined;
 };
 

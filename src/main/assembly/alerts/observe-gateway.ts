@@ -12,7 +12,7 @@ import type { LiveSettings } from '../../config/live-settings.ts';
 
 /** More finished calls than this wait only if the database does not take them. */
 const pendingMax = 20_000;
-/** How often and how long a credential cannot be read before somebody should know: a restart of its store is no problem. */
+/** How often and how long a credential cannot be read before it is a problem. The restart of a store takes less. */
 const failuresMin = 3;
 const failingMsMin = 60_000;
 /** The name of the books outside of users' accounts. */
