@@ -162,8 +162,7 @@ function compareFiles(
  */
 export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const { path, logger } = options;
-  const secrets = followSecrets(options);
-  const reach = createReach(options, () => inForce.settings.routing.upstreams);
+  const [reach, secrets] = [createReach(options, () => inForce.settings.routing.upstreams), followSecrets(options)];
   const first = loadFirst(options, reach);
   let { loaded, inForce } = first;
   let refused: RefusedLayer | undefined;
