@@ -13,14 +13,10 @@ export function watchSource(
   const names = (): readonly string[] => [...new Set(upstreams().map(({ id }) => id))];
   return {
     failed: (reason, { expiresAtMs, fetchedAtMs }) => {
-      const facts = { upstreams: names(), reason };
-      if (fetchedAtMs === undefined || (expiresAtMs !== undefined && expiresAtMs <= clock.nowMs()))
-        logger.error(facts, 'fetching a credential failed');
-      else
-        logger.warn(
-          { ...facts, ...(expiresAtMs !== undefined && { endsAt: new Date(expiresAtMs).toISOString() }) },
-          'renewing a credential failed',
-        );
+      const isGone = fetchedAtMs === undefined || (expiresAtMs !== undefined && expiresAtMs <= clock.nowMs());
+      const endsAt = expiresAtMs === undefined ? undefined : new Date(expiresAtMs).toISOString();
+      if (isGone) logger.error({ upstreams: names(), reason }, 'fetching a credential failed');
+      else logger.warn({ upstreams: names(), reason, endsAt }, 'renewing a credential failed');
     },
     recovered: () => logger.info({ upstreams: names() }, 'credential fetched after a failure'),
   };
