@@ -5,8 +5,8 @@ import type { OperatorRefusal } from './upstream-vendor.ts';
 export type AwsRefusal = Pick<OperatorRefusal, 'status' | 'message' | 'model'>;
 
 /**
- * What to do about the refusals that operators of models at AWS meet. Undefined for all others. Sources: "troubleshooting" of
- * the Bedrock user guide, "common errors" of its API reference.
+ * What to do about the refusals that operators of models at AWS meet. Undefined for all others. Sources:
+ * "troubleshooting" of the Bedrock user guide, "common errors" of its API reference.
  */
 export function adviseAboutAws({ status, message, model }: AwsRefusal, { region }: AccountFacts): string | undefined {
   if (/signature expired|not yet current|too skewed/i.test(message))
