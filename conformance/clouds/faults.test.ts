@@ -327,6 +327,8 @@ describe('faults of clouds', () => {
       replaceFile(files.secret, `rotated~secret-${round}`);
       // The new secret is in force when it has fetched a token.
       await eventually(azure().tokens.issued, (count) => count > issued);
+      // Calls that began before it have ended.
+      await someMore();
       for (const secret of old) secrets.delete(secret);
       azure().tokens.revokeAll();
     }
