@@ -4,7 +4,7 @@ import { writePart } from './benchmark-page.ts';
 import { bareName, type Contestant, startBareProxy, startUpstream, startWeirGateway } from './contestants.ts';
 import { diskTable } from './disk.ts';
 import { idleStreamsTable } from './idle-streams.ts';
-import { FailedRequests, lowerQuartile, type Measured, measure, ratioOf, warmUp } from './measure-load.ts';
+import { lowerQuartile, type Measured, measureOrFail, ratioOf, warmUp } from './measure-load.ts';
 import { startGoProxy, startHaproxy, startNginx, startPortkey } from './peers.ts';
 import { processesTable } from './several-processes.ts';
 import { startsTable } from './starts.ts';
@@ -45,14 +45,22 @@ function row({ name }: Contestant, results: readonly Measured[], bare: readonly 
   return `| ${[name, cell(({ cpuMicros }) => cpuMicros, 1), ratioOf(results, bare).toFixed(2), Math.round(rate), ...latencies].join(' | ')} |`;
 }
 
-/** Undefined if requests failed. */
-function measureOrFail(contestant: Contestant, work: Work): Measured | undefined {
+/** The tables that follow the works. */
+const tables: readonly (() => string | Promise<string>)[] = [
+  () => processesTable(rounds, secondsPerRound),
+  () => diskTable(secondsPerRound * 3),
+  idleStreamsTable,
+  translationTable,
+  startsTable,
+];
+
+/** A table that fails does not lose the others: the page says why it is missing. */
+async function orReason(table: () => string | Promise<string>): Promise<string> {
   try {
-    return measure(contestant, work, secondsPerRound);
+    return await table();
   } catch (error) {
-    if (!(error instanceof FailedRequests)) throw error;
-    console.error(error.message);
-    return undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    return `## not measured\n\n${reason}\n`;
   }
 }
 
@@ -61,7 +69,7 @@ function section(work: Work): string {
   const results = compared.map((contestant) => ({ contestant, measured: [] as Measured[], hasFailed: false }));
   for (let round = 0; round < rounds; round++) {
     for (const result of results) {
-      const measured = result.hasFailed ? undefined : measureOrFail(result.contestant, work);
+      const measured = result.hasFailed ? undefined : measureOrFail(result.contestant, work, secondsPerRound);
       if (measured === undefined) result.hasFailed = true;
       else result.measured.push(measured);
     }
@@ -86,14 +94,7 @@ try {
   for (const contestant of contestants) warmUp(contestant, { ...smallCall, connections: 32 }, { seconds: secondsPerRound });
   const sections = chosen.map(section);
   const isWhole = chosen === works;
-  if (isWhole)
-    sections.push(
-      await processesTable(rounds, secondsPerRound),
-      await diskTable(secondsPerRound * 3),
-      await idleStreamsTable(),
-      translationTable(),
-      await startsTable(),
-    );
+  if (isWhole) for (const table of tables) sections.push(await orReason(table));
   console.log(sections.slice(chosen.length).join('\n'));
   const page = [
     '# Benchmarks',

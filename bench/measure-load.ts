@@ -20,7 +20,7 @@ export type Measured = {
 };
 
 /** Figures of failures mean nothing. A gateway refuses calls if the work is more than its core can do. */
-export class FailedRequests extends Error {}
+class FailedRequests extends Error {}
 
 /** The line that bench/native/load.c prints. */
 type Round = Readonly<
@@ -70,6 +70,17 @@ export function measure(contestant: Contestant, work: Work, seconds: number): Me
     p99Ms: round[`${kind}P99Ms`],
     p999Ms: round[`${kind}P999Ms`],
   };
+}
+
+/** As `measure`; undefined, with a message, if requests failed. */
+export function measureOrFail(contestant: Contestant, work: Work, seconds: number): Measured | undefined {
+  try {
+    return measure(contestant, work, seconds);
+  } catch (error) {
+    if (!(error instanceof FailedRequests)) throw error;
+    console.error(error.message);
+    return undefined;
+  }
 }
 
 /**
