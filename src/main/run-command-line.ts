@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 
 import { releaseText } from '../platform/release.ts';
 import { addCommands } from './commands/add-commands.ts';
-import { withConfigPath } from './config/find-config.ts';
+import { withConfigPath } from './config/config-path.ts';
 import { describeFailure } from './programs/describe-failure.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 

@@ -10,7 +10,7 @@ import { buildSettings, findModelLists, findOwnUpstreams } from '../config/build
 import type { Config } from '../config/config-schema.ts';
 import { exportConfigFile } from '../config/export-config.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
-import { ConfigError } from '../config/read-config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import type { Environment } from '../environment.ts';
 
 type Upstreams = NonNullable<Config['upstreams']>;

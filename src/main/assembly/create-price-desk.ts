@@ -1,7 +1,7 @@
 import type { PriceDesk } from '../../billing/price-books/price-desk.ts';
 import { PriceBookError } from '../../billing/rating/parse-price-book.ts';
 import { buildPriceBook, priceBasisOf } from '../config/build-price-book.ts';
-import { ConfigError } from '../config/read-config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { withConfigPath } from '../config/find-config.ts';
+import { withConfigPath } from '../config/config-path.ts';
 import type { Environment } from '../environment.ts';
 
 type AddCommand = (program: Command, environment: Environment) => Promise<void>;

@@ -10,7 +10,7 @@ import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { openDatabase } from '../assembly/open-data-directory.ts';
 import { archiveFilesOf, readRetention } from '../assembly/run-archiving.ts';
-import { withConfigPath } from '../config/find-config.ts';
+import { withConfigPath } from '../config/config-path.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { findUrl, type UrlOption, urlText } from './database.ts';
 import { awaitOperation, interruption } from './remote/await-operation.ts';

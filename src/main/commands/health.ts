@@ -3,7 +3,7 @@ import { Argument, type Command } from 'commander';
 import { AskError, askUpstream } from '../../platform/http/ask-upstream.ts';
 import { createUpstreamClient, type UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { membersOf, textsOf } from '../../platform/json/json-readers.ts';
-import { parseBody } from '../doctor/explain-failure.ts';
+import { parseBody } from '../doctor/parse-body.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { formatUrl } from '../programs/listen.ts';
 import { inert } from './usage/terminal-text.ts';

@@ -1,10 +1,11 @@
 import type { Store } from '../../store/store.ts';
 import type { Environment } from '../environment.ts';
-import { withArchivedCalls } from '../assembly/run-archiving.ts';
-import { ensureDataDirectory, openDatabase } from '../assembly/open-data-directory.ts';
+
+// What opens a store is loaded when one is opened: a command on a console needs none.
 
 /** Opens the store of the data directory for one command, and always closes it. */
 export async function withStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
+  const { ensureDataDirectory, openDatabase } = await import('../assembly/open-data-directory.ts');
   ensureDataDirectory(environment.dataDirectory);
   const store = await openDatabase(environment);
   try {
@@ -16,6 +17,7 @@ export async function withStore<Result>(environment: Environment, use: (store: S
 
 /** Opens the store for a command that only reads. It needs the rights of a monitor, and works while a gateway runs. */
 export async function readStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
+  const { openDatabase } = await import('../assembly/open-data-directory.ts');
   const store = await openDatabase(environment, { readOnly: true });
   try {
     return await use(store);
@@ -26,6 +28,7 @@ export async function readStore<Result>(environment: Environment, use: (store: S
 
 /** The same for a command that reads rows of calls, which may be in archives. */
 export async function readCalls<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {
+  const { withArchivedCalls } = await import('../assembly/run-archiving.ts');
   return await readStore(environment, (store) => use(withArchivedCalls({ environment, store })));
 }
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { buildAlertSettings } from './alert-settings.ts';
-import { ConfigError, readConfig } from './read-config.ts';
+import { ConfigError } from './config-error.ts';
+import { readConfig } from './read-config.ts';
 
 const read = (channels: object, more: object = {}) =>
   readConfig({ text: JSON.stringify({ alerts: { channels, ...more } }), file: 'weir.yaml', variable: () => undefined });

@@ -1,5 +1,6 @@
 import { readWritten } from './describe-values.ts';
-import { ConfigError, type ConfigProblem, readConfig } from './read-config.ts';
+import { ConfigError, type ConfigProblem } from './config-error.ts';
+import { readConfig } from './read-config.ts';
 
 /**
  * The problems of a configuration that somebody sends. References to the environment are not replaced, because a

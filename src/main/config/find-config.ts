@@ -1,16 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
-import { type Environment, StartError } from '../environment.ts';
+import type { Environment } from '../environment.ts';
+import { findConfigPath } from './config-path.ts';
 import type { Config } from './config-schema.ts';
 import type { DatabaseConfig } from './database-schema.ts';
 import { readConfig } from './read-config.ts';
-
-/** The file that WEIR_CONFIG names, else weir.yaml if it exists. @throws StartError if the named file does not exist */
-function findConfigPath({ configPath }: Pick<Environment, 'configPath'>): string | undefined {
-  if (configPath === undefined) return existsSync('weir.yaml') ? 'weir.yaml' : undefined;
-  if (!existsSync(configPath)) throw new StartError(`WEIR_CONFIG names ${configPath}, which does not exist`);
-  return configPath;
-}
 
 /**
  * Names local data of the shared database, so that data of another database is never used instead. The name contains no
@@ -21,11 +15,6 @@ export function nameKept(what: string, environment: Environment): string | undef
   if (url === undefined || !URL.canParse(url)) return undefined;
   const { host, pathname, searchParams } = new URL(url);
   return JSON.stringify([what, host, pathname, searchParams.get('host')]);
-}
-
-/** The environment with the configuration file in use. @throws StartError if the named file does not exist */
-export function withConfigPath(environment: Environment): Environment {
-  return { ...environment, configPath: findConfigPath(environment) };
 }
 
 /**

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { ConfigError, readConfig } from './read-config.ts';
+import { ConfigError } from './config-error.ts';
+import { readConfig } from './read-config.ts';
 
 const upstreams = `upstreams:
   a: { vendor: openai, apiKey: sk-secret }

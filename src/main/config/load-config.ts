@@ -8,7 +8,8 @@ import { applyLayer, type AppliedLayer, findShapeProblems } from './apply-layer.
 import type { Config } from './config-schema.ts';
 import { joinLayers, priceLayers, type PriceLayer } from '../../billing/price-books/price-layers.ts';
 import { pricesOf } from './prices-schema.ts';
-import { ConfigError, readConfig } from './read-config.ts';
+import { ConfigError } from './config-error.ts';
+import { readConfig } from './read-config.ts';
 import type { ReferenceLookup } from './resolve-references.ts';
 
 /**

@@ -15,7 +15,7 @@ import {
 import type { SecretBook } from '../../upstreams/credentials/secrets/secret-book.ts';
 import type { Config, ConfiguredUpstream } from './config-schema.ts';
 import { type ConfigFiles, layerProblems, type LayerUse, loadConfig, type LoadedConfig } from './load-config.ts';
-import { ConfigError } from './read-config.ts';
+import { ConfigError } from './config-error.ts';
 
 export type LayerSource = LayerUse & {
   /** Returns the newest layer of the store. It is read as often as the files. */

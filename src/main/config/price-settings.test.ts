@@ -8,7 +8,7 @@ import { plainEntry } from '../../billing/rating/testing/price-book-kit.ts';
 import { formatCredits } from '../../billing/rating/format-credits.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLiveSettings } from './live-settings.ts';
-import { ConfigError } from './read-config.ts';
+import { ConfigError } from './config-error.ts';
 
 const book = (...entries: Record<string, unknown>[]): string => JSON.stringify({ version: 'ours', currency: 'USD', entries });
 const upstream = 'upstreams: { one: { vendor: openai-compatible, baseUrl: "http://h:1", discoverModels: false } }\n';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { ConfigError, type ConfigProblem, readConfig } from './read-config.ts';
+import { ConfigError, type ConfigProblem } from './config-error.ts';
+import { readConfig } from './read-config.ts';
 
 const variables: Readonly<Record<string, string>> = { KEY: 'sk-1', URL: 'http://127.0.0.1:9/v1', ODD: 'a: "b" ${KEY} # c' };
 const read = (text: string) => readConfig({ text, file: 'weir.yaml', variable: (name) => variables[name] });

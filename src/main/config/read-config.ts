@@ -11,6 +11,7 @@ import { fitToPreset } from '../../upstreams/fit-to-preset.ts';
 import { factsOf } from '../../upstreams/account-facts.ts';
 import { secretsSchema } from '../../upstreams/credentials/secrets/secrets-schema.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
+import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
 import { findContentProblems } from './content-schema.ts';
 import { findAuditProblems } from './audit-schema.ts';
@@ -24,22 +25,6 @@ import { quirkNames } from './quirks-schema.ts';
 import { type ReferenceLookup, resolveReferences } from './resolve-references.ts';
 import { isSecretPath } from './secret-paths.ts';
 import { conditionNames } from './routing-schema.ts';
-
-/** A problem of a configuration file, and its position. Lines and columns count from 1. */
-export type ConfigProblem = { readonly line: number; readonly column: number; readonly path: string; readonly message: string };
-
-/** An invalid configuration. The message lists every problem. */
-export class ConfigError extends Error {
-  readonly problems: readonly ConfigProblem[];
-  constructor(file: string, problems: readonly ConfigProblem[]) {
-    const lines = problems.map(
-      ({ line, column, path, message }) => `  ${file}:${line}:${column} ${path === '' ? '' : `${path}: `}${message}`,
-    );
-    super(`the configuration cannot be used:\n${lines.join('\n')}`);
-    this.name = 'ConfigError';
-    this.problems = problems;
-  }
-}
 
 type Path = readonly (string | number)[];
 

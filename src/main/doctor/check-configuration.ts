@@ -19,7 +19,7 @@ import {
 import type { Config, ConfiguredUpstream } from '../config/config-schema.ts';
 import { credentialsOf } from '../config/credentials.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { ConfigError } from '../config/read-config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { firstReference } from '../config/resolve-references.ts';
 import type { Environment } from '../environment.ts';
 import { findIdleModels } from './check-services.ts';

@@ -3,7 +3,8 @@ import { createUpstreamHeaders } from '../../gateway/attempts/exchange/prepare-r
 import { filledText, objectsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { type Answer, AskError, askUpstream, type AskLimits } from '../../platform/http/ask-upstream.ts';
 import { waitFor } from '../../platform/wait-for.ts';
-import { baseUrlHint, explainAnswer, explainSilence, mediaTypeOf, parseBody } from './explain-failure.ts';
+import { baseUrlHint, explainAnswer, explainSilence, mediaTypeOf } from './explain-failure.ts';
+import { parseBody } from './parse-body.ts';
 import { type Finding, tidyWords } from './finding.ts';
 import type { CheckedUpstream } from './checked-upstream.ts';
 

@@ -4,7 +4,7 @@ import { createUpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Environment } from '../environment.ts';
 import { formatUrl } from '../programs/listen.ts';
 import { type Answer, AskError, askUpstream } from '../../platform/http/ask-upstream.ts';
-import { parseBody } from './explain-failure.ts';
+import { parseBody } from './parse-body.ts';
 import { type Finding, tidyWords } from './finding.ts';
 
 const timeoutMs = 3000;

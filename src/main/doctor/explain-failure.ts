@@ -3,9 +3,9 @@ import type { UpstreamDialectId } from '../../dialects/dialect-id.ts';
 import { scrubCredential } from '../../gateway/attempts/exchange/pass-headers.ts';
 import type { ErrorCode } from '../../inference/gateway-error.ts';
 import { filledText, membersOf } from '../../platform/json/json-readers.ts';
-import { parseJson } from '../../platform/json/parse-json.ts';
 import type { Answer, AskError } from '../../platform/http/ask-upstream.ts';
 import { tidyWords } from './finding.ts';
+import { parseBody } from './parse-body.ts';
 import type { CheckedUpstream } from './checked-upstream.ts';
 
 /** Describes a failure, and what to do about it. */
@@ -14,16 +14,6 @@ export type Explanation = { readonly says: string; readonly advice: string };
 /** Text of an upstream that is safe to show: without its credential. */
 export function showWords(text: string, { upstream }: CheckedUpstream): string {
   return tidyWords(scrubCredential(text, upstream.apiKey));
-}
-
-/** The parsed body; undefined if it is not JSON. */
-export function parseBody(body: Buffer): unknown {
-  try {
-    // A byte order mark is ignored, as the gateway does.
-    return parseJson(body.subarray(body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0));
-  } catch {
-    return undefined;
-  }
 }
 
 /** The message in an error body, from any of the usual members; for text that is not JSON, its beginning. */

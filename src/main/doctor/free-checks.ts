@@ -5,7 +5,8 @@ import type { VendorId } from '../../upstreams/upstream-vendor.ts';
 import { type Answer, AskError } from '../../platform/http/ask-upstream.ts';
 import { bad, good, type Outcome } from './call-checks.ts';
 import { createRequest } from './check-requests.ts';
-import { explainAnswer, explainSilence, parseBody, saidIn } from './explain-failure.ts';
+import { explainAnswer, explainSilence, saidIn } from './explain-failure.ts';
+import { parseBody } from './parse-body.ts';
 import { type Conversation, encode, encodeCount, sendBody } from './speak.ts';
 import type { RunCheck } from './text-checks.ts';
 

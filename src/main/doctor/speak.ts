@@ -15,7 +15,7 @@ import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import { type Answer, askUpstream, type AskLimits } from '../../platform/http/ask-upstream.ts';
 import type { UpstreamVendor } from '../../upstreams/upstream-vendor.ts';
-import { parseBody } from './explain-failure.ts';
+import { parseBody } from './parse-body.ts';
 import type { CheckedUpstream } from './checked-upstream.ts';
 
 /** A model of an upstream in one interface, which the checks of one row examine. */

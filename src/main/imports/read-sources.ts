@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 import { readTablesOfFile } from '../../store/sqlite/read-tables-of-file.ts';
-import { readConfig, ConfigError } from '../config/read-config.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { readConfig } from '../config/read-config.ts';
 import { ImportError, type ImportPlan } from './import-plan.ts';
 import { readLiteLlmAccounts } from './litellm/read-accounts.ts';
 import { readLiteLlmConfig } from './litellm/read-config.ts';

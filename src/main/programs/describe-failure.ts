@@ -1,4 +1,4 @@
-import { ConfigError } from '../config/read-config.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { StartError } from '../environment.ts';
 
 const toldErrors = new Set(['AccountsError', 'AdminProblem', 'DataDirectoryLockedError', 'PeopleError', 'StoreError']);

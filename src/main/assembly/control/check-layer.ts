@@ -3,7 +3,7 @@ import { type ConfigLayer, type LayerCandidate, type LayerDocument, LayerError }
 import { createLayerOpener } from '../../../control/layers/layer-seal.ts';
 import { OperationFailure, type OperationHandler } from '../../../control/operations/operation-runner.ts';
 import { type LoadOptions, loadSettings } from '../../config/load-settings.ts';
-import { ConfigError } from '../../config/read-config.ts';
+import { ConfigError } from '../../config/config-error.ts';
 import type { Finding, UpstreamReport } from '../../doctor/finding.ts';
 import type { UsableConfiguration } from '../../doctor/check-configuration.ts';
 import type { UpstreamExamination } from '../../doctor/examine-upstream.ts';

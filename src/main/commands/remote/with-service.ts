@@ -8,8 +8,6 @@ import type { Operation } from '../../../admin/operation.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Config } from '../../config/config-schema.ts';
-import { readConfigNaming } from '../../config/find-config.ts';
-import { loadConfig } from '../../config/load-config.ts';
 import { type Environment, StartError } from '../../environment.ts';
 import { commandAuthor } from '../name-actor.ts';
 import { readStore, withStore } from '../with-accounts.ts';
@@ -58,17 +56,24 @@ async function openLocal(
   const { createLocalService } = await import('../../../admin/service/local-service.ts');
   const { openAdminServices } = await import('../../assembly/open-admin-services.ts');
   // Cursors are read by the same process, and no other operation of a command depends on the configuration.
-  const config = readsZone ? readZone(environment) : {};
+  const config = readsZone ? await readZone(environment) : {};
   // A person with access to the data directory may publish, unless the file forbids it.
   const parts = { environment, store, clock: systemClock, config, cursorKey: randomBytes(32), editsConfig: true, isReadOnly: reads };
   const { services } = openAdminServices(parts, () => consoleUrl);
-  const mayReadContent = readsContent && readConfigNaming('readContent', environment)?.console?.readContent === true;
+  const mayReadContent = readsContent && (await allowsContent(environment));
   const granted = permissions.filter((permission) => permission !== 'content:read' || mayReadContent);
   const principal = { permissions: new Set(granted), users: 'all', author: commandAuthor() } as const;
   return createLocalService({ services, principal, clock: systemClock });
 }
 
-function readZone(environment: Environment): Pick<Config, 'timeZone' | 'prices'> {
+/** The configuration is loaded where it is needed: a command on a console needs none. */
+async function allowsContent(environment: Environment): Promise<boolean> {
+  const { readConfigNaming } = await import('../../config/find-config.ts');
+  return readConfigNaming('readContent', environment)?.console?.readContent === true;
+}
+
+async function readZone(environment: Environment): Promise<Pick<Config, 'timeZone' | 'prices'>> {
+  const { loadConfig } = await import('../../config/load-config.ts');
   const { timeZone, prices } = loadConfig(environment.configPath, environment).config;
   return { ...(timeZone !== undefined && { timeZone }), ...(prices !== undefined && { prices }) };
 }
