@@ -1,50 +1,47 @@
 import type { RunningSimulator } from 'weir-simulator';
 
-import type { DialectId } from '../../src/dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../src/dialects/dialect-id.ts';
 import { type SimulatedWeir, startSimulatedGateway, upstreamKey } from '../support/start-simulated-weir.ts';
 
 /** An upstream that every program uses in turn. */
 export type AgentUpstream = {
   readonly name: string;
   readonly title: string;
-  readonly dialect: DialectId;
+  readonly dialect: UpstreamDialectId;
   /** The model of a cloud, which all models go to, and whose requests have another form there. Absent: a vendor. */
-  readonly cloud?: { readonly model: string; readonly is: string };
+  readonly cloud?: { readonly model: string; readonly is?: string };
 };
 
-const claude = 'claude-sonnet-4-5';
-
 /** One upstream for each interface, at its vendor. */
-export const vendorUpstreams: readonly AgentUpstream[] = [
+export const vendorUpstreams = [
   { name: 'anthropic', title: 'Messages', dialect: 'anthropic-messages' },
   { name: 'responses', title: 'Responses', dialect: 'openai-responses' },
   { name: 'chat', title: 'chat', dialect: 'openai-chat' },
   { name: 'gemini', title: 'generate-content', dialect: 'gemini-generate-content' },
+] as const satisfies readonly AgentUpstream[];
+
+const sonnet = { model: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0', is: 'claude-sonnet-4-5' } as const;
+
+/** The models of every cloud, by each of their interfaces. */
+const cloudUpstreams: readonly AgentUpstream[] = [
+  { name: 'bedrock', title: 'Claude at Bedrock', dialect: 'anthropic-messages', cloud: sonnet },
+  {
+    name: 'bedrock-messages',
+    title: 'Claude at Bedrock by Messages',
+    dialect: 'anthropic-messages',
+    cloud: { model: 'us.anthropic.claude-opus-5', is: 'claude-opus-5' },
+  },
+  { name: 'nova', title: 'Nova at Bedrock', dialect: 'bedrock-converse', cloud: { model: 'us.amazon.nova-pro-v1:0' } },
+  { name: 'llama', title: 'Llama at Bedrock', dialect: 'bedrock-converse', cloud: { model: 'us.meta.llama3-3-70b-instruct-v1:0' } },
+  { name: 'bedrock-gpt', title: 'GPT at Bedrock', dialect: 'openai-responses', cloud: { model: 'openai.gpt-oss-20b-1:0' } },
+  { name: 'vertex-claude', title: 'Claude at Vertex AI', dialect: 'anthropic-messages', cloud: { model: 'claude-sonnet-4-5@20250929' } },
+  { name: 'vertex-gemini', title: 'Gemini at Vertex AI', dialect: 'gemini-generate-content', cloud: { model: 'gemini-2.5-flash' } },
+  { name: 'foundry', title: 'Claude at Foundry', dialect: 'anthropic-messages', cloud: { model: 'claude-prod', is: 'claude-sonnet-4-5' } },
+  { name: 'azure', title: 'GPT at Azure', dialect: 'openai-responses', cloud: { model: 'reasoning-prod', is: 'gpt-5' } },
+  { name: 'azure-chat', title: 'GPT at Azure by chat', dialect: 'openai-chat', cloud: { model: 'chat-prod', is: 'gpt-4.1' } },
 ];
 
-export const agentUpstreams: readonly AgentUpstream[] = [
-  ...vendorUpstreams,
-  {
-    name: 'bedrock',
-    title: 'Claude at Bedrock',
-    dialect: 'anthropic-messages',
-    cloud: { model: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0', is: claude },
-  },
-  {
-    name: 'vertex-claude',
-    title: 'Claude at Vertex AI',
-    dialect: 'anthropic-messages',
-    cloud: { model: 'claude-sonnet-4-5@20250929', is: claude },
-  },
-  { name: 'foundry', title: 'Claude at Foundry', dialect: 'anthropic-messages', cloud: { model: 'claude-prod', is: claude } },
-  {
-    name: 'vertex-gemini',
-    title: 'Gemini at Vertex AI',
-    dialect: 'gemini-generate-content',
-    cloud: { model: 'gemini-2.5-flash', is: 'gemini-2.5-flash' },
-  },
-  { name: 'azure', title: 'GPT at Azure', dialect: 'openai-responses', cloud: { model: 'reasoning-prod', is: 'gpt-5' } },
-];
+export const agentUpstreams: readonly AgentUpstream[] = [...vendorUpstreams, ...cloudUpstreams];
 
 /** The name of a model at an upstream of another vendor. */
 const foreignModels: Readonly<Record<string, string>> = {
@@ -73,18 +70,24 @@ function describeClouds({ aws, google, azure }: RunningSimulator): Readonly<Reco
     project: google.project,
     credential: { kind: 'google', from: 'metadata', metadataUrl: google.identityUrl },
   };
+  const bedrock = {
+    vendor: 'bedrock',
+    region: 'us-east-1',
+    baseUrl: aws.runtimeUrl,
+    credential: { kind: 'aws', accessKeyId, secretAccessKey },
+  };
   const keyed = { baseUrl: azure.endpoint, apiKey: 'azure-key-1' };
   return {
-    bedrock: {
-      vendor: 'bedrock',
-      region: 'us-east-1',
-      baseUrl: aws.runtimeUrl,
-      credential: { kind: 'aws', accessKeyId, secretAccessKey },
-    },
+    bedrock,
+    'bedrock-messages': bedrock,
+    nova: bedrock,
+    llama: bedrock,
+    'bedrock-gpt': bedrock,
     'vertex-claude': vertex,
     'vertex-gemini': vertex,
     foundry: { vendor: 'foundry', ...keyed },
     azure: { vendor: 'azure', ...keyed },
+    'azure-chat': { vendor: 'azure', ...keyed, dialects: ['openai-chat'] },
   };
 }
 

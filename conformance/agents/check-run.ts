@@ -64,7 +64,9 @@ function checkUpstream({ program, upstream, task, calls, truths }: ObservedRun):
     if (truth.status !== 200 || truth.ending !== 'completed')
       problems.push(`upstream, ${truth.method} ${truth.path}: ${truth.ending}, status ${truth.status}`);
   }
-  const toolCalls = truths.reduce((count, truth) => count + (truth.plannedReply?.toolCalls.length ?? 0), 0);
+  // A function may stand in for the schema of a title.
+  const called = truths.flatMap(({ plannedReply }) => plannedReply?.toolCalls ?? []).filter(({ name }) => name === program.readTool.name);
+  const toolCalls = called.length;
   if (toolCalls !== task.toolCalls) problems.push(`the model called ${toolCalls} tools instead of ${task.toolCalls}`);
   if (task.toolCalls > 0 && !JSON.stringify(truths.at(-1)?.requestBody ?? '').includes(noteText))
     problems.push('the result of the tool did not reach the upstream');

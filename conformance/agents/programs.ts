@@ -88,6 +88,20 @@ const codexProvider: AgentProgram = {
   }),
 };
 
+/** A provider with the address and the key of a resource, which the program treats as Azure by its name. */
+const codexAzure: AgentProgram = {
+  ...codex,
+  title: 'codex (Azure mode)',
+  isInCloudMode: true,
+  setUp: ({ gatewayUrl, apiKey }) => ({
+    files: {
+      '.codex/config.toml': `model = "gpt-5.2"\nmodel_provider = "azure"\n${codexQuiet}[model_providers.azure]\nname = "Azure"\nbase_url = "${gatewayUrl}/openai"\nwire_api = "responses"\nquery_params = { api-version = "2025-04-01-preview" }\nenv_http_headers = { "api-key" = "WEIR_KEY" }\n`,
+    },
+    environment: { WEIR_KEY: apiKey },
+    command: (prompt) => [...codexExec, prompt],
+  }),
+};
+
 const gemini = {
   package: '@google/gemini-cli',
   version: '0.61.0',
@@ -96,14 +110,18 @@ const gemini = {
   readTool: { name: 'read_file', arguments: (file) => ({ file_path: file }) },
 } as const satisfies Partial<AgentProgram>;
 
+function geminiSettings(selectedType: string): string {
+  return JSON.stringify({
+    security: { auth: { selectedType } },
+    privacy: { usageStatisticsEnabled: false },
+    general: { enableAutoUpdate: false },
+  });
+}
+
 function setUpGemini(options: readonly string[]): AgentProgram['setUp'] {
   return ({ gatewayUrl, apiKey }) => ({
     files: {
-      '.gemini/settings.json': JSON.stringify({
-        security: { auth: { selectedType: 'gemini-api-key' } },
-        privacy: { usageStatisticsEnabled: false },
-        general: { enableAutoUpdate: false },
-      }),
+      '.gemini/settings.json': geminiSettings('gemini-api-key'),
     },
     environment: { GOOGLE_GEMINI_BASE_URL: gatewayUrl, GEMINI_API_KEY: apiKey, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
     command: (prompt) => [...options, '-p', prompt],
@@ -113,6 +131,18 @@ function setUpGemini(options: readonly string[]): AgentProgram['setUp'] {
 /** Without a model it calls another one to choose a model. */
 const geminiRouted: AgentProgram = { ...gemini, title: 'gemini', setUp: setUpGemini([]) };
 const geminiNamed: AgentProgram = { ...gemini, title: 'gemini -m', setUp: setUpGemini(['-m', 'gemini-2.5-flash']) };
+
+/** The key of an account without a project, which Google calls the express mode. */
+const geminiVertex: AgentProgram = {
+  ...gemini,
+  title: 'gemini (Vertex mode)',
+  isInCloudMode: true,
+  setUp: ({ gatewayUrl, apiKey }) => ({
+    files: { '.gemini/settings.json': geminiSettings('vertex-ai') },
+    environment: { GOOGLE_VERTEX_BASE_URL: gatewayUrl, GOOGLE_API_KEY: apiKey, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    command: (prompt) => ['-m', 'gemini-2.5-flash', '-p', prompt],
+  }),
+};
 
 const qwen: AgentProgram = {
   title: 'qwen',
@@ -140,8 +170,10 @@ export const agentPrograms: readonly AgentProgram[] = [
   ...claudeModes,
   codexBuiltIn,
   codexProvider,
+  codexAzure,
   geminiRouted,
   geminiNamed,
+  geminiVertex,
   ...opencodePrograms,
   ...piPrograms,
   ...continuePrograms,

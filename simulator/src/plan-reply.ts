@@ -84,10 +84,19 @@ export function countToolCall(call: { readonly name: string; readonly arguments:
   return tokensOfLength(call.name.length + JSON.stringify(call.arguments).length);
 }
 
-/** Requests of all kinds may quote a prompt: one that requires JSON gets JSON, whatever text the prompt requests. */
+/**
+ * Requests of all kinds may quote a prompt: one that requires JSON gets JSON, whatever text the prompt requests, and
+ * one that requires a call of other tools gets a call of these.
+ */
 function promptSteering(request: PlanRequest): Steering {
-  const { text, ...steering } = readPromptSteering(request.lastUserText);
-  return text === undefined || request.outputSchema !== undefined ? steering : { ...steering, text };
+  const { text, toolName, toolArguments, ...steering } = readPromptSteering(request.lastUserText);
+  const isOfAnother = toolName !== undefined && !offersTool(request, toolName) && request.toolChoice !== 'auto';
+  return {
+    ...steering,
+    ...(text !== undefined && request.outputSchema === undefined && { text }),
+    ...(toolName !== undefined && !isOfAnother && { toolName }),
+    ...(toolArguments !== undefined && !isOfAnother && { toolArguments }),
+  };
 }
 
 /** Text that was already sent is not repeated if another text is to follow it. */

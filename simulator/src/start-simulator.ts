@@ -149,6 +149,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
       region: 'us-east-1',
       vendors: { anthropic, openai },
       apiKeys: options.apiKeys,
+      records,
       nowMs: () => state.clock.nowMs(),
     });
     const secrets = createSecretsManagerState();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { CallRecords } from '../../call-records.ts';
 import { createPromptCache } from '../../prompt-cache.ts';
 import type { KnownKeys } from './verify-signature.ts';
 
@@ -22,6 +23,8 @@ export class AwsState {
   readonly region: string;
   readonly vendors: Readonly<Record<'anthropic' | 'openai', string>>;
   readonly vendorKey: string;
+  /** The records of the simulator, for calls that no simulated maker answers. */
+  readonly records: CallRecords;
   /** How far the clock of the cloud is ahead of that of the machine. */
   skewMs = 0;
   readonly nowMs: () => number;
@@ -43,9 +46,11 @@ export class AwsState {
     readonly region: string;
     readonly vendors: AwsState['vendors'];
     readonly apiKeys?: readonly string[] | undefined;
+    readonly records: CallRecords;
     readonly nowMs: () => number;
   }) {
     this.region = options.region;
+    this.records = options.records;
     this.vendors = options.vendors;
     this.nowMs = () => options.nowMs() + this.skewMs;
     this.#apiKeys = options.apiKeys;

@@ -10,10 +10,12 @@ import type { Invocation } from '../invocation.ts';
 import { findConverseProblem } from './check-converse.ts';
 import { findConverseModel, type ConverseModel } from './converse-models.ts';
 import { readConverse } from './read-converse.ts';
+import { recordCall, type RecordedInvocation } from './record-call.ts';
 import { planConverse, streamConverse, writeConverse, type ConverseReply } from './write-converse.ts';
 
 /** Converse and ConverseStream. */
-export async function answerConverse(state: AwsState, invocation: Invocation): Promise<void> {
+export async function answerConverse(state: AwsState, received: Invocation): Promise<void> {
+  const invocation = recordCall(state, received);
   const { model: id, operation, body, fail } = invocation;
   const streams = operation === 'converse-stream';
   const found = findConverseModel(id);
@@ -34,7 +36,7 @@ export async function answerConverse(state: AwsState, invocation: Invocation): P
   if (problem !== undefined) return fail(400, 'ValidationException', problem);
   try {
     const reply = plan(state, invocation, { parsed, model, base, guardrail });
-    await (streams ? stream(state, invocation, reply) : whole(invocation, reply));
+    await (streams ? stream(state, invocation, reply) : whole(state, invocation, reply));
   } catch (error) {
     if (!(error instanceof SteeringError)) throw error;
     fail(400, 'ValidationException', error.message);
@@ -55,14 +57,13 @@ type Accepted = {
   readonly guardrail: AskedGuardrail | undefined;
 };
 
-function plan(state: AwsState, { request }: Invocation, { parsed, model, base, guardrail }: Accepted): ConverseReply {
-  const headers = Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value]);
+function plan(state: AwsState, { headers, record }: RecordedInvocation, { parsed, model, base, guardrail }: Accepted): ConverseReply {
   let steered: Steering = {};
   const planReply = createPlanner({
     seed: 'bedrock',
     nowMs: state.nowMs(),
     cache: state.promptCache,
-    steering: readSteering(Object.fromEntries(headers) as Record<string, string | undefined>),
+    steering: readSteering(headers),
     numberCall: () => state.numberCall(),
     onPlan: (_plan, steering, keepCache) => {
       steered = steering;
@@ -71,6 +72,9 @@ function plan(state: AwsState, { request }: Invocation, { parsed, model, base, g
   });
   const asked = readConverse(parsed, model, base);
   const planned = planReply(asked);
+  record.plannedUsage = planned.usage;
+  record.stop = planned.stop;
+  state.records.keepReply(record, planned);
   const reply = planConverse(planned, judge(guardrail, asked.promptText, planned.text ?? ''));
   return { ...reply, usage: override(reply.usage, steered.usage) };
 }
@@ -80,15 +84,18 @@ function override(usage: JsonRecord, asked: Steering['usage']): JsonRecord | und
   return { ...usage, ...asked };
 }
 
-function whole({ response }: Invocation, reply: ConverseReply): void {
+function whole(state: AwsState, { response, record }: RecordedInvocation, reply: ConverseReply): void {
+  record.status = 200;
   response.writeHead(200, { 'content-type': 'application/json', 'x-amzn-requestid': 'simulated' });
+  state.records.end(record, 'completed', state.nowMs());
   response.end(JSON.stringify(writeConverse(reply)));
 }
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-async function stream(state: AwsState, { response }: Invocation, reply: ConverseReply): Promise<void> {
+async function stream(state: AwsState, { response, record }: RecordedInvocation, reply: ConverseReply): Promise<void> {
   const fault = state.takeFault('stream');
+  record.status = 200;
   response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream', 'x-amzn-requestid': 'simulated' });
   let written = 0;
   for (const [type, payload] of streamConverse(reply)) {
@@ -97,6 +104,7 @@ async function stream(state: AwsState, { response }: Invocation, reply: Converse
     if (fault !== undefined && written === fault.afterFrames) {
       // The frame comes after the others have been read.
       if (written > 0) await wait(100);
+      state.records.end(record, 'faulted', state.nowMs());
       response.end(
         fault.kind === 'exception' ? writeException(fault.type, 'Too many tokens, please wait before trying again.') : damage(frame),
       );
@@ -105,5 +113,6 @@ async function stream(state: AwsState, { response }: Invocation, reply: Converse
     response.write(frame);
     written += 1;
   }
+  state.records.end(record, 'completed', state.nowMs());
   response.end();
 }

@@ -15,6 +15,11 @@ function textOfBlock(block: JsonRecord): string {
   return isRecord(toolResult) ? textOfResult(toolResult.content) : '';
 }
 
+const textOf = (message: JsonRecord | undefined): string =>
+  recordsOf(message?.content)
+    .flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
+    .join('\n');
+
 /** Reads an accepted request into the neutral form of the simulator. */
 export function readConverse(body: JsonRecord, model: ConverseModel, name: string): PlanRequest {
   const system = recordsOf(body.system);
@@ -28,7 +33,7 @@ export function readConverse(body: JsonRecord, model: ConverseModel, name: strin
   return {
     model: name,
     promptText: texts.join('\n'),
-    lastUserText: last.map(({ text }) => asText(text)).join('\n'),
+    lastUserText: textOf(messages.findLast((message) => message.role === 'user' && textOf(message) !== '')),
     mediaCount: blocks.filter(({ image, document, video }) => (image ?? document ?? video) !== undefined).length,
     tools: tools.flatMap(({ toolSpec }) => (isRecord(toolSpec) ? [{ name: asText(toolSpec.name), schema: schemaOf(toolSpec) }] : [])),
     toolChoice: choiceOf(body.toolConfig),
