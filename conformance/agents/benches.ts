@@ -23,7 +23,7 @@ export const vendorUpstreams = [
 const sonnet = { model: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0', is: 'claude-sonnet-4-5' } as const;
 
 /** The models of every cloud, by each of their interfaces. */
-const cloudUpstreams: readonly AgentUpstream[] = [
+export const cloudUpstreams: readonly AgentUpstream[] = [
   { name: 'bedrock', title: 'Claude at Bedrock', dialect: 'anthropic-messages', cloud: sonnet },
   {
     name: 'bedrock-messages',

@@ -24,9 +24,9 @@ export type ObservedRun = {
 const generation =
   /\/(?:messages|responses|chat\/completions)(?:\?|$)|:(?:streamGenerateContent|generateContent|rawPredict|streamRawPredict)|\/invoke(?:-with-response-stream)?$/;
 
-/** Whether a model answers the call, so that it is billed. */
-function isGeneration({ method, path }: SeenCall): boolean {
-  return method === 'POST' && generation.test(path) && !path.includes('count-tokens');
+/** Whether a model answers the call, so that it is billed. The program waits for it. */
+function isGeneration({ method, path, wasLeft }: SeenCall): boolean {
+  return !wasLeft && method === 'POST' && generation.test(path) && !path.includes('count-tokens');
 }
 
 /** Every problem of a run, one sentence each. */
@@ -48,7 +48,8 @@ function checkTraffic({ program, calls }: ObservedRun): readonly string[] {
   const bodies = new Set<string>();
   for (const call of calls) {
     const name = `${call.method} ${call.path}`;
-    if (call.status === 0 || call.status >= 500) problems.push(`${name}: status ${call.status} ${call.error.slice(0, 300)}`);
+    if ((call.status === 0 && !call.wasLeft) || call.status >= 500)
+      problems.push(`${name}: status ${call.status} ${call.error.slice(0, 300)}`);
     if (!isGeneration(call)) continue;
     if (call.status >= 400) problems.push(`${name}: status ${call.status} ${call.error.slice(0, 300)}`);
     // In Bedrock mode, Claude Code asks twice whether models answer.

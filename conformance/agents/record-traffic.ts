@@ -12,6 +12,8 @@ export type SeenCall = {
   replyHeaders: IncomingHttpHeaders;
   /** The answer's body if it is an error. */
   error: string;
+  /** Whether the program disconnected before its answer began, as when it ends beside a call for a title. */
+  wasLeft: boolean;
 };
 
 export type TrafficRecorder = {
@@ -27,7 +29,7 @@ export async function recordTraffic(gatewayUrl: string): Promise<TrafficRecorder
   let calls: SeenCall[] = [];
   const keep = (incoming: IncomingMessage, body: string): SeenCall => {
     const { method = 'GET', url = '/', headers } = incoming;
-    const call: SeenCall = { method, path: url, headers, body, status: 0, replyHeaders: {}, error: '' };
+    const call: SeenCall = { method, path: url, headers, body, status: 0, replyHeaders: {}, error: '', wasLeft: false };
     calls.push(call);
     return call;
   };
@@ -46,7 +48,10 @@ export async function recordTraffic(gatewayUrl: string): Promise<TrafficRecorder
       answer.once('close', () => outgoing.destroyed || answer.complete || outgoing.destroy());
     });
     forwarded.once('error', () => outgoing.destroy());
-    outgoing.once('close', () => forwarded.destroy());
+    outgoing.once('close', () => {
+      call.wasLeft = call.status === 0;
+      forwarded.destroy();
+    });
     forwarded.end(body);
   };
   const server = createServer((incoming, outgoing) => void passOn(incoming, outgoing));

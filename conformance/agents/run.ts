@@ -6,22 +6,28 @@ import { parseArgs } from 'node:util';
 import { openLedger } from '../support/read-ledger.ts';
 import type { SimulatedWeir } from '../support/start-simulated-weir.ts';
 import type { AgentProgram } from './agent-program.ts';
-import { type AgentUpstream, agentUpstreams, startAgentWeir } from './benches.ts';
+import { type AgentUpstream, agentUpstreams, cloudUpstreams, startAgentWeir } from './benches.ts';
 import { checkRun } from './check-run.ts';
 import { installPrograms } from './install-programs.ts';
 import { agentPrograms } from './programs.ts';
 import { recordTraffic } from './record-traffic.ts';
 import { runProgram } from './run-program.ts';
 import { agentTasks, type AgentTask } from './tasks.ts';
+import { keepOutcomes, renderTable, type SeenOutcome, writeTable } from './write-table.ts';
 
 /**
  * Runs real agent programs against a running Weir with simulated vendors: every program on every upstream, with a plain
  * answer and with a tool loop. `npm test` does not include it, because the programs have hundreds of megabytes and come
  * from the npm registry.
  *
- * npm run test:agents -- --programs DIR stores the programs there, and uses those that exist --only TEXT programs whose
- * title contains it --upstream NAME anthropic, responses, chat or gemini --warnings prints the translation warnings
- * that programs received
+ * Options after `npm run test:agents --`:
+ *
+ * - `--programs DIR` stores the programs there, and uses those that exist
+ * - `--only TEXT` runs programs whose title contains it
+ * - `--upstream NAMES` runs at these upstreams of benches.ts, separated by commas
+ * - `--warnings` prints the translation warnings that programs received
+ * - `--results FILE` adds the outcomes to those of earlier runs
+ * - `--write` writes all outcomes at clouds into docs/reference/agent-programs.md
  */
 const { values: options } = parseArgs({
   options: {
@@ -29,6 +35,8 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: '' },
     upstream: { type: 'string' },
     warnings: { type: 'boolean', default: false },
+    results: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 });
 
@@ -83,24 +91,9 @@ function report({ program, upstream, task, durationMs, problems, warnings }: Out
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function writeTable(outcomes: readonly Outcome[], programs: readonly AgentProgram[], upstreams: readonly AgentUpstream[]): string {
-  const columns = upstreams.flatMap((upstream) => agentTasks.map((task) => ({ upstream, task })));
-  const cell = (program: AgentProgram, column: (typeof columns)[number]): string => {
-    const outcome = outcomes.find(
-      (candidate) => candidate.program === program && candidate.upstream === column.upstream && candidate.task === column.task,
-    );
-    return outcome === undefined ? '-' : outcome.problems.length === 0 ? 'passed' : 'FAILED';
-  };
-  const rows = [
-    ['Program', 'Version', ...columns.map(({ upstream, task }) => `${upstream.title}, ${task.title}`)],
-    ['---', '---', ...columns.map(() => '---')],
-    ...programs.map((program) => [program.title, program.version, ...columns.map((column) => cell(program, column))]),
-  ];
-  return rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
-}
-
 const programs = agentPrograms.filter(({ title }) => title.includes(options.only));
-const upstreams = agentUpstreams.filter(({ name }) => options.upstream === undefined || options.upstream === name);
+const names = options.upstream?.split(',');
+const upstreams = agentUpstreams.filter(({ name }) => names === undefined || names.includes(name));
 const directory = options.programs === undefined ? mkdtempSync(join(tmpdir(), 'weir-agents-')) : resolve(options.programs);
 const outcomes: Outcome[] = [];
 try {
@@ -108,13 +101,22 @@ try {
   for (const upstream of upstreams) {
     await using running = await startAgentWeir(upstream);
     for (const program of programs) {
-      const done = await runTasks(program, { directory, upstream, running });
-      done.forEach(report);
-      outcomes.push(...done);
+      const ended = await runTasks(program, { directory, upstream, running });
+      ended.forEach(report);
+      outcomes.push(...ended);
     }
   }
 } finally {
   if (options.programs === undefined) rmSync(directory, { recursive: true, force: true });
 }
-process.stdout.write(`\n${writeTable(outcomes, programs, upstreams)}\n`);
+const done = outcomes.map(({ program, upstream, task, problems }): SeenOutcome => ({
+  program: program.title,
+  version: program.version,
+  upstream: upstream.name,
+  task: task.title,
+  passed: problems.length === 0,
+}));
+const seen = options.results === undefined ? done : keepOutcomes(resolve(options.results), done);
+process.stdout.write(`\n${renderTable(seen, programs, upstreams)}\n`);
+if (options.write) writeTable(renderTable(seen, agentPrograms, cloudUpstreams));
 process.exitCode = outcomes.length > 0 && outcomes.every(({ problems }) => problems.length === 0) ? 0 : 1;

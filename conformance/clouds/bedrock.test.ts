@@ -9,12 +9,6 @@ import OpenAI from 'openai';
 
 import { type Answer, call, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
-import { translationCases } from '../translation/cases/cases.ts';
-import { translationClients } from '../translation/clients/clients.ts';
-import type { TranslationClient } from '../translation/conversation.ts';
-import { isSayable } from '../translation/matrix.ts';
-import type { TranslationCase } from '../translation/translation-case.ts';
-import { isLong } from '../support/scale.ts';
 import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 
 const sonnet = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0';
@@ -329,43 +323,6 @@ describe('AWS Bedrock', () => {
           assert.match(text, api.errorEvent, api.dialect);
           assert.doesNotMatch(text, api.terminal, api.dialect);
         }
-      });
-
-    /** One case in one form. Undefined for a reply that the client can read, and for a refusal before AWS is called. */
-    async function findFault(client: TranslationClient, one: TranslationCase, stream: boolean): Promise<string | undefined> {
-      const model = { plain: 'nova', thinker: 'nova-2', limited: 'mistral' }[one.model ?? 'plain'];
-      const { path, headers, body } = client.write(one.conversation, model, stream);
-      const steering = Object.entries(one.steering ?? {}).map(([name, value]) => [`x-simulator-${name}`, value] as const);
-      const last = aws().requests.at(-1);
-      const { status, text, json } = await post(running.weir.gatewayUrl + path, body, {
-        ...headers,
-        ...Object.fromEntries(steering),
-        ...(one.isStrict === true ? { 'x-weir-strict': 'true' } : {}),
-        authorization: `Bearer ${running.weir.apiKey}`,
-      });
-      try {
-        if (status === 200) void (stream ? client.readStream(text) : client.readWhole(json));
-        else void client.readError(status, json);
-      } catch (error) {
-        return `${status} ${String(error)}: ${text.slice(0, 300)}`;
-      }
-      if (status === 200 || ((status === 400 || status === 404) && last === aws().requests.at(-1))) return undefined;
-      return `${status} ${text.slice(0, 400)} for ${JSON.stringify(sent()).slice(0, 600)}`;
-    }
-
-    // Cases are read by the codec of the client, which translation.test.ts shows, and written by that of Converse.
-    for (const client of translationClients)
-      test(`every case of the translation suite, said by the clients in turn, here ${client.title}, is answered or refused before AWS is called`, async () => {
-        const faults: string[] = [];
-        // Half of the cases as streams: both ways share the request, and a whole reply is written by the same events.
-        for (const [index, one] of translationCases.entries()) {
-          const speakers = translationClients.filter((each) => isSayable(each, one));
-          if (isLong ? !speakers.includes(client) : speakers[index % speakers.length] !== client) continue;
-          const stream = one.isStreamed === true || index % 2 === 0;
-          const fault = await findFault(client, one, stream);
-          if (fault !== undefined) faults.push(`${one.section}: ${one.name}, ${stream ? 'streamed' : 'whole'}: ${fault}`);
-        }
-        assert.deepEqual(faults, []);
       });
 
     test('content that a model does not take is refused by its name, and a bare id of a model that has only profiles says what to do', async () => {

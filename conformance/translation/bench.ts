@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import type { RunningSimulator } from 'weir-simulator';
 
-import type { DialectId } from '../../src/dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../src/dialects/dialect-id.ts';
 import { call as request, type Answer } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import type { Truth } from '../support/audit.ts';
@@ -12,7 +12,7 @@ import type { ModelKind } from './translation-case.ts';
 type ModelNames = Readonly<Record<ModelKind, { readonly upstream: string; readonly model: string }>>;
 
 /** Models behind which an upstream of each dialect answers. */
-const models: Readonly<Record<DialectId, ModelNames>> = {
+const models: Readonly<Record<UpstreamDialectId, ModelNames>> = {
   'anthropic-messages': {
     plain: { upstream: 'anthropic', model: 'claude-sonnet-4-5' },
     thinker: { upstream: 'anthropic', model: 'claude-sonnet-4-5' },
@@ -33,13 +33,18 @@ const models: Readonly<Record<DialectId, ModelNames>> = {
     thinker: { upstream: 'gemini', model: 'gemini-3.5-flash' },
     limited: { upstream: 'gemini', model: 'gemini-2.0-flash' },
   },
+  'bedrock-converse': {
+    plain: { upstream: 'bedrock', model: 'us.amazon.nova-pro-v1:0' },
+    thinker: { upstream: 'bedrock', model: 'global.amazon.nova-2-lite-v1:0' },
+    limited: { upstream: 'bedrock', model: 'us.meta.llama3-3-70b-instruct-v1:0' },
+  },
 };
 
 /** The name by which clients call a model of an upstream. */
-export const modelName = (kind: ModelKind, to: DialectId): string => `${kind}-${to}`;
+export const modelName = (kind: ModelKind, to: UpstreamDialectId): string => `${kind}-${to}`;
 
 /** The name of the model at the upstream. */
-export const upstreamModel = (kind: ModelKind, to: DialectId): string => models[to][kind].model;
+export const upstreamModel = (kind: ModelKind, to: UpstreamDialectId): string => models[to][kind].model;
 
 const compatible = { vendor: 'openai-compatible', apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] } as const;
 
@@ -56,16 +61,27 @@ function compatibleUpstreams({ openai, xai }: RunningSimulator['addresses']): Re
   };
 }
 
+function bedrockUpstream({ aws }: RunningSimulator): Readonly<Record<string, object>> {
+  const { accessKeyId, secretAccessKey } = aws.state.addUser();
+  const credential = { kind: 'aws', accessKeyId, secretAccessKey };
+  return {
+    bedrock: { vendor: 'bedrock', region: 'us-east-1', baseUrl: aws.runtimeUrl, credential, forwardHeaders: ['x-simulator-*'] },
+  };
+}
+
 function configuredModels(settings: object): Readonly<Record<string, object>> {
   const entries = Object.entries(models).flatMap(([to, kinds]) =>
-    Object.entries(kinds).map(([kind, target]) => [modelName(kind as ModelKind, to as DialectId), { targets: [target], ...settings }]),
+    Object.entries(kinds).map(([kind, target]) => [
+      modelName(kind as ModelKind, to as UpstreamDialectId),
+      { targets: [target], ...settings },
+    ]),
   );
   return Object.fromEntries(entries) as Readonly<Record<string, object>>;
 }
 
 type BenchCall = {
   readonly client: TranslationClient;
-  readonly to: DialectId;
+  readonly to: UpstreamDialectId;
   readonly model: ModelKind;
   readonly stream: boolean;
   readonly conversation: Conversation;
@@ -104,6 +120,7 @@ export type TranslationBenchOptions = {
 export async function startTranslationBench({ timeouts, model = {}, runsTools }: TranslationBenchOptions = {}): Promise<TranslationBench> {
   const simulated = await startSimulatedGateway({
     upstreams: compatibleUpstreams,
+    clouds: bedrockUpstream,
     models: configuredModels(model),
     // The subject here is translation, and not whether a simulated model follows a schema.
     config: { structuredOutput: { check: 'off' } },

@@ -74,14 +74,15 @@ function stopOf({ stop }: PlannedReply, { from, to }: Pair): Stop {
 /** Values that some formats cannot express. */
 const saysReasoningTokens: readonly DialectId[] = ['openai-responses', 'openai-chat', 'gemini-generate-content'];
 
-function usageOf({ plannedUsage }: Truth, { from }: Pair): ClientView['usage'] {
+function usageOf({ plannedUsage }: Truth, { from, to }: Pair): ClientView['usage'] {
   assert.ok(plannedUsage, 'the upstream has usage');
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens } = plannedUsage;
   return {
     input: inputTokens + cacheReadTokens + cacheWriteTokens,
     cached: cacheReadTokens,
     output: outputTokens,
-    reasoning: saysReasoningTokens.includes(from) ? reasoningTokens : 0,
+    // Converse counts the tokens of thoughts as output.
+    reasoning: saysReasoningTokens.includes(from) && to !== 'bedrock-converse' ? reasoningTokens : 0,
   };
 }
 

@@ -1,15 +1,26 @@
 import assert from 'node:assert/strict';
 
-import type { DialectId } from '../../src/dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../src/dialects/dialect-id.ts';
 import type { Conversation, Received, SpokenPart } from './conversation.ts';
 import type { Wire } from './wire.ts';
 
 /** Settings that a dialect cannot express and that change no answer: they may be omitted without a note. */
-const meaningless: Readonly<Partial<Record<keyof Received, readonly DialectId[]>>> = {
+const meaningless: Readonly<Partial<Record<keyof Received, readonly UpstreamDialectId[]>>> = {
   user: ['gemini-generate-content'],
   // The usual value is the default.
-  tier: ['anthropic-messages', 'openai-responses', 'openai-chat', 'gemini-generate-content'],
+  tier: ['anthropic-messages', 'openai-responses', 'openai-chat', 'gemini-generate-content', 'bedrock-converse'],
 };
+
+/**
+ * Whether Converse says a setting by what is left out: it thinks only if asked, and calls only what it is offered. The
+ * cases compare what is sent.
+ */
+function isLeftOut({ thinking, choice }: Conversation, to: UpstreamDialectId, name: (typeof settings)[number]): boolean {
+  if (to !== 'bedrock-converse') return false;
+  if (name === 'thinking') return thinking === 'off';
+  const isForced = choice === 'required' || (typeof choice === 'object' && (!('required' in choice) || choice.required));
+  return name === 'choice' && !isForced;
+}
 
 const settings = [
   'temperature',
@@ -45,7 +56,7 @@ function wordsOf(part: SpokenPart): readonly string[] {
 /** Fails if a part of a conversation, or a setting without a warning, is missing in the upstream's request. */
 export function checkLosses(options: {
   readonly conversation: Conversation;
-  readonly to: DialectId;
+  readonly to: UpstreamDialectId;
   readonly received: Received;
   readonly body: Wire;
   /** Whether a warning is about a setting. */
@@ -60,7 +71,7 @@ export function checkLosses(options: {
     }
   }
   for (const name of settings) {
-    if (!isSaid(conversation[name]) || isSaid(received[name]) || isNoted(name)) continue;
+    if (!isSaid(conversation[name]) || isSaid(received[name]) || isNoted(name) || isLeftOut(conversation, to, name)) continue;
     assert.ok(meaningless[name]?.includes(to), `${name} was not lost without a note`);
   }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import type { DialectId } from '../../src/dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../src/dialects/dialect-id.ts';
 import { coverPairs } from '../support/cover-pairs.ts';
 import { isLong } from '../support/scale.ts';
 import { translationCases } from './cases/cases.ts';
@@ -8,7 +8,7 @@ import { translationClients } from './clients/clients.ts';
 import { type TranslationClient, Inexpressible } from './conversation.ts';
 import type { Outcome } from './run-case.ts';
 import type { TranslationCase } from './translation-case.ts';
-import { upstreamDialects } from './upstreams/upstreams.ts';
+import { everyUpstream } from './upstreams/upstreams.ts';
 
 /** The page with the matrix between its two marks; the rest of it is written by hand. */
 export const matrixPage = join(import.meta.dirname, '../../docs/reference/translation.md');
@@ -18,16 +18,16 @@ const end = '<!-- The end of what the tests have observed. -->';
 
 /** The observed outcomes, by client, upstream and case. */
 export type Observations = {
-  readonly note: (client: TranslationClient, to: DialectId, one: TranslationCase, outcome: Outcome) => void;
+  readonly note: (client: TranslationClient, to: UpstreamDialectId, one: TranslationCase, outcome: Outcome) => void;
   /**
    * The outcomes of a cell: one, unless streams differ from whole replies. Empty for combinations that were not tested.
    */
-  readonly of: (client: TranslationClient, to: DialectId, one: TranslationCase) => readonly Outcome[];
+  readonly of: (client: TranslationClient, to: UpstreamDialectId, one: TranslationCase) => readonly Outcome[];
 };
 
 export function createObservations(): Observations {
   const cells = new Map<string, Set<Outcome>>();
-  const key = (client: TranslationClient, to: DialectId, { section, name }: TranslationCase): string =>
+  const key = (client: TranslationClient, to: UpstreamDialectId, { section, name }: TranslationCase): string =>
     [client.dialect, to, section, name].join(' / ');
   return {
     note: (client, to, one, outcome) => {
@@ -51,8 +51,12 @@ export function isSayable(client: TranslationClient, { conversation, only }: Tra
 }
 
 /** The forms in which a case is tested with a client. */
-export function* runsOf(client: TranslationClient, one: TranslationCase): Generator<{ readonly to: DialectId; readonly stream: boolean }> {
-  for (const to of one.upstreams ?? upstreamDialects) {
+export function* runsOf(
+  client: TranslationClient,
+  one: TranslationCase,
+): Generator<{ readonly to: UpstreamDialectId; readonly stream: boolean }> {
+  for (const to of one.upstreams ?? everyUpstream) {
+    if (one.without?.includes(to) === true) continue;
     if (one.skipsPassthrough === true && to === client.dialect) continue;
     for (const stream of one.isStreamed === true ? [true] : [false, true]) yield { to, stream };
   }
@@ -61,11 +65,12 @@ export function* runsOf(client: TranslationClient, one: TranslationCase): Genera
 /** Replies are always carried; the suite checks their translation, and the table does not show it. */
 const isTabled = ({ section, upstreams }: TranslationCase): boolean => section !== 'Replies' && upstreams === undefined;
 
-const titles: Readonly<Record<DialectId, string>> = {
+const titles: Readonly<Record<UpstreamDialectId, string>> = {
   'anthropic-messages': 'Messages',
   'openai-responses': 'Responses',
   'openai-chat': 'Chat completions',
   'gemini-generate-content': 'Generate content',
+  'bedrock-converse': 'Converse',
 };
 
 const rowOf = ({ section, name }: TranslationCase): string => `${section}: ${name}`;
@@ -77,7 +82,7 @@ const casesOf = (client: TranslationClient): readonly TranslationCase[] =>
 export type Run = {
   readonly client: TranslationClient;
   readonly one: TranslationCase;
-  readonly to: DialectId;
+  readonly to: UpstreamDialectId;
   readonly stream: boolean;
 };
 
@@ -111,7 +116,7 @@ export const tabledCases = (): ReadonlyMap<string, readonly string[]> =>
   new Map(translationClients.map((client) => [client.title, casesOf(client).map(rowOf)]));
 
 function renderClient(client: TranslationClient, observations: Observations): readonly string[] {
-  const others = upstreamDialects.filter((to) => to !== client.dialect);
+  const others = everyUpstream.filter((to) => to !== client.dialect);
   const rows = casesOf(client).map((one) => {
     const cells = others.map((to) => observations.of(client, to, one).join(' or ') || 'not tried');
     return `| ${rowOf(one)} | ${cells.join(' | ')} |`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { DialectId } from '../../src/dialects/dialect-id.ts';
+import type { UpstreamDialectId } from '../../src/dialects/dialect-id.ts';
 import type { Truth } from '../support/audit.ts';
 import { upstreamModel, type BenchReply, type TranslationBench } from './bench.ts';
 import { checkReceived, checkClientView } from './check-exchange.ts';
@@ -77,7 +77,7 @@ function checkRefused(client: TranslationClient, name: string, status: number, {
 type Step = {
   readonly one: TranslationCase;
   readonly client: TranslationClient;
-  readonly to: DialectId;
+  readonly to: UpstreamDialectId;
   readonly stream: boolean;
   readonly reply: BenchReply;
   /** The client's conversation. */
@@ -139,7 +139,7 @@ export async function runCase(
   bench: TranslationBench,
   one: TranslationCase,
   client: TranslationClient,
-  to: DialectId,
+  to: UpstreamDialectId,
   stream: boolean,
 ): Promise<CaseRun> {
   const { model = 'plain', conversation, steering = {}, isStrict = false, forgetsThoughts = false } = one;

@@ -50,6 +50,7 @@ export const timeTool = { name: 'get_time', description: 'The time of a city.', 
 
 export const imageBytes = Buffer.from(imageData, 'base64').length;
 export const pdfBytes = Buffer.from(pdfData, 'base64').length;
+export const videoBytes = Buffer.from(mp4Data, 'base64').length;
 export const wavBytes = Buffer.from(wavData, 'base64').length;
 
 /** The address of an image. */

@@ -1,9 +1,9 @@
-import type { DialectId } from '../../src/dialects/dialect-id.ts';
+import type { DialectId, UpstreamDialectId } from '../../src/dialects/dialect-id.ts';
 import type { Truth } from '../support/audit.ts';
 import type { Conversation, Received, ClientView } from './conversation.ts';
 
 /** A client's interface and the dialect of its upstream. */
-export type Pair = { readonly from: DialectId; readonly to: DialectId };
+export type Pair = { readonly from: DialectId; readonly to: UpstreamDialectId };
 
 export type PlannedReply = NonNullable<Truth['plannedReply']>;
 
@@ -40,7 +40,9 @@ export type TranslationCase = {
   /** The clients of the case; by default every one whose dialect can express it. */
   readonly only?: readonly DialectId[];
   /** The upstreams of the case, if it is useless for others. */
-  readonly upstreams?: readonly DialectId[];
+  readonly upstreams?: readonly UpstreamDialectId[];
+  /** Upstreams for which the case cannot be tried here. The table says so. */
+  readonly without?: readonly UpstreamDialectId[];
   /** True if the dialect's own vendor behaves differently from the gateway, so that passthrough proves nothing. */
   readonly skipsPassthrough?: boolean;
   /** Tested with streams only. */

@@ -6,6 +6,8 @@ const hello = { turns: [{ role: 'user', parts: ['Hello'] }] } as const;
 const request = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] }], tools: [samples.weatherTool] } as const;
 /** Dialects with a field for log probabilities in requests and replies, which are translated into each other. */
 const tellLikelihoods: ReadonlySet<string> = new Set(['openai-chat', 'openai-responses', 'gemini-generate-content']);
+const hasNoVerbosity: readonly string[] = ['anthropic-messages', 'gemini-generate-content', 'bedrock-converse'];
+const wantsUserFirst: readonly string[] = ['anthropic-messages', 'gemini-generate-content', 'bedrock-converse'];
 const openSchema = {
   type: 'object',
   properties: { city: { type: 'object', properties: { name: { type: 'string' } } } },
@@ -61,7 +63,8 @@ export const edgeCases: readonly TranslationCase[] = [
     model: 'thinker',
     skipsPassthrough: true,
     conversation: { ...hello, topK: 40, thinking: { effort: 'medium' } },
-    expect: ({ to }) => (to === 'gemini-generate-content' ? { received: { topK: 40 } } : { notes: ['dropped topK'] }),
+    expect: ({ to }) =>
+      to === 'gemini-generate-content' || to === 'bedrock-converse' ? { received: { topK: 40 } } : { notes: ['dropped topK'] },
   },
   {
     name: 'thinking of more than the output limit',
@@ -69,7 +72,13 @@ export const edgeCases: readonly TranslationCase[] = [
     model: 'thinker',
     skipsPassthrough: true,
     conversation: { ...hello, outputTokensMax: 2000, thinking: { effort: 'high' } },
-    expect: ({ to }) => (to === 'anthropic-messages' ? { notes: ['adapted outputTokensMax'] } : { received: { outputTokensMax: 2000 } }),
+    expect: ({ to }) => {
+      if (to === 'anthropic-messages') return { notes: ['adapted outputTokensMax'] };
+      const received = { outputTokensMax: 2000 };
+      return to === 'bedrock-converse'
+        ? { received: { ...received, thinking: 'effort medium' }, notes: ['adapted thinking'] }
+        : { received };
+    },
   },
   {
     name: 'a stop sequence of blanks',
@@ -90,7 +99,14 @@ export const edgeCases: readonly TranslationCase[] = [
     section,
     conversation: { turns: [{ role: 'user', parts: ['Answer in JSON.'] }], format: { name: 'city', schema: openSchema } },
     skipsPassthrough: true,
-    expect: ({ to }) => (to === 'anthropic-messages' ? { notes: ['adapted format'] } : { received: { format: openSchema } }),
+    expect: ({ to }) => {
+      if (to === 'bedrock-converse')
+        return {
+          notes: ['emulated format'],
+          said: ({ toolCalls }) => ({ text: JSON.stringify(toolCalls[0]?.arguments), calls: [], stop: 'end' }),
+        };
+      return to === 'anthropic-messages' ? { notes: ['adapted format'] } : { received: { format: openSchema } };
+    },
   },
   {
     name: 'an answer by a JSON Schema beside functions, from a model without schemas',
@@ -144,7 +160,7 @@ export const edgeCases: readonly TranslationCase[] = [
     },
     expect: ({ to }) => ({
       received: { system: 'Greet the reader.' },
-      ...(to === 'anthropic-messages' || to === 'gemini-generate-content' ? { notes: ['adapted turns'] } : {}),
+      ...(wantsUserFirst.includes(to) ? { notes: ['adapted turns'] } : {}),
     }),
   },
   {
@@ -169,7 +185,7 @@ export const edgeCases: readonly TranslationCase[] = [
       ...hello,
       wire: { 'openai-responses': { text: { verbosity: 'high' } }, 'openai-chat': { verbosity: 'high' } },
     },
-    expect: ({ to }) => (to === 'anthropic-messages' || to === 'gemini-generate-content' ? { notes: ['dropped *'] } : {}),
+    expect: ({ to }) => (hasNoVerbosity.includes(to) ? { notes: ['dropped *'] } : {}),
   },
   {
     name: 'an answer that is not text',

@@ -7,6 +7,7 @@ const asked = (...parts: readonly SpokenPart[]): TranslationCase['conversation']
   turns: [{ role: 'user', parts: ['Look:', ...parts] }],
 });
 const image = `user: [image/png, ${samples.imageBytes} bytes]`;
+const dropsDetail: readonly string[] = ['anthropic-messages', 'bedrock-converse'];
 const pdf = `user: [application/pdf, ${samples.pdfBytes} bytes]`;
 
 /** Images, documents, audio and video. */
@@ -21,6 +22,8 @@ export const mediaCases: readonly TranslationCase[] = [
     name: 'an image at an address',
     only: ['anthropic-messages', 'openai-responses', 'openai-chat'],
     section,
+    // The gateway fetches it for Converse, and there is no internet here.
+    without: ['bedrock-converse'],
     model: 'thinker',
     conversation: asked({ image: 'address' }),
     expect: () => ({ received: { turns: ['user: Look:', `user: [${samples.imageAddress}]`] } }),
@@ -40,7 +43,7 @@ export const mediaCases: readonly TranslationCase[] = [
     expect: ({ to }) =>
       to === 'openai-chat' || to === 'openai-responses'
         ? { received: { turns: ['user: Look:', `${image} low`] } }
-        : { received: { turns: ['user: Look:', image] }, ...(to === 'anthropic-messages' ? { notes: ['dropped *'] } : {}) },
+        : { received: { turns: ['user: Look:', image] }, ...(dropsDetail.includes(to) ? { notes: ['dropped *'] } : {}) },
   },
   {
     name: "an image by a vendor's file id",
@@ -90,7 +93,7 @@ export const mediaCases: readonly TranslationCase[] = [
     section,
     conversation: asked({ document: 'text' }),
     expect: ({ from, to }) => {
-      const takesText = to === 'anthropic-messages' || to === 'gemini-generate-content';
+      const takesText = to === 'anthropic-messages' || to === 'gemini-generate-content' || to === 'bedrock-converse';
       const asFile = from === 'gemini-generate-content' && to === 'openai-responses';
       const file = `user: [text/plain, ${Buffer.byteLength(samples.documentText)} bytes]`;
       const written = takesText ? `user: [text: ${samples.documentText}]` : `user: ${samples.documentText}`;
@@ -102,11 +105,19 @@ export const mediaCases: readonly TranslationCase[] = [
     section,
     conversation: asked({ audio: 'wav' }),
     expect: ({ to }) =>
-      to === 'anthropic-messages'
+      to === 'anthropic-messages' || to === 'bedrock-converse'
         ? { refused: '*' }
         : to === 'openai-responses'
           ? {}
           : { received: { turns: ['user: Look:', `user: [audio/wav, ${samples.wavBytes} bytes]`] } },
   },
-  { name: 'a video', section, conversation: asked({ video: 'mp4' }), expect: () => ({ refused: '*' }) },
+  {
+    name: 'a video',
+    section,
+    conversation: asked({ video: 'mp4' }),
+    expect: ({ to }) =>
+      to === 'bedrock-converse'
+        ? { received: { turns: ['user: Look:', `user: [video/mp4, ${samples.videoBytes} bytes]`] } }
+        : { refused: '*' },
+  },
 ];

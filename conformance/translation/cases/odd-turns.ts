@@ -2,7 +2,7 @@ import type { TranslationCase } from '../translation-case.ts';
 
 const section = 'Odd conversations';
 const hello = { role: 'user', parts: ['Hello'] } as const;
-const wantsUserFirst: readonly string[] = ['anthropic-messages', 'gemini-generate-content'];
+const wantsUserFirst: readonly string[] = ['anthropic-messages', 'gemini-generate-content', 'bedrock-converse'];
 
 /** Conversations that vendors refuse from each other's clients. */
 export const oddTurnCases: readonly TranslationCase[] = [
@@ -37,10 +37,12 @@ export const oddTurnCases: readonly TranslationCase[] = [
     section,
     skipsPassthrough: true,
     conversation: { turns: [hello, { role: 'assistant', parts: ['The answer is'] }] },
-    expect: ({ to }) =>
-      to === 'anthropic-messages' || to === 'gemini-generate-content'
-        ? { received: { turns: ['user: Hello', 'assistant: The answer is'] } }
-        : { refused: '*' },
+    expect: ({ to }) => {
+      const turns = ['user: Hello', 'assistant: The answer is'];
+      if (to === 'bedrock-converse')
+        return { received: { turns: [...turns, 'user: Continue from where your last message ends.'] }, notes: ['adapted turns'] };
+      return to === 'anthropic-messages' || to === 'gemini-generate-content' ? { received: { turns } } : { refused: '*' };
+    },
   },
   {
     name: 'a refusal in the history',

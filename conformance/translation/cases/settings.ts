@@ -6,15 +6,16 @@ const dropsIn =
   (name: string, ...without: readonly string[]): NonNullable<TranslationCase['expect']> =>
   ({ to }) =>
     without.includes(to) ? { notes: [`dropped ${name}`] } : {};
+const withoutPenalties = ['anthropic-messages', 'openai-responses', 'bedrock-converse'] as const;
 const stopText = { text: encodeURIComponent('One two STOPHERE three four'), pace: 'tokensPerFrame=1' };
 
 /** The stop reason that a client gets if the upstream does not report that it stopped at a sequence. */
 const untold = ({ from, to }: Pair): readonly string[] =>
-  from === 'anthropic-messages' && (to === 'openai-chat' || to === 'gemini-generate-content') ? ['adapted stop'] : [];
+  from === 'anthropic-messages' && ['openai-chat', 'gemini-generate-content', 'bedrock-converse'].includes(to) ? ['adapted stop'] : [];
 
 /** The stop sequence ended the reply: Messages names the sequence, if it is known. */
 const stopped: NonNullable<TranslationCase['expect']> = ({ from, to }) => {
-  const isKnown = from === 'anthropic-messages' && (to === 'anthropic-messages' || to === 'openai-responses');
+  const isKnown = from === 'anthropic-messages' && ['anthropic-messages', 'openai-responses', 'bedrock-converse'].includes(to);
   const said = { text: 'One two ', stop: isKnown ? ('stop-sequence' as const) : ('end' as const) };
   if (to === 'openai-responses') return { said, notes: ['emulated stop'], received: { stop: [] } };
   return { said, notes: untold({ from, to }), received: { stop: ['STOPHERE'] } };
@@ -62,7 +63,9 @@ export const settingCases: readonly TranslationCase[] = [
     section,
     conversation: { ...hello, temperature: 1.5 },
     expect: ({ to }) =>
-      to === 'anthropic-messages' ? { notes: ['adapted temperature'], received: { temperature: 1 } } : { received: { temperature: 1.5 } },
+      to === 'anthropic-messages' || to === 'bedrock-converse'
+        ? { notes: ['adapted temperature'], received: { temperature: 1 } }
+        : { received: { temperature: 1.5 } },
   },
   {
     name: 'temperature for a model without it',
@@ -89,18 +92,18 @@ export const settingCases: readonly TranslationCase[] = [
     conversation: { ...hello, topK: 40 },
     expect: ({ to }) => (to === 'openai-responses' || to === 'openai-chat' ? { refused: 'topK' } : { received: { topK: 40 } }),
   },
-  { name: 'a seed', section, conversation: { ...hello, seed: 7 }, expect: dropsIn('seed', 'anthropic-messages', 'openai-responses') },
+  { name: 'a seed', section, conversation: { ...hello, seed: 7 }, expect: dropsIn('seed', ...withoutPenalties) },
   {
     name: 'a presence penalty',
     section,
     conversation: { ...hello, presencePenalty: 0.5 },
-    expect: dropsIn('presencePenalty', 'anthropic-messages', 'openai-responses'),
+    expect: dropsIn('presencePenalty', ...withoutPenalties),
   },
   {
     name: 'a frequency penalty',
     section,
     conversation: { ...hello, frequencyPenalty: 0.5 },
-    expect: dropsIn('frequencyPenalty', 'anthropic-messages', 'openai-responses'),
+    expect: dropsIn('frequencyPenalty', ...withoutPenalties),
   },
   {
     name: 'a stop sequence',
@@ -133,7 +136,8 @@ export const settingCases: readonly TranslationCase[] = [
     name: 'a name of the end user',
     section,
     conversation: { ...hello, user: 'user-1' },
-    expect: ({ to }) => (to === 'gemini-generate-content' ? { notes: ['dropped user'] } : { received: { user: 'user-1' } }),
+    expect: ({ to }) =>
+      to === 'gemini-generate-content' || to === 'bedrock-converse' ? { notes: ['dropped user'] } : { received: { user: 'user-1' } },
   },
   {
     name: 'a cheaper service tier',

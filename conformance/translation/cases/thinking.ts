@@ -15,6 +15,7 @@ function proven({ to }: Pair, first: PlannedReply): Expectation {
     'openai-responses': [signature],
     'openai-chat': [],
     'gemini-generate-content': [signThought(text)],
+    'bedrock-converse': [signature],
   };
   return { received: { proofs: proofs[to] } };
 }
@@ -31,8 +32,11 @@ export const thinkingCases: readonly TranslationCase[] = [
       // Chat completions have no field that requests visible thoughts: thoughts are shown if the vendor shows them by
       // default.
       const isShown = from !== 'openai-chat' || to === 'anthropic-messages' || to === 'openai-chat';
+      // At the highest effort Nova takes no output limit, which Messages always has.
+      const isLowered = from === 'anthropic-messages' && to === 'bedrock-converse';
       return {
-        received: to === 'anthropic-messages' ? { thinking: 'budget 16384' } : { thinking: 'effort high' },
+        received: { thinking: to === 'anthropic-messages' ? 'budget 16384' : isLowered ? 'effort medium' : 'effort high' },
+        ...(isLowered ? { notes: ['adapted thinking'] } : {}),
         ...(isShown ? { said: { reasoning: 'First 世界, then 😀.' } } : {}),
       };
     },
@@ -65,6 +69,7 @@ export const thinkingCases: readonly TranslationCase[] = [
     expect: ({ to }) => {
       if (to === 'openai-responses' || to === 'gemini-generate-content')
         return { received: { thinking: 'effort minimal' }, notes: ['adapted thinking'] };
+      if (to === 'bedrock-converse') return { received: { thinking: '' } };
       return to === 'openai-chat' ? { received: { thinking: 'off' } } : {};
     },
   },
@@ -75,7 +80,9 @@ export const thinkingCases: readonly TranslationCase[] = [
     only: ['openai-responses', 'openai-chat'],
     conversation: { ...request, thinking: { effort: 'high' } },
     expect: ({ to }) =>
-      to === 'openai-responses' || to === 'openai-chat' ? { notes: ['dropped thinking'], received: { thinking: '' } } : {},
+      to === 'openai-responses' || to === 'openai-chat' || to === 'bedrock-converse'
+        ? { notes: ['dropped thinking'], received: { thinking: '' } }
+        : {},
   },
   {
     name: 'thinking with a call, which is answered',

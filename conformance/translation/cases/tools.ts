@@ -7,6 +7,7 @@ const tools = [samples.weatherTool, samples.timeTool, { name: 'get_tide', descri
 const one = { ...ask, tools: [samples.weatherTool] };
 const all = { ...ask, tools };
 const answers = { text: 'Sunny.' };
+const hasNoSwitch: readonly string[] = ['gemini-generate-content', 'bedrock-converse'];
 const named = (name: string) => ({ ...ask, tools: [{ name, schema: samples.citySchema }] });
 
 const textBefore = ({ text }: PlannedReply): readonly string[] => (text === undefined ? [] : [`assistant: ${text}`]);
@@ -18,7 +19,11 @@ export const toolCases: readonly TranslationCase[] = [
     section,
     conversation: one,
     steering: answers,
-    expect: () => ({ received: { tools: ['get_weather'], schemas: { get_weather: samples.citySchema } } }),
+    expect: ({ to }) => {
+      // Nova takes three members of a schema.
+      const { additionalProperties: _closed, ...plain } = samples.citySchema;
+      return { received: { tools: ['get_weather'], schemas: { get_weather: to === 'bedrock-converse' ? plain : samples.citySchema } } };
+    },
   },
   {
     name: 'a function without parameters',
@@ -61,7 +66,7 @@ export const toolCases: readonly TranslationCase[] = [
     name: 'choice: the model decides',
     section,
     conversation: { ...all, choice: 'auto' },
-    expect: () => ({ received: { choice: 'auto' } }),
+    expect: ({ to }) => ({ received: { choice: to === 'bedrock-converse' ? '' : 'auto' } }),
   },
   {
     name: 'choice: some call',
@@ -69,7 +74,13 @@ export const toolCases: readonly TranslationCase[] = [
     conversation: { ...all, choice: 'required' },
     expect: () => ({ received: { choice: 'required' } }),
   },
-  { name: 'choice: no call', section, conversation: { ...all, choice: 'none' }, expect: () => ({ received: { choice: 'none' } }) },
+  {
+    name: 'choice: no call',
+    section,
+    conversation: { ...all, choice: 'none' },
+    // Converse has no such choice, so no function is offered.
+    expect: ({ to }) => ({ received: to === 'bedrock-converse' ? { choice: '', tools: [] } : { choice: 'none' } }),
+  },
   {
     name: 'choice: this function',
     section,
@@ -82,7 +93,7 @@ export const toolCases: readonly TranslationCase[] = [
     conversation: { ...all, choice: { allowed: ['get_weather', 'get_time'], required: true } },
     expect: ({ to }) => {
       const sent = { received: { choice: 'required', tools: ['get_weather', 'get_time'] } };
-      if (to === 'anthropic-messages') return sent;
+      if (to === 'anthropic-messages' || to === 'bedrock-converse') return sent;
       return to === 'openai-chat' ? { ...sent, notes: ['adapted choice'] } : { received: { choice: 'required of get_weather get_time' } };
     },
   },
@@ -93,14 +104,14 @@ export const toolCases: readonly TranslationCase[] = [
     expect: ({ to }) => {
       const sent = { received: { tools: ['get_weather', 'get_time'] } };
       if (to === 'openai-chat' || to === 'gemini-generate-content') return { ...sent, notes: ['adapted choice'] };
-      return to === 'anthropic-messages' ? sent : { received: { choice: 'auto of get_weather get_time' } };
+      return to === 'anthropic-messages' || to === 'bedrock-converse' ? sent : { received: { choice: 'auto of get_weather get_time' } };
     },
   },
   {
     name: 'one call at a time',
     section,
     conversation: { ...one, parallel: false },
-    expect: ({ to }) => (to === 'gemini-generate-content' ? { notes: ['emulated parallel'] } : { received: { parallel: false } }),
+    expect: ({ to }) => (hasNoSwitch.includes(to) ? { notes: ['emulated parallel'] } : { received: { parallel: false } }),
   },
   { name: 'a call', section, conversation: one, steering: { 'tool-calls': '1' } },
   { name: 'two calls at once', section, conversation: all, steering: { 'tool-calls': '2' } },

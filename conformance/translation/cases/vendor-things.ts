@@ -31,6 +31,8 @@ export const vendorCases: readonly TranslationCase[] = [
   {
     name: 'web search',
     section: 'Server tools',
+    // The gateway searches for models of Converse, and no search service is set up here.
+    without: ['bedrock-converse'],
     conversation: { ...hello, search: {} },
     steering: { text: encodeURIComponent(searchedText), pace: 'tokensPerFrame=1' },
     expect: (pair) => ({ received: { search: 'search' }, said: { citations: citedFrom(pair) } }),
@@ -38,6 +40,7 @@ export const vendorCases: readonly TranslationCase[] = [
   {
     name: 'web search, and a second question',
     section: 'Server tools',
+    without: ['bedrock-converse'],
     conversation: { ...hello, search: {} },
     steering: { text: encodeURIComponent(searchedText) },
     continued: ({ from, to }) => ({
@@ -53,6 +56,7 @@ export const vendorCases: readonly TranslationCase[] = [
   {
     name: 'web search in some domains',
     section: 'Server tools',
+    without: ['bedrock-converse'],
     conversation: { ...hello, search: { allowedDomains: ['example.com'] } },
     expect: ({ to }) =>
       to === 'openai-chat' || to === 'gemini-generate-content'
@@ -63,7 +67,7 @@ export const vendorCases: readonly TranslationCase[] = [
     name: 'code execution',
     section: 'Server tools',
     conversation: { ...hello, codeExecution: true },
-    expect: ({ to }) => (to === 'openai-chat' ? { standIn: 'run_python' } : {}),
+    expect: ({ to }) => (to === 'openai-chat' || to === 'bedrock-converse' ? { standIn: 'run_python' } : {}),
   },
   {
     name: 'a tool of one vendor',
@@ -167,7 +171,8 @@ export const vendorCases: readonly TranslationCase[] = [
     section,
     skipsPassthrough: true,
     conversation: { ...hello, wire: hints },
-    expect: () => ({ notes: ['dropped *'] }),
+    // Converse has marks for the cache too.
+    expect: ({ from, to }) => (from === 'anthropic-messages' && to === 'bedrock-converse' ? {} : { notes: ['dropped *'] }),
   },
   {
     name: 'hints of caching and bookkeeping, strictly',
@@ -175,10 +180,12 @@ export const vendorCases: readonly TranslationCase[] = [
     isStrict: true,
     skipsPassthrough: true,
     conversation: { ...hello, wire: hints },
-    expect: ({ from }) => {
+    expect: ({ from, to }) => {
+      if (from === 'anthropic-messages' && to === 'bedrock-converse') return {};
       const fields: Readonly<Record<string, string>> = {
         'anthropic-messages': 'system.0.cache_control',
-        'openai-responses': 'prompt_cache_key',
+        // The identifier is the name of the end user, which Converse does not have.
+        'openai-responses': to === 'bedrock-converse' ? 'user' : 'prompt_cache_key',
         'openai-chat': 'prompt_cache_key',
         'gemini-generate-content': 'labels',
       };

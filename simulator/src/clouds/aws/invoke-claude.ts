@@ -52,7 +52,8 @@ async function ask(
   body: JsonRecord,
   isCount: boolean,
 ): Promise<void> {
-  const { anthropic_version: _version, anthropic_beta: _beta, max_tokens, ...rest } = body;
+  const { anthropic_version: _version, anthropic_beta, max_tokens, ...rest } = body;
+  const flags = Array.isArray(anthropic_beta) ? anthropic_beta.map(asText).join(',') : '';
   const guardrail = isCount ? undefined : readGuardrailHeaders(request.headers);
   const streams = operation === 'invoke-with-response-stream';
   // A guardrail reads the whole reply before it lets it pass.
@@ -60,7 +61,12 @@ async function ask(
   const asked = { ...rest, model: ownName(model), ...(isCount ? {} : { max_tokens, stream: asksForStream }) };
   const reply = await askMaker(`${state.vendors.anthropic}/v1/messages${isCount ? '/count_tokens' : ''}`, {
     method: 'POST',
-    headers: { ...makersHeaders(state, request), 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+    headers: {
+      ...makersHeaders(state, request),
+      ...(flags !== '' && { 'anthropic-beta': flags }),
+      'anthropic-version': '2023-06-01',
+      'content-type': 'application/json',
+    },
     body: Buffer.from(JSON.stringify(asked)),
   });
   const status = reply.statusCode ?? 500;
