@@ -141,7 +141,7 @@ export function findContradictions(page: string, observations: Observations): re
   return translationClients.flatMap((client) => {
     const [, section = ''] = page.split(`### A client of ${client.title}\n`);
     const lines = section.split('\n### ')[0]?.split('\n') ?? [];
-    const others = upstreamDialects.filter((to) => to !== client.dialect);
+    const others = everyUpstream.filter((to) => to !== client.dialect);
     return casesOf(client).flatMap((one) => {
       const [, ...cells] = (lines.find((line) => line.startsWith(`| ${rowOf(one)} | `)) ?? '').slice(2, -2).split(' | ');
       return others.flatMap((to, at) =>
