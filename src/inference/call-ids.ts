@@ -8,3 +8,21 @@ export function fitCallId(id: string, rules: { readonly pattern: RegExp; readonl
   if (id.length > 0 && id.length <= rules.charactersMax && rules.pattern.test(id)) return id;
   return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
 }
+
+const ninePattern = /^[A-Za-z0-9]{9}$/;
+const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/**
+ * The same for models of Mistral, whose ids of calls have exactly nine letters and digits (opencode#1680,
+ * langchain#24668).
+ */
+export function fitCallIdToNine(id: string): string {
+  if (ninePattern.test(id)) return id;
+  let number = createHash('sha256').update(id).digest().readBigUInt64BE();
+  let fitted = '';
+  while (fitted.length < 9) {
+    fitted += alphanumerics[Number(number % 62n)];
+    number /= 62n;
+  }
+  return fitted;
+}

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { fitCallId } from './call-ids.ts';
+import { fitCallId, fitCallIdToNine } from './call-ids.ts';
 import { createFakeTraits, type TraitDifferences } from './testing/fake-traits.ts';
 import type { ReasoningRequest } from './inference-request.ts';
 import { type Proof, readProof, unwrapProof, wrapProof, writeProof } from './proof.ts';
@@ -162,4 +162,17 @@ describe('notes', () => {
     for (let at = 0; at < 1000; at++) notes.dropped({ path: `messages.${at}`, otherwise: 'turns' }, 'lost');
     assert.equal(notes.list().length, 32);
   });
+});
+
+test('an id of nine letters and digits is kept, and any other always becomes the same one', () => {
+  fc.assert(
+    fc.property(fc.string(), (id) => {
+      const fitted = fitCallIdToNine(id);
+      assert.match(fitted, /^[A-Za-z0-9]{9}$/);
+      assert.equal(fitCallIdToNine(id), fitted);
+      assert.equal(fitCallIdToNine(fitted), fitted);
+    }),
+  );
+  const ids = Array.from({ length: 20_000 }, (_, index) => fitCallIdToNine(`call_${index}`));
+  assert.equal(new Set(ids).size, ids.length);
 });

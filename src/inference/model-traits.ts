@@ -78,11 +78,16 @@ export type ChatTraits = {
   readonly forcedToolChoice: boolean;
   /**
    * The field that switches thinking: `reasoning_effort`; OpenRouter's `reasoning` object;
-   * `chat_template_kwargs.enable_thinking`; `think`.
+   * `chat_template_kwargs.enable_thinking`; `think`; the members `enable_thinking` and `thinking_budget` of the
+   * request; `thinking.type`.
    */
-  readonly reasoningField: 'reasoning_effort' | 'reasoning' | 'enable_thinking' | 'think';
+  readonly reasoningField: 'reasoning_effort' | 'reasoning' | 'enable_thinking' | 'think' | 'top_enable_thinking' | 'thinking_type';
+  /** Whether it refuses to think in a whole reply. Absent: no. */
+  readonly thinksInStreamsOnly?: boolean;
   /** The field that returns earlier thoughts to servers that expect them in a tool loop. Absent: they are left out. */
   readonly reasoningHistoryField?: 'reasoning_content' | 'reasoning';
+  /** The form of ids of calls, if it refuses others. Absent: up to 64 visible characters. */
+  readonly callIds?: 'nine-alphanumerics';
   /** Sampling fields that it accepts in addition to the vendor's own. */
   readonly acceptsTopK: boolean;
   /** Whether it reports probabilities of its tokens when `logprobs` requests them. */

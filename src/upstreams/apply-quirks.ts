@@ -30,7 +30,9 @@ const chatNames = {
   parallelToolCallsField: true,
   forcedToolChoice: true,
   reasoningField: true,
+  thinksInStreamsOnly: true,
   reasoningHistoryField: true,
+  callIds: true,
   acceptsTopK: true,
   acceptsLogprobs: true,
 } satisfies Record<keyof ChatTraits, true>;

@@ -69,6 +69,11 @@ export type UpstreamVendor = {
    * @param path the path of `services`, or `probePath`
    */
   readonly placeService?: (path: string, upstreamModel: string, facts: AccountFacts) => string;
+  /**
+   * The address of a file in a bucket that its replies name. It is fetched with the credential of the account.
+   * Undefined for a name of another kind. Absent: its replies name none.
+   */
+  readonly locateObject?: (uri: string, facts: AccountFacts) => string | undefined;
   /** The facts about an account that it uses. Absent: none. */
   readonly facts?: readonly AccountFact[];
   /** Why these facts cannot be used, for the operator. Absent: all that the schema permits can. */
@@ -233,4 +238,6 @@ export type ServerPreset = {
   /** Whether it lists its models. Absent: yes. */
   readonly listsModels?: boolean;
   readonly quirks: Quirks;
+  /** The differences of one model, besides those. Absent: no model has any. */
+  readonly quirksOf?: (upstreamModel: string) => Quirks;
 };

@@ -136,7 +136,7 @@ function buildUpstream(
 ): readonly Upstream[] {
   const vendor = vendorOf(configured);
   const base = new URL(baseUrlOf(configured) ?? '');
-  const preset = presetOf(configured)?.quirks;
+  const { quirks: preset, quirksOf } = presetOf(configured) ?? {};
   const quirks: Quirks = { ...preset, ...configured.quirks };
   const { forwardReplyHeaders = [] } = configured;
   const facts = factsOf(configured);
@@ -160,7 +160,10 @@ function buildUpstream(
     takesIdempotencyKeys: quirks.idempotencyKeys ?? vendor.takesIdempotencyKeys ?? false,
     services: applyServiceQuirks(applyServiceQuirks(vendor.services, preset), configured.quirks),
     setsContext: configured.quirks?.contextTokensMax !== undefined,
-    traitsOf: (upstreamModel: string) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
+    traitsOf: (upstreamModel: string) => {
+      const fitted = quirksOf === undefined ? quirks : { ...preset, ...quirksOf(upstreamModel), ...configured.quirks };
+      return applyQuirks(vendor.traitsOf(upstreamModel), fitted);
+    },
     // The vendor comes before the name so that no name can be mistaken for a vendor.
     proofOrigin: vendor.proofsBelongTo === 'vendor' ? vendor.id : `${vendor.id}/${id}`,
     client: pools(base.origin, connectMs, configured),

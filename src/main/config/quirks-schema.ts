@@ -61,13 +61,20 @@ const fields = {
   parallelToolCallsField: flag('Whether it accepts parallel_tool_calls.'),
   forcedToolChoice: flag('Whether tool_choice may be "required" or name a function.'),
   reasoningField: Type.Optional(
-    Type.Enum(['reasoning_effort', 'reasoning', 'enable_thinking', 'think'], {
-      description: 'The field that controls reasoning; enable_thinking is a member of chat_template_kwargs.',
+    Type.Enum(['reasoning_effort', 'reasoning', 'enable_thinking', 'think', 'top_enable_thinking', 'thinking_type'], {
+      description:
+        'The field that controls reasoning; enable_thinking is a member of chat_template_kwargs, top_enable_thinking one of the request itself, and thinking_type is the type in thinking.',
     }),
   ),
+  thinksInStreamsOnly: flag('Whether it refuses to think in a whole reply. Thinking is then switched off in those. Default: no.'),
   reasoningHistoryField: Type.Optional(
     Type.Enum(['reasoning_content', 'reasoning'], {
       description: 'The field in which it accepts earlier reasoning. Default: earlier reasoning is omitted.',
+    }),
+  ),
+  callIds: Type.Optional(
+    Type.Enum(['nine-alphanumerics'], {
+      description: "The form of ids of tool calls, if it refuses others: nine letters and digits, as models of Mistral's.",
     }),
   ),
   acceptsTopK: flag('Whether it accepts top_k.'),

@@ -102,11 +102,12 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
   },
   /**
    * It refuses unknown fields, including `stream_options`, and always sends the usage (dnakov/anon-kode#53).
-   * docs.mistral.ai: the type of a call is optional, and an image may be a plain address.
+   * docs.mistral.ai: the type of a call is optional, and an image may be a plain address. Ids of calls have nine
+   * letters and digits (opencode#1680).
    */
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',
-    quirks: { streamOptions: false, acceptsLogprobs: false, fetchesUrls: true, ownSpellings: true },
+    quirks: { streamOptions: false, acceptsLogprobs: false, fetchesUrls: true, ownSpellings: true, callIds: 'nine-alphanumerics' },
   },
   /** docs.perplexity.ai: structured outputs are a schema without a name, and every answer searches the web. */
   perplexity: {

@@ -1,5 +1,6 @@
 import type { ServerPreset } from '../upstream-vendor.ts';
 import { chatAt, generateContentAt, messagesAt, responsesAt } from './dialect-addresses.ts';
+import { dashscopeThinking, moonshotThinking } from './thinking-models.ts';
 
 const bearer = { keyHeader: 'authorization' } as const;
 
@@ -19,6 +20,7 @@ export const servicePresets: Readonly<Record<string, ServerPreset>> = {
     baseUrl: 'https://api.moonshot.ai/v1',
     addresses: [chatAt('/v1'), responsesAt('/v1'), messagesAt('/anthropic/v1', bearer)],
     quirks: { reasoningHistoryField: 'reasoning_content' },
+    quirksOf: moonshotThinking,
   },
   /** docs.z.ai: chats have no `/v1`. */
   zai: {
@@ -52,6 +54,7 @@ export const servicePresets: Readonly<Record<string, ServerPreset>> = {
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     addresses: [chatAt('/compatible-mode/v1'), messagesAt('/apps/anthropic/v1')],
     quirks: {},
+    quirksOf: dashscopeThinking,
   },
   /** cloud.tencent.com, LKEAP: only Messages, 60 calls a minute unless more were agreed. */
   tencent: {

@@ -1,5 +1,5 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
-import { fitCallId } from '../../../inference/call-ids.ts';
+import { fitCallId, fitCallIdToNine } from '../../../inference/call-ids.ts';
 import { codeAsText, codeAsTextReason } from '../../../inference/code-as-text.ts';
 import type { InferenceRequest, MediaPart, Part, ReasoningPart, ToolResultPart, Turn } from '../../../inference/inference-request.ts';
 import { readToolArguments } from '../../../inference/tool-arguments.ts';
@@ -17,7 +17,8 @@ export type MessageFit = RequestFit & {
 
 const callIdRules = { pattern: /^[\x21-\x7e]+$/, charactersMax: 64 };
 
-const fitId = (id: string): string => fitCallId(id, callIdRules);
+const fitId = (id: string, { traits }: MessageFit): string =>
+  traits.chat.callIds === 'nine-alphanumerics' ? fitCallIdToNine(id) : fitCallId(id, callIdRules);
 
 /** The vendor's rule for names of speakers. */
 const speakerName = /^[^\s<|\\/>]{1,64}$/;
@@ -69,7 +70,10 @@ function encodeUserTurn(turn: Turn, fit: MessageFit): readonly JsonObject[] {
   const content = turn.parts.filter((part) => part.kind !== 'tool-result');
   const shown = results.flatMap((result) => showMedia(result, fit));
   const encoded = encodeUserContent([...shown, ...content], fit);
-  return [...results.map(encodeResult), ...(encoded === undefined ? [] : [{ role: 'user', content: encoded, ...nameOf(turn) }])];
+  return [
+    ...results.map((result) => encodeResult(result, fit)),
+    ...(encoded === undefined ? [] : [{ role: 'user', content: encoded, ...nameOf(turn) }]),
+  ];
 }
 
 const describeMedia = (media: readonly MediaPart[]): string => [...new Set(media.map((part) => part.media))].join(' and ');
@@ -78,18 +82,18 @@ const describeMedia = (media: readonly MediaPart[]): string => [...new Set(media
  * Tool messages contain only text here. So media of a tool follows in the user message, with a text that names its
  * call.
  */
-function showMedia(result: ToolResultPart, { notes }: MessageFit): readonly Part[] {
+function showMedia(result: ToolResultPart, fit: MessageFit): readonly Part[] {
   const { media } = splitResult(result.content);
   if (media.length === 0) return [];
-  notes.adapted({ path: media[0]?.path ?? result.path, otherwise: 'turns' }, 'media of a tool result follows in a user message');
-  return [{ kind: 'text', text: `The ${describeMedia(media)} returned by tool call ${fitId(result.callId)}:` }, ...media];
+  fit.notes.adapted({ path: media[0]?.path ?? result.path, otherwise: 'turns' }, 'media of a tool result follows in a user message');
+  return [{ kind: 'text', text: `The ${describeMedia(media)} returned by tool call ${fitId(result.callId, fit)}:` }, ...media];
 }
 
-function encodeResult(result: ToolResultPart): JsonObject {
+function encodeResult(result: ToolResultPart, fit: MessageFit): JsonObject {
   const { media, hasText } = splitResult(result.content);
   const text = hasText || media.length === 0 ? [resultText(result)] : result.isError ? ['Error:'] : [];
   const link = media.length === 0 ? [] : [`(The ${describeMedia(media)} of this result is in the next user message.)`];
-  return { role: 'tool', tool_call_id: fitId(result.callId), content: [...text, ...link].join('\n') };
+  return { role: 'tool', tool_call_id: fitId(result.callId, fit), content: [...text, ...link].join('\n') };
 }
 
 function encodeAssistantTurn(turn: Turn, fit: MessageFit): readonly JsonObject[] {
@@ -137,7 +141,7 @@ function encodeCall(part: Extract<Part, { kind: 'tool-call' }>, fit: MessageFit)
   const input = readToolArguments(part, fit.notes);
   const text = part.arguments.trimStart().startsWith('{') ? part.arguments : JSON.stringify(input);
   return {
-    id: fitId(part.id),
+    id: fitId(part.id, fit),
     type: 'function',
     function: { name: fit.toWireName(part.name), arguments: text },
     ...restoreThoughtSignature(part.proof, fit.proofOrigin),

@@ -38,10 +38,24 @@ function encodeObject(fitted: FittedReasoning, visible: boolean | undefined): Js
   }
 }
 
+/** DashScope's two members. A whole reply of some models comes only without thoughts, also if nobody asks for any. */
+function encodeMembers(fitted: FittedReasoning, stream: boolean, { traits, notes }: RequestFit): JsonObject {
+  if (!stream && traits.chat.thinksInStreamsOnly === true) {
+    if (fitted.kind === 'budget' || fitted.kind === 'effort')
+      notes.dropped('reasoning', 'the model thinks only in streams, and the request is for a whole reply');
+    return { enable_thinking: false };
+  }
+  if (fitted.kind === 'default') return {};
+  if (fitted.kind === 'off') return { enable_thinking: false };
+  return { enable_thinking: true, ...(fitted.kind === 'budget' && { thinking_budget: fitted.tokens }) };
+}
+
 /** Writes the requested amount of reasoning in the field that the server reads. */
-export function encodeReasoningRequest({ reasoning }: InferenceRequest, { traits, notes }: RequestFit): JsonObject {
+export function encodeReasoningRequest({ reasoning, stream }: InferenceRequest, fit: RequestFit): JsonObject {
+  const { traits, notes } = fit;
   const fitted = fitReasoning(reasoning, traits, notes);
   const field = traits.chat.reasoningField;
+  if (field === 'top_enable_thinking') return encodeMembers(fitted, stream, fit);
   if (field === 'reasoning') return encodeObject(fitted, reasoning?.visible);
   if (fitted.kind === 'default') return {};
   if (field === 'reasoning_effort') return encodeEffort(fitted, traits, notes);
@@ -49,5 +63,6 @@ export function encodeReasoningRequest({ reasoning }: InferenceRequest, { traits
   if (enabled && (reasoning?.effort !== undefined || reasoning?.budgetTokens !== undefined)) {
     notes.adapted('reasoning', 'reasoning is switched on; the server has no setting for its amount');
   }
+  if (field === 'thinking_type') return { thinking: { type: enabled ? 'enabled' : 'disabled' } };
   return field === 'think' ? { think: enabled } : { chat_template_kwargs: { enable_thinking: enabled } };
 }

@@ -122,10 +122,25 @@ test('reasoning is requested in the field that the server reads', () => {
     [off, { chat: { reasoningField: 'enable_thinking' } }, { chat_template_kwargs: { enable_thinking: false } }],
     [effort, { chat: { reasoningField: 'enable_thinking' } }, { chat_template_kwargs: { enable_thinking: true } }],
     [effort, { chat: { reasoningField: 'think' } }, { think: true }],
+    [off, { chat: { reasoningField: 'thinking_type' } }, { thinking: { type: 'disabled' } }],
+    [effort, { chat: { reasoningField: 'thinking_type' } }, { thinking: { type: 'enabled' } }],
+    [undefined, { chat: { reasoningField: 'top_enable_thinking' } }, {}],
+    [off, { chat: { reasoningField: 'top_enable_thinking' } }, { enable_thinking: false }],
+    [budget, { reasoning: 'budget', chat: { reasoningField: 'top_enable_thinking' } }, { enable_thinking: true, thinking_budget: 4000 }],
   ];
   for (const [reasoning, differences, expected] of cases) {
     assert.deepEqual(settings(reasoning === undefined ? {} : { reasoning }, differences).body, expected);
   }
+});
+
+test('a model that thinks only in streams does not think in a whole reply, and the client learns it', () => {
+  const differences: Differences = { reasoning: 'budget', chat: { reasoningField: 'top_enable_thinking', thinksInStreamsOnly: true } };
+  const reasoning = { mode: 'on', budgetTokens: 4000 } as const;
+  assert.deepEqual(settings({}, differences), { body: { enable_thinking: false }, notes: [] });
+  assert.deepEqual(settings({ reasoning }, differences).body, { enable_thinking: false });
+  assert.equal(settings({ reasoning }, differences).notes.length, 1);
+  const streamed = settings({ reasoning, stream: true }, differences).body;
+  assert.deepEqual([streamed.enable_thinking, streamed.thinking_budget], [true, 4000]);
 });
 
 test('a model that accepts a schema receives it', () => {
