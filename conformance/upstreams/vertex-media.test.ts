@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 
 import { GoogleGenAI } from '@google/genai';
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
 import { eventually } from '../support/http.ts';
+import { openLedger } from '../support/read-ledger.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
 
@@ -36,6 +37,7 @@ describe('embeddings, images and videos of Google’s services', () => {
       config: JSON.stringify({
         upstreams: {
           vertex: { ...account, credential },
+          'in-bucket': { ...account, credential, videoBucket: { uri: 'gs://acme-videos/weir', endpoint: google.storage.url } },
           express: { vendor: 'vertex', baseUrl: google.vertexUrl, apiKey: 'AIza-simulated-express-key' },
           gemini: { vendor: 'gemini', baseUrl: simulator.addresses.gemini, apiKey: 'simulated' },
         },
@@ -45,9 +47,11 @@ describe('embeddings, images and videos of Google’s services', () => {
           'express-embedding': { targets: [{ upstream: 'express', model: textModel }], kind: 'embeddings' },
           'gemini-api-embedding': { targets: [{ upstream: 'gemini', model: 'gemini-embedding-001' }], kind: 'embeddings' },
           'gemini-api-veo': { targets: [{ upstream: 'gemini', model: veo }] },
+          'veo-in-bucket': { targets: [{ upstream: 'in-bucket', model: veo }] },
           'far-veo': { targets: [{ upstream: 'vertex', model: 'veo-3.0-generate-001' }] },
           'gemini-api-imagen': { targets: [{ upstream: 'gemini', model: imagen }] },
         },
+        tools: { fileSearch: { embeddings: { model: 'gemini-embedding-001' } } },
         retries: { attemptsMax: 1, avoidFailing: false },
       }),
     });
@@ -109,11 +113,65 @@ describe('embeddings, images and videos of Google’s services', () => {
     assert.match(response.headers.get('x-gateway-warning') ?? '', /user/);
     google.vertex.requests.length = 0;
     for (const asked of [
-      { model: laterModel, input: ['a', 'b'] },
+      { model: laterModel, input: [1, 2, 3] },
       { model: textModel, input: [1, 2, 3] },
     ])
       await assert.rejects(openai.embeddings.create(asked), { status: 400, param: 'input' });
     assert.equal(google.vertex.requests.length, 0);
+  });
+
+  test('embeddings: a model that takes few texts in a request gets several requests, and the client one reply and one charge', async () => {
+    const texts = Array.from({ length: 21 }, (_, index) => `weir number ${index}`);
+    for (const [model, requests] of [
+      ['gemini-embedding-001', 21],
+      [laterModel, 21],
+      ['multimodalembedding@001', 21],
+      [textModel, 1],
+    ] as const) {
+      google.vertex.requests.length = 0;
+      const { data, response } = await openai.embeddings.create({ model, input: texts, dimensions: 128 }).withResponse();
+      assert.equal(google.vertex.requests.length, requests, model);
+      assert.deepEqual(
+        data.data.map(({ index }) => index),
+        texts.map((_, index) => index),
+      );
+      const alone = await openai.embeddings.create({ model, input: texts[20] ?? '', dimensions: 128 });
+      assert.deepEqual(data.data[20]?.embedding, alone.data[0]?.embedding, model);
+      const receipt = JSON.parse(await receiptOf(response)) as {
+        rows: { usage: { input_tokens: number }; lines: { quantity: number }[] }[];
+      };
+      assert.equal(receipt.rows.length, 1);
+      if (model === 'gemini-embedding-001') assert.equal(receipt.rows[0]?.lines[0]?.quantity, data.usage.prompt_tokens);
+    }
+    const many = Array.from({ length: 250 }, (_, index) => `text ${index}`);
+    const { data } = await openai.embeddings.create({ model: 'gemini-api-embedding', input: many, dimensions: 16 });
+    assert.equal(data.length, 250);
+  });
+
+  test('embeddings: if one of several requests is refused, the call fails with that refusal and costs nothing', async () => {
+    const long = 'word '.repeat(3000);
+    await assert.rejects(openai.embeddings.create({ model: 'gemini-embedding-001', input: ['a', long, 'b'] }), {
+      status: 400,
+      message: /token count/,
+    });
+    google.vertex.throttledCalls = 1;
+    await assert.rejects(openai.embeddings.create({ model: laterModel, input: ['a', 'b', 'c'] }), OpenAI.RateLimitError);
+  });
+
+  test('files of several passages are searched by meaning with a model that takes one text per request', async () => {
+    const store = await openai.vectorStores.create({});
+    const passage = (subject: string): string => `${subject} `.repeat(120);
+    const content = ['Mountaineering', 'Bread', 'Rivers', 'Clocks'].map(passage).join('\n\n');
+    const chunking = { type: 'static' as const, static: { max_chunk_size_tokens: 100, chunk_overlap_tokens: 0 } };
+    const file = await toFile(Buffer.from(content), 'a.txt');
+    const options = { pollIntervalMs: 50, chunking_strategy: chunking };
+    const uploaded = await openai.files.create({ file, purpose: 'assistants' });
+    const indexed = await openai.vectorStores.files.createAndPoll(store.id, { file_id: uploaded.id, chunking_strategy: chunking }, options);
+    assert.equal(indexed.status, 'completed', JSON.stringify(indexed.last_error));
+    const asked = google.vertex.requests.filter(({ url }) => url.endsWith('/gemini-embedding-001:predict'));
+    assert.ok(asked.length > 4, `${asked.length} requests`);
+    const found = await openai.vectorStores.search(store.id, { query: 'mountainous' });
+    assert.match(found.data[0]?.content[0]?.text ?? '', /Mountaineering/);
   });
 
   test('embeddings: a text that is too long is refused and never cut', async () => {
@@ -168,6 +226,16 @@ describe('embeddings, images and videos of Google’s services', () => {
         status: 400,
         code: 'moderation_blocked',
       });
+    const ledger = await openLedger(weir.dataDirectory);
+    try {
+      const codes = await eventually(
+        async () => (await ledger.all()).filter(({ errorCode }) => errorCode === 'upstream_content_filtered'),
+        ({ length }) => length >= 3,
+      );
+      assert.deepEqual(codes.map(({ requestedModel }) => requestedModel).toSorted(), ['gemini-api-imagen', picture, imagen].toSorted());
+    } finally {
+      await ledger.close();
+    }
   });
 
   test('Gemini’s own images: by the images interface, and as parts of a chat', async () => {
@@ -245,6 +313,21 @@ describe('embeddings, images and videos of Google’s services', () => {
     const file = await fetchFile(task);
     assert.equal(file.toString('base64'), operation.response?.generatedVideos?.[0]?.video?.videoBytes);
     // Four seconds at 0.40 USD.
+    assert.equal(await chargeOf(task), '1600000000');
+  });
+
+  test('Veo with a bucket: the video is written there, and fetched with the token, which goes nowhere else', async () => {
+    const task = await make('veo-in-bucket');
+    assert.equal(task.status, 'completed', JSON.stringify(task));
+    const submitted = google.vertex.requests.findLast(({ url }) => url.endsWith(':predictLongRunning'));
+    const { parameters } = JSON.parse(submitted?.body.toString() ?? '{}') as { parameters: Record<string, unknown> };
+    assert.equal(parameters['storageUri'], 'gs://acme-videos/weir');
+    const [uri, stored] = [...google.vertex.objects].at(-1) ?? assert.fail('nothing was written');
+    assert.match(uri, /^gs:\/\/acme-videos\/weir\/[^/]+\/sample_0\.mp4$/);
+    assert.deepEqual(await fetchFile(task), Buffer.from(stored));
+    const [asked] = google.storage.state.requests;
+    assert.equal(asked?.url, `/storage/v1/b/acme-videos/o/${encodeURIComponent(uri.replace('gs://acme-videos/', ''))}?alt=media`);
+    assert.match(asked?.authorization ?? '', /^Bearer ya29\./);
     assert.equal(await chargeOf(task), '1600000000');
   });
 

@@ -76,6 +76,8 @@ export type ImageReply = {
   readonly servedModel?: string;
   /** Why requested images are missing, once for each reason. */
   readonly withheld: readonly string[];
+  /** True if a filter of the vendor withheld one. */
+  readonly isFiltered?: boolean;
 };
 
 /** An event of a stream of images. */

@@ -26,6 +26,24 @@ export const accountFactFields = {
         'Beta flags of Messages that AWS Bedrock or Vertex AI accepts besides the known ones. Others are left out, because they are refused.',
     }),
   ),
+  videoBucket: Type.Optional(
+    Type.Object(
+      {
+        uri: Type.String({
+          pattern: '^gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[A-Za-z0-9._/-]{0,500})?$',
+          description: 'Where the videos are written: gs://bucket, or gs://bucket/folder.',
+        }),
+        endpoint: Type.Optional(
+          Type.String({ pattern: '^https?://', description: 'Address of Cloud Storage. Default: https://storage.googleapis.com.' }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'The bucket into which Vertex AI writes videos, which are fetched from there. Default: a finished operation has the video in it.',
+      },
+    ),
+  ),
   guardrail: Type.Optional(
     Type.Object(
       {

@@ -70,7 +70,10 @@ function readParameters(body: JsonRecord, service: Service, model: string) {
     throw refuse(`\`resolution\` ${asText(resolution)} isn't supported.`);
   if (aspectRatio !== '16:9' && aspectRatio !== '9:16') throw refuse(`Unsupported aspect ratio: ${asText(aspectRatio)}.`);
   if (service.demandsSound && !isSecond && typeof generateAudio !== 'boolean') throw refuse('generateAudio must be set for this model.');
-  return { seconds: durationSeconds, edge, ratio: aspectRatio };
+  const { storageUri: bucket } = parameters;
+  if (bucket !== undefined && !(typeof bucket === 'string' && bucket.startsWith('gs://')))
+    throw refuse('storageUri must be a Cloud Storage URI.');
+  return { seconds: durationSeconds, edge, ratio: aspectRatio, bucket };
 }
 
 function submit(call: VideoCall, service: Service, { resource, model }: { readonly resource: string; readonly model: string }): VideoReply {
@@ -83,7 +86,7 @@ function submit(call: VideoCall, service: Service, { resource, model }: { readon
   const unknown = Object.keys(instance).find((name) => !['prompt', 'image', 'lastFrame', 'referenceImages', 'video'].includes(name));
   if (unknown !== undefined) throw refuse(`Invalid instance: unknown field ${unknown}.`);
   if (prompt === '' && instance['image'] === undefined) throw refuse('A prompt or an image is required.');
-  const { seconds, edge, ratio } = readParameters(fields, service, model);
+  const { seconds, edge, ratio, bucket } = readParameters(fields, service, model);
   const references = recordsOf(instance['referenceImages']);
   if (references.length > referencesMax) throw refuse(`At most ${referencesMax} reference images are supported.`);
   const images = [...(instance['image'] === undefined ? [] : [instance['image']]), ...references.map(({ image }) => image)];
@@ -98,6 +101,7 @@ function submit(call: VideoCall, service: Service, { resource, model }: { readon
       inputs,
       imageCount: inputs.length,
       shape: shapeOf(seconds, edge, ratioOf(ratio)),
+      ...(bucket !== undefined && { bucket }),
     },
     isIdempotent: false,
     write: (job) => ({ status: 200, body: { name: `${resource}/operations/${job.id}` } }),
@@ -157,8 +161,16 @@ export const routeGeminiVideos: VideoRoutes = (call) => {
   return { type: 'poll', job, write: (standing) => writeOperation(job, name, standing, respond) };
 };
 
-/** `:predictLongRunning` and `:fetchPredictOperation` of Vertex AI. */
-export const routeVertexVideos: VideoRoutes = async (call) => {
+/**
+ * `:predictLongRunning` and `:fetchPredictOperation` of Vertex AI.
+ * @param keep writes a file into a bucket
+ */
+export const createVertexVideoRoutes =
+  (keep: (uri: string, file: Uint8Array) => void): VideoRoutes =>
+  (call) =>
+    routeVertexVideos(call, keep);
+
+async function routeVertexVideos(call: VideoCall, keep: (uri: string, file: Uint8Array) => void): Promise<VideoReply | undefined> {
   const asked = call.request.method === 'POST' ? vertexService.modelOf(call.request.path) : undefined;
   if (asked?.method === 'predictLongRunning') return submit(call, vertexService, asked);
   if (asked?.method !== 'fetchPredictOperation') return undefined;
@@ -171,12 +183,13 @@ export const routeVertexVideos: VideoRoutes = async (call) => {
     ? await renderVideo({ model, prompt: prompt.replace(/\[\[simulator [^\]]*\]\]/g, ' '), inputs, ...shape })
     : new Uint8Array();
   if (isDone) job.downloads += 1;
+  const gcsUri = job.bucket === undefined ? undefined : `${job.bucket.replace(/\/$/, '')}/${job.id}/sample_0.mp4`;
+  if (isDone && gcsUri !== undefined) keep(gcsUri, file);
+  const place = gcsUri === undefined ? { bytesBase64Encoded: Buffer.from(file).toString('base64') } : { gcsUri };
   const respond = (more: JsonRecord): JsonRecord => ({
     '@type': 'type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse',
     raiMediaFilteredCount: 0,
-    ...(Object.keys(more).length > 0
-      ? more
-      : { videos: [{ bytesBase64Encoded: Buffer.from(file).toString('base64'), mimeType: 'video/mp4' }] }),
+    ...(Object.keys(more).length > 0 ? more : { videos: [{ ...place, mimeType: 'video/mp4' }] }),
   });
   return { type: 'poll', job, write: (standing) => writeOperation(job, name, standing, respond) };
-};
+}

@@ -18,6 +18,8 @@ export type VideoOrder = {
   readonly inputs: readonly string[];
   readonly imageCount: number;
   readonly shape: VideoShape;
+  /** The bucket of Google Cloud into which the video is written. Absent: the operation has it. */
+  readonly bucket?: string;
   readonly idempotencyKey?: string;
   /** Of the body, to distinguish a repeated submission from another one under the same key. */
   readonly bodySha256: string;

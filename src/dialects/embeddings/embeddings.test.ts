@@ -61,26 +61,26 @@ test('vectors and tokens are read from each form', () => {
   const predictions = [3, 4].map((count, at) => ({
     embeddings: { values: data[at]?.embedding ?? [], statistics: { token_count: count, truncated: false } },
   }));
-  assert.deepEqual(readEmbeddingsReply({ predictions }, 'vertex-predict', 2), { object: 'list', data, usage });
+  assert.deepEqual(readEmbeddingsReply({ predictions }, 'vertex-predict', [2]), { object: 'list', data, usage });
   const embeddings = data.map(({ embedding }) => ({ values: embedding }));
-  assert.deepEqual(readEmbeddingsReply({ embeddings, usageMetadata: { promptTokenCount: 7 } }, 'gemini-batch', 2), {
+  assert.deepEqual(readEmbeddingsReply({ embeddings, usageMetadata: { promptTokenCount: 7 } }, 'gemini-batch', [2]), {
     object: 'list',
     data,
     usage,
   });
   const content = { embedding: { values: [1, 0.5] }, usageMetadata: { promptTokenCount: 7 } };
-  assert.deepEqual(readEmbeddingsReply(content, 'vertex-content', 1), { object: 'list', data: data.slice(0, 1), usage });
-  const multimodal = readEmbeddingsReply({ predictions: [{ textEmbedding: [1, 0.5] }] }, 'vertex-multimodal', 1);
+  assert.deepEqual(readEmbeddingsReply(content, 'vertex-content', [1]), { object: 'list', data: data.slice(0, 1), usage });
+  const multimodal = readEmbeddingsReply({ predictions: [{ textEmbedding: [1, 0.5] }] }, 'vertex-multimodal', [1]);
   assert.deepEqual(multimodal, { object: 'list', data: data.slice(0, 1) });
 });
 
 test('a missing count is unknown, not zero, and a missing vector makes no reply', () => {
   const known = { embeddings: { values: [1], statistics: { token_count: 3 } } };
   const unknown = { embeddings: { values: [1] } };
-  const reply = readEmbeddingsReply({ predictions: [known, unknown] }, 'vertex-predict', 2);
+  const reply = readEmbeddingsReply({ predictions: [known, unknown] }, 'vertex-predict', [2]);
   assert.ok(typeof reply === 'object' && reply !== null && 'data' in reply && !('usage' in reply));
   for (const predictions of [[], [known], [known, { embeddings: { values: [] } }], [known, {}]])
-    assert.deepEqual(readEmbeddingsReply({ predictions }, 'vertex-predict', 2), { predictions });
+    assert.deepEqual(readEmbeddingsReply({ predictions }, 'vertex-predict', [2]), { predictions });
   const refusal = { error: { code: 400, message: 'no', status: 'INVALID_ARGUMENT' } };
-  assert.equal(readEmbeddingsReply(refusal, 'vertex-predict', 1), refusal);
+  assert.equal(readEmbeddingsReply(refusal, 'vertex-predict', [1]), refusal);
 });

@@ -36,15 +36,19 @@ function sumOf(counts: readonly (number | undefined)[]): number | undefined {
 
 /**
  * Reads a reply into OpenAI's form. Replies of that form, errors and unknown bodies are returned as they are.
- * @param texts the number of texts of the request: a reply with fewer vectors is not read
+ * @param texts the number of texts of each part of the request: a reply with fewer vectors is not read. Several parts
+ * have their replies in `replies`
  */
-export function readEmbeddingsReply(reply: unknown, form: EmbeddingForm, texts: number): unknown {
+export function readEmbeddingsReply(reply: unknown, form: EmbeddingForm, texts: readonly number[]): unknown {
   if (form === 'openai' || !isJsonObject(reply) || 'error' in reply) return reply;
-  const { vectors, tokens } = readers[form](reply);
-  if (vectors.length !== texts || vectors.some((vector) => itemsOf(vector).length === 0)) return reply;
+  const parts = (texts.length === 1 ? [reply] : objectsOf(reply['replies'])).map(readers[form]);
+  const isWhole = ({ vectors }: Read, part: number): boolean =>
+    vectors.length === texts[part] && vectors.every((vector) => itemsOf(vector).length > 0);
+  if (parts.length !== texts.length || !parts.every(isWhole)) return reply;
+  const tokens = sumOf(parts.map((part) => part.tokens));
   return {
     object: 'list',
-    data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+    data: parts.flatMap(({ vectors }) => vectors).map((embedding, index) => ({ object: 'embedding', index, embedding })),
     ...(tokens === undefined ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
   };
 }

@@ -149,7 +149,7 @@ for (const [what, body, reason] of withoutPictures)
     const reply = readGeminiImages(body, none);
     assert.deepEqual([reply?.images, reply?.withheld], [[], [reason]]);
     assert.throws(() => reply && requireImages(reply), {
-      code: 'upstream_refused_request',
+      code: /answered with text|NO_IMAGE/.test(reason) ? 'upstream_refused_request' : 'upstream_content_filtered',
       details: { openai_code: 'moderation_blocked' },
     });
   });
@@ -167,6 +167,7 @@ test('filtered images of Imagen are reported, and only the others are counted', 
     settings: {},
     usage: { usage: { outputImages: 1 }, raw: null, trustworthy: true },
     withheld: ['Unable to show.'],
+    isFiltered: true,
   });
   assert.deepEqual(readImagenReply({})?.withheld, ['All images were filtered.']);
 });

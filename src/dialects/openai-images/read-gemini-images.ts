@@ -7,6 +7,9 @@ import { countImages } from './image-usage.ts';
 /** Finish reasons of a whole candidate. All others explain why an image is missing. */
 const usualEndings: ReadonlySet<string> = new Set(['STOP', 'MAX_TOKENS', 'FINISH_REASON_UNSPECIFIED']);
 
+/** Endings by the vendor's filters. */
+const filterEndings = /SAFETY|PROHIBITED_CONTENT|BLOCKLIST|SPII|RECITATION/;
+
 /** Reads the images of a generate-content reply. Undefined for a body of another form. */
 export function readGeminiImages(body: JsonObject, request: Pick<ImageRequest, 'sources'>): ImageReply | undefined {
   const blockReason = filledText(membersOf(body['promptFeedback'])['blockReason']);
@@ -19,6 +22,7 @@ export function readGeminiImages(body: JsonObject, request: Pick<ImageRequest, '
     settings: {},
     usage: decodeGeminiUsage(body['usageMetadata'], true) ?? countImages(images.length, request.sources.length, undefined),
     withheld: [...(blockReason === undefined ? [] : [blockReason]), ...candidates.flatMap(readReason)],
+    ...((blockReason !== undefined || candidates.some(isFiltered)) && { isFiltered: true }),
     ...(servedModel !== undefined && { servedModel }),
   };
 }
@@ -40,3 +44,5 @@ function readReason(candidate: JsonObject): readonly string[] {
   const texts = itemsOf(membersOf(candidate['content'])['parts']).flatMap((part) => filledText(membersOf(part)['text']) ?? []);
   return [texts.length === 0 ? 'NO_IMAGE' : `The model answered with text: ${texts.join(' ').slice(0, 200)}`];
 }
+
+const isFiltered = ({ finishReason }: JsonObject): boolean => filterEndings.test(filledText(finishReason) ?? '');

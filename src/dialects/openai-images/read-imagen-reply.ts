@@ -23,5 +23,6 @@ export function readImagenReply(body: JsonObject): ImageReply | undefined {
     }
   }
   if (images.length === 0 && withheld.length === 0) withheld.push('All images were filtered.');
-  return { images, settings: {}, usage: countImages(images.length, 0, undefined), withheld };
+  const filtered = withheld.length === 0 ? {} : { isFiltered: true };
+  return { images, settings: {}, usage: countImages(images.length, 0, undefined), withheld, ...filtered };
 }

@@ -5,14 +5,16 @@ const reasonCharactersMax = 300;
 
 /**
  * Refuses a reply without images, with the vendor's reason.
- * @throws GatewayError upstream_refused_request if the upstream gives a reason, otherwise upstream_invalid_reply
+ * @throws GatewayError upstream_content_filtered if a filter withheld them, upstream_refused_request for another
+ * reason, upstream_invalid_reply for none
  */
-export function requireImages({ images, withheld }: Pick<ImageReply, 'images' | 'withheld'>): void {
+export function requireImages({ images, withheld, isFiltered = false }: Pick<ImageReply, 'images' | 'withheld' | 'isFiltered'>): void {
   if (images.length > 0) return;
   const [reason] = withheld;
   if (reason === undefined)
     throw new GatewayError('upstream_invalid_reply', 'The model answered without an image.', { internal: 'image reply without images' });
-  throw new GatewayError('upstream_refused_request', `The model generated no image: ${reason.slice(0, reasonCharactersMax)}`, {
+  const code = isFiltered ? 'upstream_content_filtered' : 'upstream_refused_request';
+  throw new GatewayError(code, `The model generated no image: ${reason.slice(0, reasonCharactersMax)}`, {
     details: { openai_code: 'moderation_blocked' },
   });
 }

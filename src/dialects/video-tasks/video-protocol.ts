@@ -33,6 +33,8 @@ export type VideoSubmission = {
 export type VideoResult =
   /** From an address, possibly of another server. The credential is sent only if the address is the upstream's own. */
   | { readonly kind: 'url'; readonly url: string }
+  /** From a bucket of the account, with the credential: `gs://bucket/name`. */
+  | { readonly kind: 'object'; readonly uri: string }
   /** From a path of the upstream's interface, with the credential. */
   | { readonly kind: 'path'; readonly path: string }
   /** In a POST's reply, as the value in base64 of the first member with this name. */
@@ -75,13 +77,19 @@ export type SubmissionAnswer =
 
 export type WholeReply = { readonly status: number; readonly body: Buffer };
 
+/** Settings of the account that requests contain. */
+export type VideoAccount = {
+  /** The bucket into which finished videos are written. Absent: none. */
+  readonly videoBucket?: { readonly uri: string };
+};
+
 /** One upstream interface for videos: pure functions and data. The gateway does the I/O. */
 export type VideoProtocol = {
   readonly id: VideoProtocolId;
   /** Whether a repeated request with the same `idempotency-key` creates no second video. */
   readonly isIdempotent: boolean;
   /** @throws GatewayError for requests that this interface cannot express */
-  readonly encodeSubmission: (request: VideoRequest, upstreamModel: string) => VideoSubmission;
+  readonly encodeSubmission: (request: VideoRequest, upstreamModel: string, account?: VideoAccount) => VideoSubmission;
   readonly readSubmission: (reply: WholeReply) => SubmissionAnswer;
   /** Path of the request that returns the status of a video. */
   readonly statusPath: (upstreamTaskId: string) => string;

@@ -175,7 +175,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
   }
 
   #createExchange({ target, plan, opening, observer, ticket }: OpenedAttempt<Plan>): UpstreamExchange<Piece> {
-    const { relay } = plan;
+    const { relay, client } = plan;
     const pricingParameters = opening?.pricingParameters;
     const { callId, settings, framing, taken, startedMs, report } = this.#call;
     const { clock, logger, telemetry, drainSlots } = this.#services;
@@ -188,6 +188,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
       relay: taken === undefined ? relay : withOwnLimits(relay, taken),
       framing,
       target,
+      client,
       sink: this.#sink,
       limits,
       timeouts,

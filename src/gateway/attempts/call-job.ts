@@ -5,7 +5,7 @@ import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { InterfaceId } from '../../inference/interfaces.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
 import type { PricingParameters, Usage } from '../../inference/usage.ts';
-import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import type { UpstreamClient, UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import type { GatewayTimeouts } from '../settings/limits.ts';
 import type { UsageBound } from './books/settle.ts';
 import type { StreamBudget } from './books/stream-budget.ts';
@@ -33,6 +33,8 @@ export type AttemptPlan<Piece = Buffer> = {
   readonly kind: 'exchange';
   readonly upstreamRequest: UpstreamRequest;
   readonly relay: ReplyRelay<Piece>;
+  /** Sends the request, if it is sent in another way than its target's requests are. */
+  readonly client?: Pick<UpstreamClient, 'send'>;
   /**
    * The dialect in which the upstream answers, because a vendor may count differently. Absent if the relay reads the
    * true usage.

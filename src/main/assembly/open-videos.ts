@@ -141,11 +141,12 @@ function createPriceBooks(current: () => PriceBook): { readonly of: (version: st
 const goneWords = /\bstatus (?:404|410)\b/;
 
 function createOpenAddress(settings: () => GatewaySettings): OpenAddress {
-  return async (url, signal, isTrusted) => {
+  return async (url, signal, isTrusted, headers = {}) => {
     const { firstByteMs, idleMs } = settings().timeouts;
     const { copyTotalMs } = defaultTaskSettings;
     try {
-      const { mediaType = '', bytes, content } = await openGuarded(url, { isTrusted, firstByteMs, idleMs, totalMs: copyTotalMs, signal });
+      const limits = { firstByteMs, idleMs, totalMs: copyTotalMs, signal };
+      const { mediaType = '', bytes, content } = await openGuarded(url, { isTrusted, headers, ...limits });
       return { mediaType, bytes, content };
     } catch (error) {
       if (!(error instanceof FetchMediaError)) throw error;

@@ -12,7 +12,8 @@ function imagesOf(upstreamModel: string): ImageInterface {
   return { form: 'gemini', counting: 'native', path: () => ':generateContent' };
 }
 
-const embeddings: EmbeddingInterface = { form: 'gemini-batch', path: ':batchEmbedContents' };
+// At most 100 requests can be in one batch (the vendor's refusal of more).
+const embeddings: EmbeddingInterface = { form: 'gemini-batch', path: ':batchEmbedContents', textsMax: 100 };
 
 /** Source: the vendor's list of models, November 2026. */
 const modelKinds: readonly ModelKindRule[] = [

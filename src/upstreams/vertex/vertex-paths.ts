@@ -62,3 +62,11 @@ function geminiMethod({ operation, upstreamModel, framing }: UpstreamRoute): str
   if (framing === undefined) return `${base}:generateContent`;
   return framing === 'sse' ? `${base}:streamGenerateContent?alt=sse` : `${base}:streamGenerateContent`;
 }
+
+/** The address of an object in Cloud Storage. Source: "Download objects" of its JSON API. */
+export function addressOfObject(uri: string, { videoBucket }: AccountFacts): string | undefined {
+  const [, bucket, name] = /^gs:\/\/([a-z0-9][a-z0-9._-]+)\/(.+)$/.exec(uri) ?? [];
+  if (bucket === undefined || name === undefined) return undefined;
+  const { endpoint = 'https://storage.googleapis.com' } = videoBucket ?? {};
+  return `${endpoint.replace(/\/+$/, '')}/storage/v1/b/${bucket}/o/${encodeURIComponent(name)}?alt=media`;
+}

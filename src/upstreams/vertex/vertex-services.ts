@@ -4,12 +4,14 @@ import type { ImageInterface } from '../image-interfaces.ts';
 // Paths are methods of the model; `placeAtVertex` writes the rest.
 
 /**
- * The embedding interface of a model. Which models have `:embedContent` is the rule of Google's genai SDK 2.32.0.
+ * The embedding interface of a model. Which models have `:embedContent` is the rule of Google's genai SDK 2.32.0. How
+ * many texts a request may have: "Text embeddings API" of Vertex AI, and Roo-Code#5123.
  */
 export function embeddingsAtVertex(upstreamModel: string): EmbeddingInterface {
-  if (upstreamModel.startsWith('multimodalembedding')) return { form: 'vertex-multimodal', path: ':predict' };
+  if (upstreamModel.startsWith('multimodalembedding')) return { form: 'vertex-multimodal', path: ':predict', textsMax: 1 };
   const isLater = (upstreamModel.includes('gemini') && upstreamModel !== 'gemini-embedding-001') || upstreamModel.includes('maas');
-  return isLater ? { form: 'vertex-content', path: ':embedContent' } : { form: 'vertex-predict', path: ':predict' };
+  if (isLater) return { form: 'vertex-content', path: ':embedContent', textsMax: 1 };
+  return { form: 'vertex-predict', path: ':predict', textsMax: upstreamModel === 'gemini-embedding-001' ? 1 : 250 };
 }
 
 /** Imagen has a method of its own and is billed per image. Gemini writes images as parts of a reply. */

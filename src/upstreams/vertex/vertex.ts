@@ -7,7 +7,7 @@ import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { adviseAboutVertex } from './advise-about-vertex.ts';
 import { readVertexRefusal } from './read-vertex-refusal.ts';
 import { reshapeForVertex } from './reshape-for-vertex.ts';
-import { addressOfLocation, dialectsAtVertex, locateAtVertex, placeAtVertex } from './vertex-paths.ts';
+import { addressOfLocation, addressOfObject, dialectsAtVertex, locateAtVertex, placeAtVertex } from './vertex-paths.ts';
 import { embeddingsAtVertex, imagesAtVertex } from './vertex-services.ts';
 
 /** Claude there has no native structured output (Vercel's google-vertex provider, August 2026). */
@@ -24,7 +24,7 @@ export const vertex: UpstreamVendor = {
   id: 'vertex',
   title: 'Vertex AI',
   addressOf: addressOfLocation,
-  facts: ['project', 'location', 'betas'],
+  facts: ['project', 'location', 'betas', 'videoBucket'],
   credentialKinds: ['google'],
   usualCredential: { kind: 'google' },
   keyVariables: [],
@@ -37,6 +37,7 @@ export const vertex: UpstreamVendor = {
   readRefusal: readVertexRefusal,
   adviseOperator: (refusal) => adviseAboutVertex(refusal),
   placeService: placeAtVertex,
+  locateObject: addressOfObject,
   services: { embeddings: embeddingsAtVertex, images: imagesAtVertex, videos: 'vertex-videos' },
   modelKinds: [
     { names: /^(?:veo)/, kinds: ['video'] },

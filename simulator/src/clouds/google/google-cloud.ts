@@ -5,6 +5,7 @@ import type { SimulatorState } from '../../simulator-state.ts';
 import { type ClaudePlatformState, createClaudePlatform } from './claude-platform.ts';
 import { createGoogleTokens, type GoogleTokens } from './google-tokens.ts';
 import { createGoogleIdentityServer, type GoogleIdentityState } from './identity-server.ts';
+import { createStorageServer, type StorageState } from './storage-server.ts';
 import { createSecretManager, createSecretManagerState, type SecretManagerState } from './secret-manager.ts';
 import { createVertexServer, type VertexState } from './vertex-server.ts';
 
@@ -27,6 +28,8 @@ export type RunningGoogle = {
   readonly createKeyFile: () => JsonDocument;
   readonly identity: GoogleIdentityState;
   readonly vertex: VertexState;
+  /** Cloud Storage, with the objects of Vertex AI. */
+  readonly storage: { readonly url: string; readonly state: StorageState };
   /** Claude, managed by Anthropic. */
   readonly platform: { readonly url: string; readonly state: ClaudePlatformState };
   /** Secret Manager. */
@@ -69,12 +72,15 @@ export async function startGoogle(
     withoutRole: new Set(),
     isDisabled: false,
     throttledCalls: 0,
+    objects: new Map(),
     requests: [],
   };
   const identityUrl = await open(createGoogleIdentityServer(identity, tokens));
   const vertexUrl = await open(createVertexServer(state, vertex, tokens));
   const claude: ClaudePlatformState = { project, workspace: 'wrkspc_simulated', withoutRole: new Set(), isDisabled: false, requests: [] };
   const platform = { url: await open(createClaudePlatform(state, claude, tokens)), state: claude };
+  const kept: StorageState = { objects: vertex.objects, requests: [] };
+  const storage = { url: await open(createStorageServer(kept, tokens)), state: kept };
   const secrets = createSecretManagerState();
   const secretsUrl = await open(createSecretManager(secrets, tokens));
   const createKeyFile = (): JsonDocument => {
@@ -90,7 +96,20 @@ export async function startGoogle(
       token_uri: `${identityUrl}/token`,
     };
   };
-  return { vertexUrl, identityUrl, project, serviceAccount, createKeyFile, identity, vertex, platform, secretsUrl, secrets, tokens };
+  return {
+    vertexUrl,
+    identityUrl,
+    project,
+    serviceAccount,
+    createKeyFile,
+    identity,
+    vertex,
+    storage,
+    platform,
+    secretsUrl,
+    secrets,
+    tokens,
+  };
 }
 
 function toPem(key: KeyObject, type: 'spki' | 'pkcs8'): string {

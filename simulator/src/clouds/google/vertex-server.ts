@@ -6,7 +6,7 @@ import { answerCall } from '../../answer-call.ts';
 import { type JsonRecord, type SimulatedVendor, VendorError } from '../../simulated-vendor.ts';
 import type { SimulatorState } from '../../simulator-state.ts';
 import { createDeskOf } from '../../videos/answer-video-call.ts';
-import { routeVertexVideos } from '../../videos/google-videos.ts';
+import { createVertexVideoRoutes } from '../../videos/google-videos.ts';
 import { anthropic } from '../../vendors/anthropic/anthropic.ts';
 import { gemini } from '../../vendors/gemini/gemini.ts';
 import { embedAtVertex } from '../../vendors/gemini/gemini-embeddings.ts';
@@ -25,6 +25,8 @@ export type VertexState = {
   isDisabled: boolean;
   /** The number of further calls that are answered 429. */
   throttledCalls: number;
+  /** Files in buckets of the project, by `gs://bucket/name`. */
+  readonly objects: Map<string, Uint8Array>;
   readonly requests: CloudRequest[];
 };
 
@@ -145,7 +147,11 @@ function forwardOf({ publisher, model, method }: Route, search: string, body: Js
 /** The HTTP server of Vertex AI, for all locations: the model, the project and the credential are checked as there. */
 export function createVertexServer(shared: SimulatorState, state: VertexState, tokens: GoogleTokens): Server {
   const simulated: SimulatorState = { ...shared, apiKeys: undefined };
-  const videos = createDeskOf(simulated, withoutCredential(gemini), routeVertexVideos);
+  const videos = createDeskOf(
+    simulated,
+    withoutCredential(gemini),
+    createVertexVideoRoutes((uri, file) => void state.objects.set(uri, file)),
+  );
   const respond = (incoming: IncomingMessage, response: ServerResponse, bytes: Buffer): void => {
     const { pathname, search } = new URL(incoming.url ?? '/', 'http://vertex');
     const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));

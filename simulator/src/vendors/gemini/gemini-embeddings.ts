@@ -7,6 +7,7 @@ import { refuse } from './gemini-error.ts';
 const usualDimensions = 256;
 const dimensionsMax = 3072;
 const textsMax = 250;
+const batchMax = 100;
 /** The longest text of a model, in tokens. */
 const tokensMax = 2048;
 
@@ -43,6 +44,7 @@ export function batchEmbed(model: string, body: JsonRecord): JsonRecord {
   allowOnly(body, ['requests'], '');
   const requests = recordsOf(body['requests']);
   if (requests.length === 0) throw refuse('* BatchEmbedContentsRequest.requests: at least one request is required\n');
+  if (requests.length > batchMax) throw refuse(`* BatchEmbedContentsRequest.requests: at most ${batchMax} requests can be in one batch\n`);
   let tokens = 0;
   const embeddings = requests.map((request, index) => {
     allowOnly(request, ['model', 'content', 'taskType', 'title', 'outputDimensionality'], `requests[${index}]`);

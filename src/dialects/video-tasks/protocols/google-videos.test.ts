@@ -110,6 +110,10 @@ test('every state of an operation is read', () => {
       { done: true, response: { videos: [{ bytesBase64Encoded: 'AAAA', mimeType: 'video/mp4' }] } },
       { status: 'completed', result: { kind: 'reply', path, body, member: 'bytesBase64Encoded' } },
     ],
+    [
+      { done: true, response: { videos: [{ gcsUri: 'gs://a/b' }] } },
+      { status: 'completed', result: { kind: 'object', uri: 'gs://a/b' } },
+    ],
     [{ done: true, error: { code: 13, message: 'GPU on fire' } }, failed('upstream_failed', 'GPU on fire')],
     [{ done: true, error: { code: 3, message: "violate Google's usage guidelines" } }, failed('content_moderated', "violate Google's usage guidelines")], // prettier-ignore
     [{ done: true, response: { raiMediaFilteredCount: 1, raiMediaFilteredReasons: [reason] } }, failed('content_moderated', reason)],
@@ -131,7 +135,8 @@ test('an answer that says nothing clear ends no task', () => {
   for (const said of [
     { done: true },
     { done: true, response: { videos: [] } },
-    { done: true, response: { videos: [{ gcsUri: 'gs://a/b' }] } },
+    { done: true, response: { videos: [{ gcsUri: 'https://a/b' }] } },
+    { done: true, response: { videos: [{ gcsUri: 'gs://a' }] } },
     { error: { code: 1 } },
   ]) {
     const { status } = vertexVideos.readStatus(reply({ name: vertexName, ...said }), vertexName);

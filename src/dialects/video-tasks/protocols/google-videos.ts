@@ -3,7 +3,7 @@ import { countOf, filledText, membersOf, objectsOf, textOf, textsOf } from '../.
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { rawMember, textMember, type TextMember, listTextMembers, writeTextObject } from '../json-text.ts';
 import { untranslatable, wrongValue } from '../request-problem.ts';
-import type { UpstreamVideo, VideoProtocol, VideoProtocolId, VideoSubmission } from '../video-protocol.ts';
+import type { UpstreamVideo, VideoAccount, VideoProtocol, VideoProtocolId, VideoSubmission } from '../video-protocol.ts';
 import { billOf, finishSubmission, isOwnField, joinChoices, requireOneOf } from './submission-parts.ts';
 import {
   moderationError,
@@ -76,7 +76,12 @@ function readExtra({ metadata, extraFields, user }: VideoRequest, { parameters }
   return { written, ignored };
 }
 
-function encodeSubmission(request: VideoRequest, upstreamModel: string, service: Service): VideoSubmission {
+function encodeSubmission(
+  request: VideoRequest,
+  upstreamModel: string,
+  service: Service,
+  { videoBucket }: VideoAccount = {},
+): VideoSubmission {
   const resolution = requireOneOf('resolution', request.resolution ?? defaults.resolution, Object.keys(resolutionWords));
   // The second generation has one resolution, and no field for it.
   if (isSecond(upstreamModel) && resolution !== defaults.resolution)
@@ -88,6 +93,7 @@ function encodeSubmission(request: VideoRequest, upstreamModel: string, service:
     textMember('aspectRatio', requireOneOf('aspect_ratio', request.aspectRatio ?? defaults.aspectRatio, ratios)),
     ...(isSecond(upstreamModel) ? [] : [textMember('resolution', resolutionWords[resolution] ?? resolution)]),
     textMember('sampleCount', 1),
+    ...(videoBucket === undefined ? [] : [textMember('storageUri', videoBucket.uri)]),
     ...required.map(([key, value]) => textMember(key, value)),
     ...written.values(),
   ];
@@ -183,11 +189,11 @@ const writeFetch = (name: string): Buffer => Buffer.from(JSON.stringify({ operat
 
 const fetchPath = (name: string): string => `/v1beta1/${vertexOperation.exec(name)?.[1] ?? encodeURIComponent(name)}:fetchPredictOperation`;
 
-/** Veo at Vertex AI: the finished operation contains the file in base64. */
+/** Veo at Vertex AI: the finished operation contains the file in base64, or its place in a bucket. */
 export const vertexVideos: VideoProtocol = {
   id: 'vertex-videos',
   isIdempotent: false,
-  encodeSubmission: (request, upstreamModel) => encodeSubmission(request, upstreamModel, vertexService),
+  encodeSubmission: (request, upstreamModel, account) => encodeSubmission(request, upstreamModel, vertexService, account),
   readSubmission: (reply) => readSubmission(reply, vertexOperation),
   statusPath: fetchPath,
   statusBody: writeFetch,
@@ -200,6 +206,8 @@ export const vertexVideos: VideoProtocol = {
           const body = writeFetch(name).toString();
           return { status: 'completed', result: { kind: 'reply', path: fetchPath(name), body, member: 'bytesBase64Encoded' } };
         }
+        const uri = filledText(video?.['gcsUri']);
+        if (uri !== undefined && /^gs:\/\/[^/]+\/./.test(uri)) return { status: 'completed', result: { kind: 'object', uri } };
         return readWithheld(response) ?? unclear('the upstream reports a finished video without a file');
       }),
     ),

@@ -5,6 +5,7 @@ import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
+import type { UpstreamClient } from '../../../platform/http/upstream-client.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { Histogram } from '../../../platform/metrics/metric-registry.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../../settings/limits.ts';
@@ -81,6 +82,8 @@ type ExchangeBasis = {
   /** Framing of the reply if a stream was requested. */
   readonly framing: StreamFraming | undefined;
   readonly target: Target;
+  /** Sends the request. Absent: the client of the target. */
+  readonly client?: Pick<UpstreamClient, 'send'> | undefined;
   readonly limits: GatewayLimits;
   readonly timeouts: GatewayTimeouts;
   readonly clock: Clock;

@@ -56,9 +56,9 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
       onClosed?.();
       this.#onClientClose();
     });
-    const { recorder, target } = this.#context;
+    const { recorder, target, client = target.upstream.client } = this.#context;
     const handler = recorder === undefined ? this : recorder.attempt(request, this, target.upstream.apiKey);
-    target.upstream.client.send(request, handler);
+    client.send(request, handler);
   }
 
   onRequestStart(controller: UpstreamController): void {

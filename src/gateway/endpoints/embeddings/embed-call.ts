@@ -21,6 +21,9 @@ export async function embed(gateway: EmbeddingServices, call: PlainCall): Promis
       const bounds = boundEmbeddings(body, inputCharacters);
       return () => bounds;
     },
-    createJob: (purchase) => createEmbeddingJob({ ...call, purchase, inputCharacters, encoding }),
+    createJob: (purchase) => {
+      const { replyBytesMax } = call.settings.limits;
+      return createEmbeddingJob({ ...call, purchase, inputCharacters, encoding, replyBytesMax });
+    },
   });
 }

@@ -1,9 +1,11 @@
 import { readEmbeddingsReply } from '../../../dialects/embeddings/read-embeddings-reply.ts';
+import { joinReplies, splitTexts } from '../../../dialects/embeddings/split-texts.ts';
 import { type EmbeddingForm, countTexts, listUnwritten, writeEmbeddings } from '../../../dialects/embeddings/write-embeddings.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { countInput } from '../../../inference/meters.ts';
 import type { TranslationNote } from '../../../inference/translation-notes.ts';
+import { gatherReplies } from '../../../platform/http/gather-replies.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EmbeddingInterface } from '../../../upstreams/embedding-interfaces.ts';
@@ -30,7 +32,12 @@ type PreparedEmbedding = {
   readonly purchase: Purchase;
   readonly inputCharacters: number;
   readonly encoding: 'float' | 'base64';
+  /** The most bytes of a reply. */
+  readonly replyBytesMax: number;
 };
+
+/** Requests that one call has under way at a time, if its model takes fewer texts than the call has. */
+const partsAtOnce = 8;
 
 /** Creates the job of an embeddings call. Each target gets the request with its own name of the model. */
 export function createEmbeddingJob(call: PreparedEmbedding): CallJob {
@@ -39,10 +46,14 @@ export function createEmbeddingJob(call: PreparedEmbedding): CallJob {
     plan: (target) => {
       const made = interfaceOf(target);
       const notes = made.form === 'openai' ? [] : listUnwritten(call.body);
+      const parts = splitTexts(call.body, made.textsMax);
+      const bodies = parts.map((part) => writeEmbeddings(part, made.form, target.upstreamModel));
+      const texts = parts.map(({ input }) => countTexts(input));
       return {
         kind: 'exchange',
-        upstreamRequest: createRequest(call, target, made),
-        relay: createRelay(call, target, { form: made.form, notes }),
+        upstreamRequest: createRequest(call, target, { path: made.path, form: made.form, bodies }),
+        relay: createRelay(call, target, { form: made.form, notes, texts }),
+        ...(bodies.length > 1 && { client: sendInParts(target, bodies, call.replyBytesMax) }),
         ...(made.form !== 'openai' && { translation: { upstream: { id: 'google-embeddings' }, notes: { list: () => notes }, replyNotes } }),
       };
     },
@@ -67,21 +78,31 @@ const replyNotes = { list: () => [] };
 const dialectOf = (form: EmbeddingForm): 'openai-chat' | 'gemini-generate-content' =>
   form === 'openai' ? 'openai-chat' : 'gemini-generate-content';
 
-function createRequest({ body, headers: own }: PreparedEmbedding, target: Target, made: EmbeddingInterface): UpstreamRequest {
+type Written = Pick<EmbeddingInterface, 'form' | 'path'> & { readonly bodies: readonly JsonObject[] };
+
+function createRequest({ body, headers: own }: PreparedEmbedding, target: Target, { form, path, bodies }: Written): UpstreamRequest {
   const { upstream, upstreamModel } = target;
-  const dialects = { client: 'openai-chat', upstream: dialectOf(made.form) } as const;
+  const dialects = { client: 'openai-chat', upstream: dialectOf(form) } as const;
   const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
-  const path = serviceAt(upstream, made.path, upstreamModel);
-  return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify(writeEmbeddings(body, made.form, upstreamModel))) };
+  const [first, ...others] = bodies;
+  // Prices are read from this body, and it is what a copy of the content has. In parts, it is not sent itself.
+  const whole = others.length === 0 ? first : { ...first, further_requests: others };
+  return { path: serviceAt(upstream, path, upstreamModel), method: 'POST', headers, body: Buffer.from(JSON.stringify(whole)) };
+}
+
+/** The client of a request that is sent in parts. They are one call: the first that fails is the failure of all. */
+function sendInParts({ upstream }: Target, bodies: readonly JsonObject[], bytesMax: number): ReturnType<typeof gatherReplies> {
+  const written = bodies.map((body) => Buffer.from(JSON.stringify(body)));
+  return gatherReplies(upstream.client, { bodies: written, join: joinReplies, partsAtOnce, bytesMax });
 }
 
 function createRelay(
-  { callId, purchase, encoding, body }: PreparedEmbedding,
+  { callId, purchase, encoding }: PreparedEmbedding,
   target: Target,
-  { form, notes }: { readonly form: EmbeddingForm; readonly notes: readonly TranslationNote[] },
+  { form, notes, texts }: { readonly form: EmbeddingForm; readonly notes: readonly TranslationNote[]; readonly texts: readonly number[] },
 ): ReplyRelay {
   const { upstream } = target;
-  const read = (reply: unknown): unknown => readEmbeddingsReply(reply, form, countTexts(body['input']));
+  const read = (reply: unknown): unknown => readEmbeddingsReply(reply, form, texts);
   return {
     upstreamFraming: undefined,
     replyHeaders: (received) => ({

@@ -60,7 +60,11 @@ async function findTask({ caller }: QuoteTarget, { tasks }: VideoService, id: st
 function quoteTarget({ protocols }: VideoService, target: Target, request: VideoRequest, task: VideoTask | undefined): QuotedTarget {
   const { upstream, upstreamModel } = target;
   if (upstream.services.videos === undefined) throw new Error(`${upstream.id} was chosen for a video and has no video interface`);
-  const { billing, body } = protocols[upstream.services.videos].encodeSubmission(withSource(request, task, target), upstreamModel);
+  const { billing, body } = protocols[upstream.services.videos].encodeSubmission(
+    withSource(request, task, target),
+    upstreamModel,
+    upstream.facts,
+  );
   const { usage, parameters } = billing;
   return { target, usage: { expected: usage, most: usage }, pricingParameters: parameters, sent: body };
 }

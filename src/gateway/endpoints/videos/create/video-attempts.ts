@@ -150,7 +150,7 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
     if (upstream.services.videos === undefined) throw new Error(`${upstream.id} was chosen for a video and has no video interface`);
     const protocol = videos.protocols[upstream.services.videos];
     const shape = source === undefined ? request : await source.fit(request, target);
-    const submission = protocol.encodeSubmission(shape, upstreamModel);
+    const submission = protocol.encodeSubmission(shape, upstreamModel, upstream.facts);
     const rowId = this.#planned === 0 ? callId : gateway.newId('req');
     this.#planned += 1;
     let receipt: Acceptance | undefined;

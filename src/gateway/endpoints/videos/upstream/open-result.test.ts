@@ -133,6 +133,7 @@ test('results are stored as text, and other text is refused', () => {
   for (const result of [
     { kind: 'url', url: 'https://a.example/b' },
     { kind: 'path', path: '/c' },
+    { kind: 'object', uri: 'gs://a/b' },
   ] as const)
     assert.deepEqual(decodeResult(encodeResult(result)), result);
   for (const text of ['', '{', 'null', '[]', '{"kind":"url"}', '{"kind":"path","path":1}', '{"kind":"file","path":"/etc/passwd"}'])

@@ -8,10 +8,16 @@ import { discard, type StreamedAnswer, streamUpstream, type StreamTimeouts } fro
 import { createVideoRequest, credentialOf } from './video-request.ts';
 
 /**
- * Opens a file at an untrusted URL, without any credential. Its host must be public, also after redirects.
+ * Opens a file at an untrusted URL. Its host must be public, also after redirects.
+ * @param headers for the origin of the URL only. Absent: no credential is sent
  * @throws ResultError
  */
-export type OpenAddress = (url: string, signal: AbortSignal, isTrusted: (url: URL) => boolean) => Promise<OpenedResult>;
+export type OpenAddress = (
+  url: string,
+  signal: AbortSignal,
+  isTrusted: (url: URL) => boolean,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<OpenedResult>;
 
 export type OpenResultOptions = {
   readonly upstream: Upstream;
@@ -41,10 +47,11 @@ export function decodeResult(text: string): VideoResult {
     // The error below covers this case.
   }
   if (value !== undefined && isJsonObject(value)) {
-    const { kind, url, path, body, member } = value;
+    const { kind, url, uri, path, body, member } = value;
     if (kind === 'reply' && typeof path === 'string' && typeof body === 'string' && typeof member === 'string')
       return { kind, path, body, member };
     if (kind === 'url' && typeof url === 'string') return { kind, url };
+    if (kind === 'object' && typeof uri === 'string') return { kind, uri };
     if (kind === 'path' && typeof path === 'string') return { kind, path };
   }
   throw new ResultError('the stored result names no file', { isGone: true });
@@ -56,6 +63,7 @@ export function decodeResult(text: string): VideoResult {
  */
 export async function openResult(result: VideoResult, options: OpenResultOptions): Promise<OpenedResult> {
   if (result.kind === 'reply') return await openReply(result, options);
+  if (result.kind === 'object') return await openObject(result.uri, options);
   const { upstream } = options;
   const base = `${upstream.origin}${upstream.basePath}`;
   let url = URL.parse(result.kind === 'path' ? `${base}${result.path}` : result.url);
@@ -68,6 +76,21 @@ export async function openResult(result: VideoResult, options: OpenResultOptions
     url = URL.parse(opened.location, url.href);
   }
   throw new ResultError(`the URL of the result redirects more than ${redirectsMax} times`, { isGone: false });
+}
+
+/** Opens a file in a bucket with the credential of the account, which goes to the service of buckets only. */
+async function openObject(uri: string, { upstream, openAddress, signal }: OpenResultOptions): Promise<OpenedResult> {
+  const { vendor, facts, credential, origin } = upstream;
+  const address = vendor.locateObject?.(uri, facts);
+  if (address === undefined || vendor.authorize === undefined)
+    throw new ResultError('the result is in a bucket that this upstream cannot read', { isGone: true });
+  const account = { apiKey: undefined, credential, origin, facts, nowMs: Date.now };
+  const plain = { path: '', method: 'GET', headers: {}, body: undefined } as const;
+  const authorized = await Promise.resolve(vendor.authorize(plain, account, signal)).catch((cause: unknown) => {
+    throw new ResultError('there is no credential for the bucket with the result', { isGone: false, cause });
+  });
+  const { origin: trusted } = new URL(address);
+  return await openAddress(address, signal, (url) => url.origin === trusted, authorized.headers);
 }
 
 /** Opens a file that is a member of a reply. */
