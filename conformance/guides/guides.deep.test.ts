@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+
+import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
 import { permissions } from '../../src/accounts/people/permissions.ts';
 import { signInByLink } from '../admin/console-client.ts';
@@ -33,17 +35,20 @@ describe('pages that people read', () => {
   let weir: ServedWeir;
   let commands: ServedCommands;
   let adminToken = '';
+  let clouds: RunningSimulator;
 
   before(async () => {
     weir = await serveWeir({ environment: { WEIR_METRICS_PORT: '0', WEIR_CONSOLE_PORT: '0' } });
     adminToken = await makeAdminToken(weir);
     commands = await serveCommands(base);
+    clouds = await startSimulator({ google: { models: { '*': ['gemini-2.5-flash'] } } });
     await bookCall(weir);
   });
 
   after(async () => {
     await commands[Symbol.asyncDispose]();
     await weir[Symbol.asyncDispose]();
+    await clouds.close();
     rmSync(base, { recursive: true, force: true });
   });
 
@@ -61,8 +66,14 @@ describe('pages that people read', () => {
         ['at-weir-…', adminToken],
         // A future day, whenever this runs.
         ['2030-01-01', `${nextYear}-01-01`],
+        ...(cloudsOf[basename(path)]?.(clouds, base).replacements ?? []),
       ],
-      environment: { WEIR_DATA_DIR: weir.dataDirectory, WEIR_CONSOLE_PORT: '8082', WEIR_LOG_LEVEL: 'warn' },
+      environment: {
+        WEIR_DATA_DIR: weir.dataDirectory,
+        WEIR_CONSOLE_PORT: '8082',
+        WEIR_LOG_LEVEL: 'warn',
+        ...cloudsOf[basename(path)]?.(clouds, base).environment,
+      },
       prelude: commands.shellFunction,
     };
   }
@@ -91,6 +102,28 @@ describe('pages that people read', () => {
     await runPrograms(programs, { base, nodeModules: join(root, 'node_modules'), environment });
   });
 });
+
+type CloudPage = Pick<PageSurroundings, 'replacements' | 'environment'>;
+
+/** The simulated cloud behind the commands of a page, and a credential where the tools of the cloud look for one. */
+const cloudsOf: Readonly<Record<string, (clouds: RunningSimulator, directory: string) => CloudPage>> = {
+  'bedrock.md': ({ aws }) => {
+    const { accessKeyId, secretAccessKey } = aws.state.addUser();
+    return {
+      replacements: [['vendor: bedrock, region: eu-central-1', `vendor: bedrock, baseUrl: "${aws.runtimeUrl}", region: us-east-1`]],
+      environment: { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey },
+    };
+  },
+  'vertex.md': ({ google }, directory) => {
+    assert.ok(google);
+    const keyFile = join(directory, 'google-key.json');
+    writeFileSync(keyFile, JSON.stringify(google.createKeyFile()));
+    return {
+      replacements: [['vendor: vertex, project: acme', `vendor: vertex, baseUrl: "${google.vertexUrl}", project: ${google.project}`]],
+      environment: { GOOGLE_APPLICATION_CREDENTIALS: keyFile },
+    };
+  },
+};
 
 /** An admin token for the pages about the admin API. */
 async function makeAdminToken({ consoleUrl, consoleLink }: ServedWeir): Promise<string> {

@@ -1,4 +1,5 @@
 import { upstreamDialects } from '../../dialects/registry.ts';
+import { upstreamAt } from '../../gateway/attempts/routing/target.ts';
 import type { AskLimits } from '../../platform/http/ask-upstream.ts';
 import type { UsableConfiguration } from './check-configuration.ts';
 import { checkServices } from './check-services.ts';
@@ -62,9 +63,18 @@ export async function examineUpstream(checked: CheckedUpstream, options: Examine
     return { report: done([...known, none]), ...found };
   }
   const matrix: MatrixRow[] = [];
-  for (const id of upstream.dialects) {
-    const conversation = { checked, dialect: upstreamDialects[id], model, limits, newId };
+  const at = upstreamAt(upstream, model, findModelBehind(configuration, upstream.id, model));
+  for (const id of at.dialects) {
+    const conversation = { checked: { ...checked, upstream: at }, dialect: upstreamDialects[id], model, limits, newId };
     matrix.push(await examineModel(conversation, checks, { onCheck: (check) => onStep(`${upstream.id} ${id}: ${check}`), onResult }));
   }
   return { report: done(known, matrix), ...found };
+}
+
+/** The model behind a name at an upstream, if the configuration says which. */
+function findModelBehind({ config }: UsableConfiguration, upstreamId: string, model: string): string | undefined {
+  const targets = Object.entries(config.models ?? {}).flatMap(([name, { targets: own }]) =>
+    own.map((target) => ({ model: name, ...target })),
+  );
+  return targets.find((target) => target.upstream === upstreamId && target.model === model)?.is;
 }
