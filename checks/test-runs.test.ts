@@ -25,8 +25,8 @@ test('a suite is run by what its name says', () => {
 });
 
 test('npm test and test:deep leave out none of their runs, and CI calls both', () => {
-  assert.match(manifest.scripts.test, /--tier unit --tier integration && .*test:timing$/);
-  assert.match(manifest.scripts['test:timing'], /--tier timing$/);
+  assert.match(manifest.scripts.test, /test:unit && .*test:integration && .*test:timing$/);
+  for (const run of ['unit', 'integration', 'timing'] as const) assert.match(manifest.scripts[`test:${run}`], new RegExp(`--tier ${run}$`));
   assert.match(manifest.scripts['test:deep'], /--tier deep && .*--tier deep-timing$/);
   const ci = readFileSync(join(root, '.ci/run'), 'utf8');
   for (const step of ['npm run check', 'npm test', 'npm run test:deep']) assert.match(ci, new RegExp(`${step}$`, 'm'));

@@ -10,7 +10,7 @@ import { choosePart, tiers } from './tiers.ts';
 
 /**
  * Runs suites, several at once: those of tiers (`tiers.ts`), `node checks/suites/run-suites.ts --tier unit`, or those
- * that match patterns, `--at-once 4 --limit-ms 240000 "conformance/**"`. The tiers of one run share its processes.
+ * that match patterns, `--at-once 4 --limit-ms 240000 "conformance/**"`.
  * A process takes longer to load Weir than most suites take to run. So there are as many processes as suites at once,
  * and each process runs suites until none is left. The run prints one line per suite. If a process fails, the run
  * prints its failed tests last, where the end of a long log shows them. The exit code is 1 if a test failed, if a test
