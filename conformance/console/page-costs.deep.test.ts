@@ -60,7 +60,7 @@ describe('what a page costs, with a thousand calls', { skip: skipPages }, () => 
       const next = page.waitForResponse(/\/api\/v1\/calls\?/, { timeout: 60_000 });
       await more.click();
       await next;
-      // A page that has not drawn them yet takes no notice of another click.
+      // Until they are drawn, another click is ignored.
       await eventually(rows, (count) => count > shown);
     }
     await page.getByText('These are all.').waitFor();
