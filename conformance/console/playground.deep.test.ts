@@ -192,6 +192,62 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
     pages.assertQuiet();
   });
 
+  test('Responses go over a WebSocket, which stays open, and go on by id; its receipt, wires and lines are those of the message', async () => {
+    const { page } = pages;
+    await page.goto('/playground?lane=responses;by-id=1:gpt-5-mini');
+    await page.getByLabel('Way of lane A').selectOption('WebSocket');
+    await message().fill('Hello over a socket');
+    const request = page.getByLabel('WS /v1/responses');
+    await request.waitFor();
+    assert.deepEqual(JSON.parse(await request.inputValue()), {
+      type: 'response.create',
+      model: 'gpt-5-mini',
+      input: [{ role: 'user', content: 'Hello over a socket' }],
+    });
+    await page.getByText(/^about \$\d/).waitFor();
+    await page.keyboard.press('Control+Enter');
+    await lane('A').getByText('You wrote: “Hello over a socket”', { exact: false }).waitFor();
+    await receipts().waitFor();
+    await message().fill('And again');
+    const next = JSON.parse(await request.inputValue()) as Record<string, unknown>;
+    assert.match(String(next['previous_response_id']), /^resp_/);
+    assert.deepEqual(next['input'], [{ role: 'user', content: 'And again' }]);
+    await page.keyboard.press('Control+Enter');
+    await receipts().nth(1).waitFor();
+    await page.getByRole('button', { name: 'Events', exact: true }).click();
+    await page.getByRole('list', { name: 'Events of the last call' }).getByText('"type":"response.completed"', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Wires', exact: true }).click();
+    await page.getByLabel('Body', { exact: true }).getByText('And again', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Code', exact: true }).click();
+    await page.getByLabel('websocat', { exact: true }).getByText('/v1/responses', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'TypeScript', exact: true }).click();
+    await page.getByLabel('TypeScript', { exact: true }).getByText('new ResponsesWS(client)', { exact: false }).waitFor();
+    assert.deepEqual(new URL(page.url()).searchParams.getAll('lane'), ['responses;way=socket;by-id=1:gpt-5-mini']);
+    pages.assertQuiet(refused);
+  });
+
+  test('a response in the background is followed to its end, streamed or not, and a stop ends it at the gateway', async () => {
+    const { page } = pages;
+    await page.goto('/playground?lane=responses;stream=0;way=background:gpt-5-mini');
+    await message().fill('Hello in the background');
+    assert.match(await page.getByLabel('POST /v1/responses').inputValue(), /"background": true/);
+    await page.keyboard.press('Control+Enter');
+    await lane('A').getByText('You wrote: “Hello in the background”', { exact: false }).waitFor();
+    await receipts().waitFor();
+    await page.getByRole('button', { name: 'Begin anew' }).click();
+    await page.goto('/playground?lane=responses;way=background:gpt-5-mini');
+    await message().fill('Count. [[simulator pace=tokensPerSecond=20 output-tokens=4000]]');
+    const cancelled = page.waitForResponse(/\/v1\/responses\/resp_\w+\/cancel$/);
+    await page.keyboard.press('Control+Enter');
+    await lane('A').getByText('This is', { exact: false }).waitFor();
+    await page.keyboard.press('Control+.');
+    const answer = (await (await cancelled).json()) as { readonly status: string };
+    assert.equal(answer.status, 'cancelled');
+    await lane('A').getByText('You stopped it.', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Begin anew' }).click();
+    pages.assertQuiet(refused);
+  });
+
   test('speech plays, its recording becomes the same text again, and texts are compared', async () => {
     const { page } = pages;
     await page.goto('/playground?kind=speech&model=tts-1');

@@ -316,8 +316,10 @@ export type Operations = {
   'playground.relay_post': { params: { path: string }; query: {}; body: undefined; reply: string };
   /** Passes a DELETE to the gateway with the playground key that the header X-Weir-Playground-Key names */
   'playground.relay_delete': { params: { path: string }; query: {}; body: undefined; reply: string };
+  /** Sends a message on a WebSocket of Responses to the gateway; the frames that answer it are events of a stream */
+  'playground.socket': { params: {}; query: {}; body: { key: string; connection: string; message: string }; reply: string };
   /** A request as lines for curl, Go, Python and TypeScript, with the key as the variable WEIR_API_KEY */
-  'playground.snippet': { params: {}; query: {}; body: { method?: "GET" | "POST" | "DELETE"; path: string; body?: { readonly [name: string]: unknown } }; reply: { curl: string; go: string | null; python: string | null; typescript: string | null } };
+  'playground.snippet': { params: {}; query: {}; body: { method?: "GET" | "POST" | "DELETE"; socket?: boolean; path: string; body?: { readonly [name: string]: unknown } }; reply: { curl: string | null; websocat: string | null; go: string | null; python: string | null; typescript: string | null } };
   /** The changes by operators, newest first */
   'audit.list': { params: {}; query: { actor?: string; via?: "cli" | "api" | "gateway" | "configuration"; action?: string; subject?: string; from?: string; to?: string; limit?: number; cursor?: string }; body: undefined; reply: { items: readonly ({ sequence: number; at: string; actor: string; via: "cli" | "api" | "gateway" | "configuration"; action: string; subject: string; before: unknown | null; after: unknown | null; note: string | null; address: string | null; request_id: string | null; hash: string })[]; next_cursor: string | null; as_of: string } };
   /** The log as JSON Lines: whole and oldest first, so that it can be verified; or the rows of a filter, newest first */

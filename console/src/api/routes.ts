@@ -161,6 +161,7 @@ export const routes: Readonly<Record<keyof Operations, string>> = {
   'playground.relay_get': 'GET /api/v1/playground/relay/{path}',
   'playground.relay_post': 'POST /api/v1/playground/relay/{path}',
   'playground.relay_delete': 'DELETE /api/v1/playground/relay/{path}',
+  'playground.socket': 'POST /api/v1/playground/sockets/responses',
   'playground.snippet': 'POST /api/v1/playground/snippet',
   'audit.list': 'GET /api/v1/audit',
   'audit.export': 'GET /api/v1/audit/export',

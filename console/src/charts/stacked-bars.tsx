@@ -29,7 +29,9 @@ type Props = {
   readonly onLeaveOut?: (name: string) => void;
 };
 
-const left = 64;
+/** The least room for the words of the axis, and the width of one of their characters. */
+const leftMin = 64;
+const characterPx = 6.4;
 const bottom = 24;
 const top = 8;
 
@@ -42,9 +44,11 @@ export function StackedBars(props: Props) {
   const [isTable, setIsTable] = useState(false);
   const colours = coloursOf(series.map(({ name }) => name)).map((colour, index) => series[index]?.colour ?? colour);
   const sums = starts.map((_start, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n));
+  const scale = scaleOf(sums, before, show);
+  const { left } = scale;
   const { at, range, ...handlers } = useBrush({
     count: starts.length,
-    indexAt: (clientX, picture) => barAt(clientX - picture.getBoundingClientRect().left, width, starts.length),
+    indexAt: (clientX, picture) => barAt(clientX - picture.getBoundingClientRect().left - left, width - left, starts.length),
     brushes,
     onPick,
   });
@@ -55,7 +59,7 @@ export function StackedBars(props: Props) {
         {title}. {sentence}
       </figcaption>
       <div ref={frame} className={styles['picture']} hidden={isTable}>
-        <Picture {...props} {...{ id, width, range, handlers, colours, sums }} />
+        <Picture {...props} {...{ id, width, range, handlers, colours, sums, scale }} />
         {at !== undefined && first === last && (
           <Reading
             {...{ series, colours, at, show, before }}
@@ -97,15 +101,24 @@ export function StackedBars(props: Props) {
 function LegendEntry({ label, colour }: { readonly label: string; readonly colour: string | undefined }) {
   return (
     <>
-      <span style={{ background: colour }} aria-hidden="true" /> {label}
+      <span style={{ background: colour }} aria-hidden="true" /> <bdi title={label}>{label}</bdi>
     </>
   );
 }
 
-/** The bar at a place of the picture, in px from its left edge. */
+/** The bar at a place of the picture, in px from its axis. */
 function barAt(x: number, width: number, count: number): number {
-  const slot = Math.max(40, width - left) / Math.max(1, count);
-  return Math.min(count - 1, Math.max(0, Math.floor((x - left) / slot)));
+  const slot = Math.max(40, width) / Math.max(1, count);
+  return Math.min(count - 1, Math.max(0, Math.floor(x / slot)));
+}
+
+/** The values of the axis with their words, and the room that these need at its left. */
+function scaleOf(sums: readonly bigint[], before: readonly bigint[] = [], show: Show) {
+  const highest = [...sums, ...before].reduce((max, value) => (value > max ? value : max), 0n);
+  const ticks = ticksFor(highest, 4);
+  // The words of an axis: those of its own, or those of the values.
+  const words = ticks.map(show.axis?.(ticks) ?? show);
+  return { ticks, words, left: Math.max(leftMin, Math.ceil(8 + characterPx * Math.max(...words.map((text) => text.length)))) };
 }
 
 type Handlers = Omit<ReturnType<typeof useBrush>, 'at' | 'range'>;
@@ -117,12 +130,11 @@ type PictureProps = Props & {
   readonly handlers: Handlers;
   readonly colours: readonly string[];
   readonly sums: readonly bigint[];
+  readonly scale: ReturnType<typeof scaleOf>;
 };
 
 /** Where things are in the picture. */
-function placesOf({ width, height = 220, starts, sums, before = [] }: PictureProps) {
-  const highest = [...sums, ...before].reduce((max, value) => (value > max ? value : max), 0n);
-  const ticks = ticksFor(highest, 4);
+function placesOf({ width, height = 220, starts, scale: { ticks, left } }: PictureProps) {
   const ceiling = ticks.at(-1) ?? 1n;
   const inner = { width: Math.max(40, width - left), height: height - bottom - top };
   const slot = inner.width / Math.max(1, starts.length);
@@ -132,7 +144,7 @@ function placesOf({ width, height = 220, starts, sums, before = [] }: PicturePro
   const round = minutes.length === starts.length ? roundPlaces(minutes, every) : undefined;
   return {
     height,
-    ticks,
+    left,
     inner,
     slot,
     bar,
@@ -144,10 +156,9 @@ function placesOf({ width, height = 220, starts, sums, before = [] }: PicturePro
 }
 
 function Picture(props: PictureProps) {
-  const { id, width, starts, handlers, brushes = false, before } = props;
+  const { id, width, starts, handlers, brushes = false, before, scale } = props;
   const places = placesOf(props);
-  const { height, ticks, y, middle } = places;
-  const showTick = tickWords(ticks, props.show);
+  const { height, left, y, middle } = places;
   return (
     <svg {...{ width, height, ...handlers }} role="img" aria-labelledby={id} tabIndex={0} data-brushes={brushes}>
       <defs>
@@ -155,11 +166,11 @@ function Picture(props: PictureProps) {
           <rect width="3" height="6" fill="var(--page)" opacity="0.55" />
         </pattern>
       </defs>
-      {ticks.map((tick) => (
+      {scale.ticks.map((tick, index) => (
         <g key={String(tick)}>
           <line x1={left} x2={width} y1={y(tick)} y2={y(tick)} className={styles['grid']} />
           <text x={left - 8} y={y(tick) + 4} className={styles['tick']} textAnchor="end">
-            {showTick(tick)}
+            {scale.words[index]}
           </text>
         </g>
       ))}
@@ -184,7 +195,7 @@ type SlotProps = PictureProps & { readonly places: ReturnType<typeof placesOf>; 
 /** One bar, with its place on the axis. */
 function Slot({ places, index, tick, id, series, colours, sums, range, unfinishedFrom, onPick }: SlotProps) {
   const isIn = range !== undefined && index >= range[0] && index <= range[1];
-  const { x, y, middle, slot, bar, inner, height, hasWords } = places;
+  const { left, x, y, middle, slot, bar, inner, height, hasWords } = places;
   const sum = sums[index] ?? 0n;
   return (
     <g data-pick={onPick !== undefined} className={styles['slot']}>
@@ -201,9 +212,6 @@ function Slot({ places, index, tick, id, series, colours, sums, range, unfinishe
     </g>
   );
 }
-
-/** The words of an axis: those of its own, or those of the values. */
-const tickWords = (ticks: readonly bigint[], show: Show): ((tick: bigint) => string) => show.axis?.(ticks) ?? show;
 
 type StackProps = {
   readonly series: readonly BarSeries[];

@@ -14,6 +14,11 @@ test('hours of a zone that is a quarter of an hour off have words where its cloc
   assert.deepEqual([...roundPlaces(minutes, 2)], [1, 3, 5]);
 });
 
+test('bars of hours over many days have words at some of the midnights, as far apart as others', () => {
+  const sixHours = Array.from({ length: 120 }, (_, index) => (index * 360) % 1440);
+  assert.deepEqual([...roundPlaces(sixHours, 9)].slice(0, 3), [0, 12, 24]);
+});
+
 test('bars that never begin at a round time have words at equal distances', () => {
   assert.deepEqual([...roundPlaces([45, 105, 165, 225], 2)], [0, 2]);
 });

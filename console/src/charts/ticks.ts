@@ -25,7 +25,11 @@ export function roundPlaces(minutes: readonly number[], least: number): Readonly
   const bar = Math.min(...steps.filter((step) => step > 0), 1440);
   const every = roundMinutes.find((each) => each >= bar * least) ?? 1440;
   const round = minutes.flatMap((minute, index) => (minute % every === 0 ? [index] : []));
-  return new Set(round.length > 0 ? round : minutes.flatMap((_minute, index) => (index % least === 0 ? [index] : [])));
+  if (round.length === 0) return new Set(minutes.flatMap((_minute, index) => (index % least === 0 ? [index] : [])));
+  // Bars of hours over many days: even one word a day may be too many.
+  const [first = 0, second = first + least] = round;
+  const step = Math.max(1, Math.ceil(least / (second - first)));
+  return new Set(round.filter((_place, index) => index % step === 0));
 }
 
 /** A part of a whole as a number from 0 to 1, for lengths on the screen only. */

@@ -1,4 +1,4 @@
-import { exactMoney, fixedMoney, type Money, nanosOf, showMoney } from '../format/money.ts';
+import { columnMoney, exactMoney, type Money, nanosOf, showMoney } from '../format/money.ts';
 
 /** An amount. Its tooltip and its copy have all nine decimals. */
 export function Amount({
@@ -11,7 +11,7 @@ export function Amount({
   readonly estimated?: boolean;
 }) {
   const nanos = typeof money === 'bigint' ? money : nanosOf(money);
-  const shown = digits === undefined || nanos === 0n ? showMoney(nanos) : fixedMoney(nanos, digits);
+  const shown = digits === undefined || nanos === 0n ? showMoney(nanos) : columnMoney(nanos, digits);
   const exact = exactMoney(nanos);
   return (
     <data className="figures" value={exact} title={estimated ? `${exact}, estimated` : exact}>

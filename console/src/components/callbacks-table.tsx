@@ -55,9 +55,9 @@ function Rows({ rows, showsUser }: { readonly rows: readonly Callback[]; readonl
   const change = useChange('callbacks.redeliver', ['callbacks']);
   const columns: readonly Column<Callback>[] = [
     { id: 'at', title: 'Made', render: ({ created_at: at }) => <time dateTime={at}>{showMinute(at, zone)}</time> },
-    ...(showsUser ? [{ id: 'user', title: 'User', priority: 2, render: ({ user }: Callback) => user } as const] : []),
+    ...(showsUser ? [{ id: 'user', title: 'User', grows: true, priority: 2, render: ({ user }: Callback) => user } as const] : []),
     { id: 'event', title: 'Event', render: ({ event }) => event },
-    { id: 'subject', title: 'About', priority: 3, render: ({ subject }) => <code>{subject}</code> },
+    { id: 'subject', title: 'About', grows: true, priority: 3, render: ({ subject }) => <code>{subject}</code> },
     { id: 'state', title: 'State', render: ({ state }) => <State {...states[state]} /> },
     { id: 'attempts', title: 'Attempts', figures: true, priority: 3, render: ({ attempts }) => attempts },
     {

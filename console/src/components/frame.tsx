@@ -1,6 +1,5 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
-import { flushSync } from 'react-dom';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 
 import { may, type Session, signOut } from '../api/sign-in.ts';
 import { paths } from '../paths.ts';
@@ -8,7 +7,8 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { loadAgain } from '../ui/load-again.ts';
 import { Menu } from '../ui/menu.tsx';
-import { useKeys } from '../ui/use-keys.ts';
+import { say } from '../ui/toasts.tsx';
+import { setPrefixed, useKeys } from '../ui/use-keys.ts';
 import { allEntries, entries } from './entries.ts';
 import { chooseTheme, presentTheme } from './appearance.ts';
 import { Freshness } from './freshness.tsx';
@@ -104,26 +104,34 @@ function Entries({ session, path }: { readonly session: Session; readonly path: 
   ));
 }
 
+/** `c` copies the address, which shows the same to everybody who may see it. */
+async function copyAddress(): Promise<void> {
+  await navigator.clipboard.writeText(location.href).then(
+    () => say('The address of this page is copied'),
+    () => say('Copying is not permitted', 'Copy the address from the address bar.'),
+  );
+}
+
 /** `g`, then the letter of a page. */
 function useGoTo(): void {
   const navigate = useNavigate();
-  const [isGoing, setIsGoing] = useState(false);
-  useEffect(() => {
-    if (!isGoing) return undefined;
-    const timer = setTimeout(() => setIsGoing(false), 1500);
-    return () => clearTimeout(timer);
-  }, [isGoing]);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const wait = (isGoing: boolean): void => {
+    clearTimeout(timer.current);
+    setPrefixed(isGoing);
+    if (isGoing) timer.current = setTimeout(() => setPrefixed(false), 1500);
+  };
   const letters = Object.fromEntries(
     allEntries.map(({ letter, to }) => [
       letter,
       () => {
-        setIsGoing(false);
+        wait(false);
         void navigate({ to });
       },
     ]),
   );
-  // At once: the letter may come before the next drawing.
-  useKeys(isGoing ? letters : { g: () => flushSync(() => setIsGoing(true)) });
+  useKeys({ g: () => wait(true), c: () => void copyAddress() });
+  useKeys(letters, 'a prefix');
 }
 
 function PersonMenu({ session, onHelp }: { readonly session: Session; readonly onHelp: () => void }) {

@@ -26,6 +26,7 @@ export function History({ subject }: { readonly subject: string }) {
     {
       id: 'change',
       title: 'What',
+      grows: true,
       render: ({ action, before, after }) => (
         <div className={styles['change']}>
           {action}
@@ -33,7 +34,7 @@ export function History({ subject }: { readonly subject: string }) {
         </div>
       ),
     },
-    { id: 'note', title: 'Note', priority: 3, render: ({ note }) => note ?? '—' },
+    { id: 'note', title: 'Note', grows: true, priority: 3, render: ({ note }) => note ?? '—' },
   ];
   return <DataTable caption="Changes" columns={columns} rows={data.items} keyOf={({ sequence }) => String(sequence)} />;
 }

@@ -16,6 +16,7 @@ const shortcuts: readonly (readonly [keys: string, meaning: string])[] = [
   ['t', 'Today'],
   ['z', 'Reporting zone, UTC, zone of the browser'],
   ['e', 'Export'],
+  ['c', 'Copy the address of the page'],
   ['1 to 6, !', 'On the overview: a figure, and what needs attention'],
   ['?', 'This list'],
 ];

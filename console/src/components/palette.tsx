@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useDeferredValue, useId, useState, type KeyboardEvent } from 'react';
+import { useDeferredValue, useEffect, useId, useState, type KeyboardEvent } from 'react';
 
 import { question } from '../api/query-client.ts';
 import { may } from '../api/sign-in.ts';
@@ -48,6 +48,10 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
   const { hits, isAsking } = useHits(text);
+  useEffect(() => {
+    // Some browsers answer with a promise, which would be no end of an effect.
+    void document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' });
+  }, [id, active]);
   const go = (hit: Hit | undefined): void => {
     if (hit === undefined) return;
     onClose();

@@ -83,6 +83,7 @@ function Views({ page, onClose }: { readonly page: string; readonly onClose: () 
     {
       id: 'name',
       title: 'View',
+      grows: true,
       render: ({ name, query }) => (
         <Button
           kind="quiet"

@@ -34,8 +34,8 @@ export function TransactionsTable({ rows }: { readonly rows: readonly Transactio
   const columns: readonly Column<Transaction>[] = [
     { id: 'at', title: 'Posted', render: ({ posted_at: at }) => <time dateTime={at}>{showMinute(at, zone)}</time> },
     { id: 'kind', title: 'Kind', render: ({ kind }) => kindNames[kind] },
-    { id: 'what', title: 'What', priority: 2, render: (row) => <Subject row={row} /> },
-    { id: 'note', title: 'Note', priority: 3, render: ({ note }) => note ?? '—' },
+    { id: 'what', title: 'What', grows: true, priority: 2, render: (row) => <Subject row={row} /> },
+    { id: 'note', title: 'Note', grows: true, priority: 3, render: ({ note }) => note ?? '—' },
     { id: 'actor', title: 'By', priority: 3, render: ({ actor }) => actor ?? '—' },
     { id: 'amount', title: 'Amount (USD)', figures: true, render: ({ amount }) => <Amount money={amount} digits={digits} /> },
   ];

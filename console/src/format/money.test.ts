@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { columnDigits, exactDigits, exactMoney, fixedMoney, showChange, showMoney, showUsd } from './money.ts';
+import { columnDigits, columnMoney, exactDigits, exactMoney, fixedMoney, showChange, showChartMoney, showMoney, showUsd } from './money.ts';
 
 const plain = (text: string): string => text.replaceAll(/\s/gu, '').replace('\u2212', '-').replace('$', '');
 
@@ -33,6 +33,21 @@ test('amounts have as many decimals as they need', () => {
   assert.equal(fixedMoney(-500_000_000n, 0), '\u2212$1');
   assert.equal(fixedMoney(-1n, 2), '$0.00');
   assert.equal(columnDigits([1_000_000_000n, 20_000_000n]), 4);
+});
+
+test('in a column, an amount below its last decimal is less than that, and never nothing', () => {
+  assert.deepEqual(
+    [0n, 1n, 499n, 500n, 1_000_000_000n].map((nanos) => columnMoney(nanos, 6)),
+    ['$0.000000', '<$0.000001', '<$0.000001', '$0.000001', '$1.000000'],
+  );
+});
+
+test('the axis of a chart has one form, and large amounts a short one', () => {
+  const axis = (...ticks: bigint[]): readonly string[] => ticks.map((tick) => plain(showChartMoney.axis(ticks)(tick)));
+  assert.deepEqual(axis(0n, 50_000_000n * 10n ** 9n, 100_000_000n * 10n ** 9n), ['0', '50M', '100M']);
+  assert.deepEqual(axis(0n, 20_000n * 10n ** 9n), ['0', '20k']);
+  assert.deepEqual(axis(0n, 2_000n * 10n ** 9n), ['0', '2000']);
+  assert.deepEqual(axis(0n, 500_000_000n), ['0.00', '0.50']);
 });
 
 test('a change has a sign, and none can be told from nothing', () => {

@@ -50,6 +50,11 @@ export function showMoney(nanos: bigint): string {
   return fixedMoney(nanos, digitsFor(nanos));
 }
 
+const tileCharacters = 11;
+
+/** Whether an amount does not fit a tile in large digits. */
+export const isLongMoney = (money: Money): boolean => showMoney(nanosOf(money)).length > tileCharacters;
+
 /** The decimals of a column, so that its smallest amount is not shown as nothing: 2 to 6. */
 export function columnDigits(amounts: readonly bigint[]): number {
   const needed = amounts.map(digitsFor);
@@ -60,6 +65,13 @@ export function columnDigits(amounts: readonly bigint[]): number {
 export function exactDigits(amounts: readonly bigint[]): number {
   const isExact = (digits: number): boolean => amounts.every((nanos) => nanos % 10n ** BigInt(fractionDigits - digits) === 0n);
   return [2, 3, 4, 5, 6, 7, 8].find(isExact) ?? fractionDigits;
+}
+
+/** An amount of a column with a number of decimals. What they would show as nothing is less than their last one. */
+export function columnMoney(nanos: bigint, digits: number): string {
+  const size = nanos < 0n ? -nanos : nanos;
+  if (nanos === 0n || size * 2n >= 10n ** BigInt(fractionDigits - digits)) return fixedMoney(nanos, digits);
+  return `<${fixedMoney(10n ** BigInt(fractionDigits - digits), digits)}`;
 }
 
 /** The share of a whole from 0 to 1, by integers: exact to a millionth. */
@@ -76,10 +88,24 @@ export function showChange(now: bigint, before: bigint): string | undefined {
   return `${sign}${size / 10n}.${size % 10n}\u00a0%`;
 }
 
+const largeSteps = [
+  { usd: 1_000_000_000n, sign: 'G' },
+  { usd: 1_000_000n, sign: 'M' },
+  { usd: 10_000n, sign: 'k' },
+] as const;
+
+/** `$150 M`: the ticks of an axis are multiples of its step. */
+function shortTick(tick: bigint, { usd, sign }: (typeof largeSteps)[number]): string {
+  const unit = sign === 'k' ? 1000n : usd;
+  return tick === 0n ? '$0' : `${fixedMoney(tick / unit, 0)}\u202f${sign}`;
+}
+
 /** An amount in a chart: its axis has one number of decimals, as few as tell its values apart. */
 export const showChartMoney = Object.assign((nanos: bigint): string => showMoney(nanos), {
   axis: (ticks: readonly bigint[]) => {
     const step = ticks[1] ?? 0n;
+    const large = largeSteps.find(({ usd }) => step >= usd * nanosPerUsd);
+    if (large !== undefined) return (tick: bigint): string => shortTick(tick, large);
     const digits = [0, 2, 3, 4, 5, 6, 7, 8].find((each) => step % 10n ** BigInt(fractionDigits - each) === 0n) ?? fractionDigits;
     return (tick: bigint): string => fixedMoney(tick, digits);
   },

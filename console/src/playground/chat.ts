@@ -1,11 +1,12 @@
+import { followBackground, isBackground, stopBackground } from './background.ts';
 import type { Json, JsonObject, Picture, Reply, Tool, Turn, Wish } from './conversation.ts';
 import { createStore } from './create-store.ts';
 import { chatInterfaces } from './interfaces/registry.ts';
-import type { Lane, Parameters } from './lanes.ts';
+import { type Lane, type Parameters, wayOf } from './lanes.ts';
 import { keyFor, type Payer } from './payer.ts';
 import { fillIn } from './pictures.ts';
 import { createEventReader } from './read-events.ts';
-import { receiptOf, relay } from './relay.ts';
+import { receiptOf, relay, relayMessage } from './relay.ts';
 import { failureOf, type Run, type Sent, startRun, type TimedEvent } from './runs.ts';
 
 /** What a lane has seen: turns of the person, and calls with their replies. */
@@ -45,8 +46,10 @@ function spokenTurn(by: Lane['by'], { reply, refusal, problem, isStopped }: Run)
   if (reply === undefined || refusal !== undefined || problem !== undefined) return undefined;
   // A part of a reply may have unfinished thoughts and calls, so its text alone is repeated.
   if (isStopped || reply.error !== undefined) return reply.text === '' ? undefined : { role: 'assistant', text: reply.text, calls: [] };
-  const { text, calls, content } = reply;
-  return text === '' && calls.length === 0 ? undefined : { role: 'assistant', text, calls, spoken: { by, content } };
+  const { text, calls, content, id } = reply;
+  return text === '' && calls.length === 0
+    ? undefined
+    : { role: 'assistant', text, calls, spoken: { by, content, ...(id !== undefined && { id }) } };
 }
 
 /** The conversation of a lane for its next request. What failed is left out with what was asked. */
@@ -93,8 +96,15 @@ export function requestOf(state: ChatState, lane: Lane, index: number, shared: P
     maxTokens: lane.own.maxTokens ?? shared.maxTokens,
     thinking: lane.own.thinking ?? shared.thinking,
     stream: lane.stream,
+    background: wayOf(lane) === 'background',
+    byId: lane.byId,
   };
-  return { method: 'POST', path: of.pathOf(lane), body: edited ?? JSON.stringify(of.encode(wish), null, 2) };
+  const path = of.pathOf(lane);
+  const written = of.encode(wish);
+  if (wayOf(lane) !== 'socket') return { method: 'POST', path, body: edited ?? JSON.stringify(written, null, 2) };
+  // Each message of the WebSocket has one event, so none says whether to stream.
+  const { stream: _implied, ...message } = written;
+  return { method: 'WS', path, body: edited ?? JSON.stringify({ type: 'response.create', ...message }, null, 2) };
 }
 
 /** The turn that the composer holds; nothing for an empty one. */
@@ -153,9 +163,10 @@ export async function runLane(index: number, lane: Lane, shared: Parameters, pay
   try {
     const { keyId } = await keyFor(payer);
     update({ keyId });
-    await converse(lane, { keyId, sent, signal: controller.signal }, update);
+    await converse(lane, { keyId, sent, connection: connectionOf(index), signal: controller.signal }, update);
   } catch (error) {
     update(failureOf(error, controller.signal));
+    if (run.isStopped && run.keyId !== undefined && isBackground(run.reply, sent)) await stopBackground(run.keyId, run.reply);
   }
   update({ state: 'ended' });
   if (running.get(index) === controller) running.delete(index);
@@ -163,32 +174,50 @@ export async function runLane(index: number, lane: Lane, shared: Parameters, pay
 }
 
 /** Asks for the receipt of a call that has ended, if it can have one. */
-export async function fetchReceipt({ keyId, requestId, problem }: Run, update: (change: Partial<Run>) => void): Promise<void> {
-  if (keyId === undefined || requestId === undefined || problem !== undefined) return;
+export async function fetchReceipt({ keyId, requestId, reply, problem }: Run, update: (change: Partial<Run>) => void): Promise<void> {
+  // A message of a WebSocket has no header with the id of its call: its response names it.
+  const id = requestId ?? reply?.id;
+  if (keyId === undefined || id === undefined || problem !== undefined) return;
   update({ receipt: 'asked' });
   try {
-    update({ receipt: (await receiptOf(keyId, requestId)) ?? 'none' });
+    const receipt = await receiptOf(keyId, id);
+    update({ receipt: receipt ?? 'none', ...(receipt !== undefined && { requestId: receipt.request_id }) });
   } catch {
     // The page shows that there is none; the call is in the books all the same.
     update({ receipt: 'none' });
   }
 }
 
-type Call = { readonly keyId: string; readonly sent: Sent; readonly signal: AbortSignal };
+type Call = {
+  readonly keyId: string;
+  readonly sent: Sent;
+  /** The name of the WebSocket of the lane. */
+  readonly connection: string;
+  readonly signal: AbortSignal;
+};
+
+/** Another tab has WebSockets of its own. */
+const tab = crypto.randomUUID();
+const connectionOf = (index: number): string => `${tab}-${index}`;
+
 const eventsMax = 5000;
 /** So often a growing reply is drawn. */
 const drawMs = 40;
 
-async function converse(lane: Lane, { keyId, sent, signal }: Call, update: (change: Partial<Run>) => void): Promise<void> {
+async function converse(lane: Lane, { keyId, sent, connection, signal }: Call, update: (change: Partial<Run>) => void): Promise<void> {
   const of = chatInterfaces[lane.by];
   const startedMs = performance.now();
   const sinceStart = (): number => performance.now() - startedMs;
-  const response = await relay({ keyId, path: sent.path, headers: of.headers, body: fillIn(sent.body), signal });
+  const request = { keyId, path: sent.path, headers: of.headers, body: fillIn(sent.body), signal };
+  const response = sent.method === 'WS' ? await relayMessage(request, connection) : await relay(request);
   update({ status: response.status, requestId: response.headers.get('x-weir-request-id') ?? undefined });
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true || response.body === null) {
     const text = await response.text();
     if (!response.ok) return update({ refusal: text, totalMs: sinceStart() });
-    return update({ reply: of.readWhole(JSON.parse(text) as Json), firstMs: sinceStart(), totalMs: sinceStart() });
+    const show = (body: Json): void => update({ reply: of.readWhole(body), firstMs: sinceStart(), totalMs: sinceStart() });
+    const body = JSON.parse(text) as Json;
+    show(body);
+    return await followBackground({ keyId, body, signal }, show);
   }
   const reader = of.createReader();
   const read = createEventReader();

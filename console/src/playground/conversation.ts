@@ -24,7 +24,7 @@ export type Turn =
       readonly text: string;
       readonly calls: readonly ToolCall[];
       /** The reply in the words of its interface, which has proofs of thoughts that no other form has; only of whole ones. */
-      readonly spoken?: { readonly by: InterfaceId; readonly content: Json };
+      readonly spoken?: { readonly by: InterfaceId; readonly content: Json; readonly id?: string | undefined };
     }
   | { readonly role: 'answers'; readonly answers: readonly { readonly id: string; readonly name: string; readonly output: string }[] };
 
@@ -47,6 +47,10 @@ export type Wish = {
   readonly maxTokens?: number | undefined;
   readonly thinking?: Thinking | undefined;
   readonly stream: boolean;
+  /** Of Responses: the response goes on without its client. */
+  readonly background?: boolean;
+  /** Of Responses: only what followed the last stored response is sent, with its id. */
+  readonly byId?: boolean;
 };
 
 export type ReplyUsage = {
@@ -70,6 +74,8 @@ export type Reply = {
   readonly error: Json | undefined;
   /** What a next request repeats. */
   readonly content: Json;
+  /** The id of a reply that the vendor or the gateway keeps. */
+  readonly id?: string | undefined;
 };
 
 /** One event of a stream. */

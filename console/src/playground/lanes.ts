@@ -8,8 +8,24 @@ export type Parameters = {
   readonly thinking?: Thinking | undefined;
 };
 
+/** How a request of Responses goes: as a POST, as a POST whose response goes on without the page, or over a WebSocket. */
+export const ways = ['post', 'background', 'socket'] as const;
+export type Way = (typeof ways)[number];
+
 /** One lane of the comparison: an interface, a model, and parameters of its own. */
-export type Lane = { readonly by: InterfaceId; readonly model: string; readonly stream: boolean; readonly own: Parameters };
+export type Lane = {
+  readonly by: InterfaceId;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly own: Parameters;
+  /** Of Responses; others are always a POST. */
+  readonly way: Way;
+  /** Whether Responses go on from the stored response by its id, and send only what is new. */
+  readonly byId: boolean;
+};
+
+/** The way of a lane: only Responses have several. */
+export const wayOf = ({ by, way }: Pick<Lane, 'by' | 'way'>): Way => (by === 'responses' ? way : 'post');
 
 export const lanesMax = 4;
 
@@ -39,15 +55,19 @@ export function readLane(text: string): Lane | undefined {
       maxTokens: readNumber(values.get('max')),
       thinking: isThinking(thinking) ? thinking : undefined,
     },
+    way: ways.find((way) => way === values.get('way')) ?? 'post',
+    byId: values.get('by-id') === '1',
   };
 }
 
-export function writeLane({ by, model, stream, own: { temperature, maxTokens, thinking } }: Lane): string {
+export function writeLane({ by, model, stream, way, byId, own: { temperature, maxTokens, thinking } }: Lane): string {
   const options = [
     ...(stream ? [] : ['stream=0']),
     ...(temperature === undefined ? [] : [`temp=${temperature}`]),
     ...(maxTokens === undefined ? [] : [`max=${maxTokens}`]),
     ...(thinking === undefined ? [] : [`think=${thinking}`]),
+    ...(way === 'post' ? [] : [`way=${way}`]),
+    ...(byId ? ['by-id=1'] : []),
   ];
   return `${[by, ...options].join(';')}:${model}`;
 }

@@ -7,7 +7,7 @@ import { type Entry, turnsOf } from './chat.ts';
 import { emptyReply } from './conversation.ts';
 import { diffLines } from './diff-lines.ts';
 import { chatInterfaces, interfaceIds } from './interfaces/registry.ts';
-import { readLane, writeLane } from './lanes.ts';
+import { readLane, ways, writeLane } from './lanes.ts';
 import { placeInPlayground } from './place-in-playground.ts';
 import { fillIn, refusePicture } from './pictures.ts';
 import { similarity, vectorsOf } from './similarity.ts';
@@ -24,6 +24,8 @@ test('a lane is the same after the way through an address, whatever its model is
         { temperature: number, maxTokens: number, thinking: fc.constantFrom('low' as const, 'high' as const, undefined) },
         { noNullPrototype: true },
       ),
+      way: fc.constantFrom(...ways),
+      byId: fc.boolean(),
     },
     { noNullPrototype: true },
   );
@@ -31,7 +33,10 @@ test('a lane is the same after the way through an address, whatever its model is
     fc.property(lanes, (lane) => assert.deepEqual(readLane(writeLane(lane)), lane)),
     { numRuns: 200 },
   );
-  assert.equal(writeLane({ by: 'messages', model: 'claude-sonnet-4-5', stream: true, own: {} }), 'messages:claude-sonnet-4-5');
+  assert.equal(
+    writeLane({ by: 'messages', model: 'claude-sonnet-4-5', stream: true, own: {}, way: 'post', byId: false }),
+    'messages:claude-sonnet-4-5',
+  );
   for (const wrong of ['', 'messages', 'telepathy:x', 'constructor:x']) assert.equal(readLane(wrong), undefined, wrong);
 });
 
@@ -103,6 +108,8 @@ test('a call of the books opens as a lane of its interface and model, or as its 
       model: 'a:b',
       stream: false,
       own: { temperature: undefined, maxTokens: undefined, thinking: undefined },
+      way: 'post',
+      byId: false,
     });
   }
   const video = placeInPlayground({ dialect: 'openai-videos', model: 'sora-2', stream: false, user: 'ann' });

@@ -17,7 +17,9 @@ export async function quoteOf(payer: Payer, { path, body }: Pick<Sent, 'path' | 
   const filled = fillIn(body);
   if (filled.length > charactersMax) throw new Error('The request is too large for a quote.');
   const { keyId } = await keyFor(payer);
-  const text = JSON.stringify({ path, body: JSON.parse(filled) as unknown });
+  // The first member of a message on a WebSocket is no part of the request.
+  const { type: _message, ...request } = JSON.parse(filled) as Readonly<Record<string, unknown>>;
+  const text = JSON.stringify({ path, body: request });
   const response = await relay({ keyId, path: '/v1/quote', body: text, signal });
   if (!response.ok) throw new Error(`There is no quote: ${response.status}.`);
   return (await response.json()) as Quote;

@@ -25,16 +25,20 @@ const relayAddress = (path: string): string => `${apiPath}/playground/relay${pat
  */
 export async function relay({ keyId, method = 'POST', path, headers = {}, body, signal }: Relayed): Promise<Response> {
   const isJson = typeof body === 'string';
+  return await send(relayAddress(path), keyId, {
+    method,
+    headers: { ...headers, 'x-weir-playground-key': keyId, 'x-weir-console': '1', ...(isJson && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body }),
+    ...(signal !== undefined && { signal }),
+  });
+}
+
+async function send(address: string, keyId: string, request: RequestInit): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(relayAddress(path), {
-      method,
-      headers: { ...headers, 'x-weir-playground-key': keyId, 'x-weir-console': '1', ...(isJson && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body }),
-      ...(signal !== undefined && { signal }),
-    });
+    response = await fetch(address, request);
   } catch (error) {
-    if (signal?.aborted === true) throw error;
+    if (request.signal?.aborted === true) throw error;
     throw ApiProblem.unreachable(error);
   }
   if (response.headers.get('content-type')?.startsWith('application/problem+json') === true) {
@@ -43,6 +47,25 @@ export async function relay({ keyId, method = 'POST', path, headers = {}, body, 
     throw new ApiProblem(problem, response.headers);
   }
   return response;
+}
+
+/**
+ * Sends a message on a WebSocket of the gateway, which the console opens and keeps.
+ * @param connection its name
+ * @returns the frames that answer it as a stream of events, or what the gateway answers instead of a WebSocket
+ * @throws ApiProblem
+ */
+export async function relayMessage(
+  { keyId, body: message, signal }: Relayed & { readonly body: string },
+  connection: string,
+): Promise<Response> {
+  const body = JSON.stringify({ key: keyId, connection, message });
+  return await send(`${apiPath}/playground/sockets/responses`, keyId, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    ...(signal !== undefined && { signal }),
+  });
 }
 
 const receiptTries = 20;

@@ -4,8 +4,8 @@ import type { Reply, StreamEvent } from './conversation.ts';
 
 export type TimedEvent = StreamEvent & { readonly atMs: number };
 
-/** What was sent: exactly the text that was shown, with marks in the place of pictures. */
-export type Sent = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body: string };
+/** What was sent: exactly the text that was shown, with marks in the place of pictures. `WS` is a message of a WebSocket. */
+export type Sent = { readonly method: 'GET' | 'POST' | 'WS'; readonly path: string; readonly body: string };
 
 /** One call, from its start to its receipt. Times are milliseconds since its start. */
 export type Run = {

@@ -13,6 +13,8 @@ export type Column<Row> = {
   readonly priority?: 1 | 2 | 3;
   /** A sentence, which goes on in further lines unless the table is so long that its rows need one height. */
   readonly wraps?: boolean;
+  /** Names and texts of any length: they get the width that the other columns leave, and are cut before a figure is. */
+  readonly grows?: boolean;
   readonly render: (row: Row) => ReactNode;
 };
 
@@ -178,11 +180,20 @@ function Titles<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) 
 }
 
 function Cells<Row>({ columns, row }: { readonly columns: readonly Column<Row>[]; readonly row: Row }) {
-  return columns.map(({ id, figures, priority = 1, wraps, render }) => (
-    <td key={id} data-figures={figures} data-priority={priority} data-wraps={wraps}>
-      {render(row)}
-    </td>
-  ));
+  return columns.map(({ id, figures, priority = 1, wraps, grows, render }) => {
+    const content = render(row);
+    return (
+      <td key={id} data-figures={figures} data-priority={priority} data-wraps={wraps} data-grows={grows}>
+        {grows === true ? (
+          <div className={styles['text']} title={typeof content === 'string' ? content : undefined}>
+            {content}
+          </div>
+        ) : (
+          content
+        )}
+      </td>
+    );
+  });
 }
 
 /** The room of rows that are not in the document. */

@@ -17,7 +17,8 @@ export type DialogProps = {
 };
 
 /** The dialog itself, which `Dialog` loads when one is opened. */
-export function DialogPopup({ open, onClose, title, children, actions, stays = false, size = 'small' }: DialogProps) {
+export function DialogPopup(props: DialogProps & { readonly findOpener: () => HTMLElement | undefined }) {
+  const { open, onClose, title, children, actions, stays = false, size = 'small', findOpener } = props;
   const change = (isOpen: boolean, details: { readonly reason?: string }) => {
     if (isOpen || (stays && details.reason !== 'close-press' && details.reason !== 'imperative-action')) return;
     onClose();
@@ -27,7 +28,7 @@ export function DialogPopup({ open, onClose, title, children, actions, stays = f
       <Base.Portal>
         <Base.Backdrop className={styles['shade']} />
         <Base.Viewport className={styles['viewport']}>
-          <Base.Popup className={styles['dialog']} data-size={size}>
+          <Base.Popup className={styles['dialog']} data-size={size} finalFocus={() => findOpener() ?? true}>
             <header className={styles['head']}>
               <Base.Title className={styles['title']}>{title}</Base.Title>
               {!stays && <Button kind="quiet" icon="close" label="Close" onClick={onClose} />}

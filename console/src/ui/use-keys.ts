@@ -7,11 +7,17 @@ export function areLettersOn(): boolean {
   return localStorage.getItem('weir.letters') !== 'off';
 }
 
+/** Whether a prefix was pressed: then the next letter is of those who wait for it alone. */
+let isPrefixed = false;
+export const setPrefixed = (waits: boolean): void => {
+  isPrefixed = waits;
+};
+
 /**
  * Shortcuts of the page, by the name of the key. They never act in a field, in a dialog or a menu, or together with a
  * key of the browser.
  */
-export function useKeys(actions: Readonly<Record<string, () => void>>): void {
+export function useKeys(actions: Readonly<Record<string, () => void>>, follows: 'a prefix' | 'nothing' = 'nothing'): void {
   const latest = useRef(actions);
   latest.current = actions;
   useEffect(() => {
@@ -22,6 +28,7 @@ export function useKeys(actions: Readonly<Record<string, () => void>>): void {
       if (target?.closest('[role=dialog],[role=menu],[role=alertdialog]') != null) return;
       if (event.key === 'Enter' && target?.closest('a,button,summary') != null) return;
       if (event.key.length === 1 && !areLettersOn()) return;
+      if (isPrefixed !== (follows === 'a prefix')) return;
       const action = latest.current[event.key];
       if (action === undefined) return;
       event.preventDefault();
@@ -29,5 +36,5 @@ export function useKeys(actions: Readonly<Record<string, () => void>>): void {
     };
     document.addEventListener('keydown', listen);
     return () => document.removeEventListener('keydown', listen);
-  }, []);
+  }, [follows]);
 }

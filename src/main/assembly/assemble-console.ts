@@ -83,6 +83,7 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
   const { services, roles, config, close } = openAdminServices(parts, () => settings.publicUrl ?? localUrl(), serving);
   const settings = config.console ?? {};
   opened.defer(close);
+  ending.signal.addEventListener('abort', () => services.playgroundRelay.close(), { once: true });
   opened.defer(sweepPlayground(services.playgroundKeys, logger));
   opened.defer(archiveDaily(parts));
   const principals = createPrincipals({ ...services, store, clock, logger, settings: () => roles });

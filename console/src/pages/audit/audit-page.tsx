@@ -134,16 +134,17 @@ const columnsOf = (zone: string): readonly Column<Entry>[] => [
   },
   { id: 'actor', title: 'Who', priority: 2, render: ({ actor }) => actor },
   { id: 'action', title: 'Action', render: ({ action }) => <code>{action}</code> },
-  { id: 'subject', title: 'Subject', priority: 2, render: ({ subject }) => <Subject subject={subject} /> },
+  { id: 'subject', title: 'Subject', grows: true, priority: 2, render: ({ subject }) => <Subject subject={subject} /> },
   {
     id: 'change',
     title: 'Change',
+    grows: true,
     priority: 3,
     render: ({ before, after }) => {
       const words = describeDifferences(differencesOf(before, after));
       return <span title={words}>{words}</span>;
     },
   },
-  { id: 'note', title: 'Note', priority: 3, render: ({ note }) => (note === null ? '' : <span title={note}>{note}</span>) },
+  { id: 'note', title: 'Note', grows: true, priority: 3, render: ({ note }) => (note === null ? '' : <span title={note}>{note}</span>) },
   { id: 'via', title: 'Way', priority: 3, render: ({ via }) => via },
 ];

@@ -27,7 +27,12 @@ export function CallHistogram({ query }: { readonly query: Query<'calls.histogra
     { name: 'failed', label: 'failed or cut', colour: 'var(--bad)', values: count(['failed', 'cut', 'lost']) },
   ];
   const total = series.reduce((sum, { values }) => values.reduce((inner, value) => inner + value, sum), 0n);
-  const tick = (start: number) => (data.bucket_ms >= dayMs ? { tick: showShortDay(start, zone) } : clockTick(start, zone));
+  const isLong = Date.parse(query.to) - Date.parse(query.from) > 3 * dayMs;
+  const tick = (start: number) => {
+    if (data.bucket_ms >= dayMs) return { tick: showShortDay(start, zone) };
+    const clock = clockTick(start, zone);
+    return isLong && clock.minute === 0 ? { ...clock, tick: showShortDay(start, zone) } : clock;
+  };
   return (
     <StackedBars
       title="Calls over time"

@@ -158,6 +158,7 @@ function columnsOf(rows: readonly CallItem[], zone: string): readonly Column<Cal
     {
       id: 'key',
       title: 'Key',
+      grows: true,
       priority: 2,
       render: ({ user, key, key_id: id }) => (
         <Link to={paths.key(id)}>
@@ -168,15 +169,17 @@ function columnsOf(rows: readonly CallItem[], zone: string): readonly Column<Cal
     {
       id: 'model',
       title: 'Model → served',
+      grows: true,
       render: ({ model, served_model: served }) => (served === null || served === model ? model : `${model} → ${served}`),
     },
-    { id: 'upstream', title: 'Upstream', priority: 3, render: ({ upstream }) => upstream ?? '—' },
-    { id: 'upstream_model', title: 'Model there', priority: 3, render: ({ upstream_model: name }) => name ?? '—' },
+    { id: 'upstream', title: 'Upstream', grows: true, priority: 3, render: ({ upstream }) => upstream ?? '—' },
+    { id: 'upstream_model', title: 'Model there', grows: true, priority: 3, render: ({ upstream_model: name }) => name ?? '—' },
     { id: 'interface', title: 'Interface', priority: 3, render: ({ interface: spoken }) => spoken },
-    { id: 'team', title: 'Team', priority: 3, render: ({ team }) => team ?? '—' },
+    { id: 'team', title: 'Team', grows: true, priority: 3, render: ({ team }) => team ?? '—' },
     {
       id: 'tags',
       title: 'Tags',
+      grows: true,
       priority: 3,
       render: ({ tags }) => {
         const text = Object.entries(tags).map(([name, value]) => `${name}=${value}`);

@@ -70,16 +70,16 @@ function Lines({ owner }: { readonly owner: AccountOwner }) {
   const digits = exactDigits([...lines.map(({ nanos }) => nanos), nanosOf(data.closing)]);
   const columns: readonly Column<Line>[] = [
     { id: 'date', title: 'Date', render: ({ date }) => date },
-    { id: 'what', title: 'What', render: ({ what }) => what },
-    { id: 'note', title: 'Note', priority: 2, render: ({ note }) => note },
+    { id: 'what', title: 'What', grows: true, render: ({ what }) => what },
+    { id: 'note', title: 'Note', grows: true, priority: 2, render: ({ note }) => note },
     { id: 'amount', title: 'Amount (USD)', figures: true, render: ({ nanos }) => <Amount money={nanos} digits={digits} /> },
   ];
   const closing = { id: 'closing', date: showMinute(data.to, zone), what: 'Closing', note: '', nanos: nanosOf(data.closing) };
   return (
     <>
       <p>
-        {owner.level === 'organization' ? 'The organization' : owner.name}, {showMinute(data.from, zone)} to {showMinute(data.to, zone)},{' '}
-        {zone} ({showOffset(data.from, zone)}). Usage is by days of UTC. As of {showMinute(data.as_of, zone)}.
+        {owner.level === 'organization' ? 'The organization' : <bdi>{owner.name}</bdi>}, {showMinute(data.from, zone)} to{' '}
+        {showMinute(data.to, zone)}, {zone} ({showOffset(data.from, zone)}). Usage is by days of UTC. As of {showMinute(data.as_of, zone)}.
       </p>
       {!data.is_whole && (
         <Notice tone="warning">There are more postings than are listed. The sums and the closing have all of them.</Notice>

@@ -153,6 +153,7 @@ function Spenders({ title, by, month }: SpendersProps) {
             {
               id: 'name',
               title: by === 'user' ? 'User' : 'Team',
+              grows: true,
               render: ({ names: [name = ''] }) =>
                 name === '' ? (
                   '(none)'

@@ -1,5 +1,6 @@
 import type { Reply } from '../../api/client.ts';
 import { showUsd } from '../../format/money.ts';
+import { showCount } from '../../format/numbers.ts';
 
 export type Key = Reply<'keys.list'>['items'][number];
 type Limits = Key['limits'];
@@ -10,9 +11,9 @@ export function describeLimits(limits: Limits): string {
     limits.spend_per_day_usd === null ? undefined : `${showUsd(limits.spend_per_day_usd)} a day`,
     limits.spend_per_month_usd === null ? undefined : `${showUsd(limits.spend_per_month_usd)} a month`,
     limits.spend_total_usd === null ? undefined : `${showUsd(limits.spend_total_usd)} in all`,
-    limits.requests_per_minute === null ? undefined : `${limits.requests_per_minute} requests a minute`,
-    limits.tokens_per_minute === null ? undefined : `${limits.tokens_per_minute} tokens a minute`,
-    limits.concurrency === null ? undefined : `${limits.concurrency} at a time`,
+    limits.requests_per_minute === null ? undefined : `${showCount(limits.requests_per_minute)} requests a minute`,
+    limits.tokens_per_minute === null ? undefined : `${showCount(limits.tokens_per_minute)} tokens a minute`,
+    limits.concurrency === null ? undefined : `${showCount(limits.concurrency)} at a time`,
     limits.models === null ? undefined : `models ${limits.models.join(', ')}`,
     limits.upstreams === null ? undefined : `upstreams ${limits.upstreams.join(', ')}`,
     limits.addresses === null ? undefined : `from ${limits.addresses.join(', ')}`,

@@ -18,13 +18,27 @@ type Props = {
 /** API keys, one in each row. */
 export function KeysTable({ rows, selection }: Props) {
   const navigate = useNavigate();
+  return (
+    <DataTable
+      caption="API keys"
+      columns={useColumns()}
+      rows={rows}
+      keyOf={({ id }) => id}
+      onOpen={({ id }) => void navigate({ to: paths.key(id) })}
+      {...(selection !== undefined && { selection: { ...selection, nameOf: ({ user, name }: Key) => `${user}/${name}` } })}
+    />
+  );
+}
+
+function useColumns(): readonly Column<Key>[] {
   const seesAll = useSession().users === null;
   const zone = useZone();
   const nowMs = useMinute();
-  const columns: readonly Column<Key>[] = [
+  return [
     {
       id: 'key',
       title: 'Key',
+      grows: true,
       render: ({ id, user, name }) => (
         <Link to={paths.key(id)}>
           <KeyName user={user} name={name} />
@@ -41,12 +55,14 @@ export function KeysTable({ rows, selection }: Props) {
     {
       id: 'team',
       title: 'Team',
+      grows: true,
       priority: 3,
       render: ({ team }) => (team !== null && seesAll ? <Link to={paths.team(team)}>{team}</Link> : (team ?? '—')),
     },
     {
       id: 'limits',
       title: 'Limits',
+      grows: true,
       priority: 2,
       render: ({ limits }) => <span title={describeLimits(limits)}>{describeLimits(limits)}</span>,
     },
@@ -74,14 +90,4 @@ export function KeysTable({ rows, selection }: Props) {
       },
     },
   ];
-  return (
-    <DataTable
-      caption="API keys"
-      columns={columns}
-      rows={rows}
-      keyOf={({ id }) => id}
-      onOpen={({ id }) => void navigate({ to: paths.key(id) })}
-      {...(selection !== undefined && { selection: { ...selection, nameOf: ({ user, name }: Key) => `${user}/${name}` } })}
-    />
-  );
 }

@@ -121,7 +121,7 @@ type Target = Explanation['targets'][number];
 
 const columns: readonly Column<Target & { readonly order: number }>[] = [
   { id: 'order', title: 'Order', figures: true, render: ({ order }) => order },
-  { id: 'target', title: 'Target', render: ({ id }) => id },
+  { id: 'target', title: 'Target', grows: true, render: ({ id }) => id },
   {
     id: 'state',
     title: 'State',

@@ -61,17 +61,18 @@ function NoModels({ isFiltered }: { readonly isFiltered: boolean }) {
 function ModelsTable({ models }: { readonly models: readonly Model[] }) {
   const navigate = useNavigate();
   const columns: readonly Column<Model>[] = [
-    { id: 'name', title: 'Model', render: ({ name }) => <Link to={paths.model(name)}>{name}</Link> },
+    { id: 'name', title: 'Model', grows: true, render: ({ name }) => <Link to={paths.model(name)}>{name}</Link> },
     { id: 'shares', title: 'First targets', render: (model) => <Shares model={model} /> },
     { id: 'interfaces', title: 'Interfaces', priority: 2, render: (model) => <InterfaceMarks model={model} /> },
     {
       id: 'price',
       title: 'Price of 1 M tokens',
+      grows: true,
       priority: 2,
       render: ({ targets, is_priced: isPriced }) =>
         isPriced ? (targets[0] === undefined ? '' : showPrices(targets[0].prices)) : 'no price at some targets',
     },
-    { id: 'limits', title: 'Limits', priority: 3, render: ({ limits }) => showLimits(limits) },
+    { id: 'limits', title: 'Limits', grows: true, priority: 3, render: ({ limits }) => showLimits(limits) },
     { id: 'calls', title: 'Calls, 24 h', figures: true, priority: 2, render: ({ last_day: day }) => showCount(day.calls) },
     { id: 'spend', title: 'Spend, 24 h', figures: true, render: ({ last_day: day }) => <Amount money={day.amount} /> },
     {

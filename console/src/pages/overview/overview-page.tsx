@@ -11,7 +11,7 @@ import { Amount } from '../../components/amount.tsx';
 import { useEvents } from '../../components/live.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { useSession, useZone } from '../../components/use-page.ts';
-import { exactMoney, nanosOf, shareOf, showChange, showChartMoney } from '../../format/money.ts';
+import { exactMoney, isLongMoney, nanosOf, shareOf, showChange, showChartMoney } from '../../format/money.ts';
 import { showCount, showDuration, showShare } from '../../format/numbers.ts';
 import { clockTick, showMinute } from '../../format/times.ts';
 import { paths, type Place, placeOf } from '../../paths.ts';
@@ -111,12 +111,14 @@ function Tiles({ data }: { readonly data: Overview }) {
         title="Spend today"
         place={{ to: paths.usage, search: { r: 'today' } }}
         value={<Amount money={today.amount} />}
+        isLong={isLongMoney(today.amount)}
         note={change === undefined ? 'nothing at this time yesterday' : `${change} to this time yesterday`}
       />
       <Tile
         title="Spend this month"
         place={{ to: paths.usage, search: { r: 'month' } }}
         value={<Amount money={month.amount} />}
+        isLong={isLongMoney(month.amount)}
         note={`${showCount(month.calls)} calls`}
       />
       <Tile
@@ -146,14 +148,23 @@ function Tiles({ data }: { readonly data: Overview }) {
   );
 }
 
-type TileProps = { readonly title: string; readonly value: ReactNode; readonly note: string; readonly place: Place };
+type TileProps = {
+  readonly title: string;
+  readonly value: ReactNode;
+  /** Whether the value needs smaller digits. */
+  readonly isLong?: boolean;
+  readonly note: string;
+  readonly place: Place;
+};
 
-function Tile({ title, value, note, place }: TileProps) {
+function Tile({ title, value, isLong, note, place }: TileProps) {
   return (
     <li>
       <Link {...place} className={styles['tile']}>
         <span className={styles['name']}>{title}</span>
-        <span className={styles['value']}>{value}</span>
+        <span className={styles['value']} data-long={isLong}>
+          {value}
+        </span>
         <span className={styles['note']}>{note}</span>
       </Link>
     </li>
@@ -203,7 +214,7 @@ function UsersPanel({ data: { users, today } }: { readonly data: Overview }) {
           rows={users}
           keyOf={({ user }) => user}
           columns={[
-            { id: 'user', title: 'User', render: ({ user }) => <Link {...placeOf.user(user)}>{user}</Link> },
+            { id: 'user', title: 'User', grows: true, render: ({ user }) => <Link {...placeOf.user(user)}>{user}</Link> },
             { id: 'calls', title: 'Calls', figures: true, priority: 2, render: ({ calls }) => showCount(calls) },
             { id: 'amount', title: 'Spend', figures: true, render: ({ amount }) => <Amount money={amount} /> },
             {
@@ -227,7 +238,12 @@ function UpstreamsPanel({ data: { upstreams } }: { readonly data: Overview }) {
         rows={upstreams}
         keyOf={({ upstream }) => upstream}
         columns={[
-          { id: 'upstream', title: 'Upstream', render: ({ upstream }) => <Link {...placeOf.upstream(upstream)}>{upstream}</Link> },
+          {
+            id: 'upstream',
+            title: 'Upstream',
+            grows: true,
+            render: ({ upstream }) => <Link {...placeOf.upstream(upstream)}>{upstream}</Link>,
+          },
           { id: 'calls', title: 'Calls', figures: true, render: ({ calls }) => showCount(calls) },
           { id: 'failed', title: 'Failed', figures: true, render: ({ failed_share: share }) => (share === null ? '—' : showShare(share)) },
           {

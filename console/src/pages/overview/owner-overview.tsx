@@ -87,8 +87,8 @@ function RecentCalls() {
                 </Link>
               ),
             },
-            { id: 'key', title: 'Key', priority: 3, render: ({ user, key }) => <KeyName user={user} name={key} /> },
-            { id: 'model', title: 'Model', render: ({ model }) => model },
+            { id: 'key', title: 'Key', grows: true, priority: 3, render: ({ user, key }) => <KeyName user={user} name={key} /> },
+            { id: 'model', title: 'Model', grows: true, render: ({ model }) => model },
             { id: 'end', title: 'End', priority: 2, render: ({ end }) => <CallEnd end={end} /> },
             { id: 'amount', title: 'Amount', figures: true, render: ({ amount }) => <Amount money={amount} /> },
           ]}
@@ -130,6 +130,7 @@ function OwnKeys() {
             {
               id: 'key',
               title: 'Key',
+              grows: true,
               render: ({ id, user, name }) => (
                 <Link {...placeOf.key(id)}>
                   <KeyName user={user} name={name} />
@@ -177,10 +178,11 @@ function OwnRefusals() {
             {
               id: 'key',
               title: 'Key',
+              grows: true,
               priority: 3,
               render: ({ user, key }) => (key === null ? '—' : <KeyName user={user ?? ''} name={key} />),
             },
-            { id: 'why', title: 'Why', render: ({ message }) => <span title={message}>{message}</span> },
+            { id: 'why', title: 'Why', grows: true, render: ({ message }) => <span title={message}>{message}</span> },
           ]}
         />
       )}

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { chat, laneAt, openCalls, removeLane, runLane, stopLane, takeBack } from '../../playground/chat.ts';
 import type { Reply } from '../../playground/conversation.ts';
 import { chatInterfaces, interfaceIds } from '../../playground/interfaces/registry.ts';
-import { type Lane, type Parameters, readNumber } from '../../playground/lanes.ts';
+import { type Lane, type Parameters, readNumber, type Way, ways } from '../../playground/lanes.ts';
 import type { Payer } from '../../playground/payer.ts';
 import { pictureAddress } from '../../playground/pictures.ts';
 import { Button } from '../../ui/button.tsx';
@@ -28,6 +28,8 @@ type Props = {
 /** A conversation that is shown to its end, or nearly, goes on being shown to its end. */
 const followPx = 240;
 
+const wayTexts: Readonly<Record<Way, string>> = { post: 'HTTP', background: 'background', socket: 'WebSocket' };
+const wayOptions = ways.map((way) => ({ value: way, text: wayTexts[way] }));
 const interfaceOptions = interfaceIds.map((id) => ({ value: id, text: chatInterfaces[id].title }));
 
 /** One model in one interface, and what was said with it. */
@@ -102,6 +104,9 @@ function LaneHead({ index, letter, lane, onChange, onRemove }: Props) {
           options={interfaceOptions}
           onChange={(by) => onChange({ by })}
         />
+        {lane.by === 'responses' && (
+          <InlineSelect label={`Way of lane ${letter}`} value={lane.way} options={wayOptions} onChange={(way) => onChange({ way })} />
+        )}
         <Button kind="quiet" icon="settings" label={`Parameters of lane ${letter}`} pressed={isOpen} onClick={() => setIsOpen(!isOpen)} />
         {onRemove !== undefined && (
           <Button
@@ -124,28 +129,37 @@ function LaneHead({ index, letter, lane, onChange, onRemove }: Props) {
         value={lane.model}
         onChange={(event) => onChange({ model: event.target.value.trim() })}
       />
-      {isOpen && (
-        <div className={styles['own']}>
-          <CheckField label="Stream" checked={lane.stream} onChange={(stream) => onChange({ stream })} />
-          <OwnNumber
-            label="Temperature"
-            value={lane.own.temperature}
-            onChange={(temperature) => onChange({ own: { ...lane.own, temperature } })}
-          />
-          <OwnNumber
-            label="Most tokens"
-            value={lane.own.maxTokens}
-            onChange={(maxTokens) => onChange({ own: { ...lane.own, maxTokens } })}
-          />
-          <SelectField
-            label="Thinking"
-            value={lane.own.thinking ?? ''}
-            options={[{ value: '', text: 'as above' }, ...thinkings.slice(1)]}
-            onChange={(thinking) => onChange({ own: { ...lane.own, thinking: thinking === '' ? undefined : thinking } })}
-          />
-        </div>
-      )}
+      {isOpen && <OwnParameters lane={lane} onChange={onChange} />}
     </header>
+  );
+}
+
+/** What a lane has of its own, beside what all lanes share. */
+function OwnParameters({ lane, onChange }: Pick<Props, 'lane' | 'onChange'>) {
+  return (
+    <div className={styles['own']}>
+      {lane.by === 'responses' && (
+        <CheckField
+          label="Go on by id"
+          help="Sends previous_response_id and what is new, not the whole conversation."
+          checked={lane.byId}
+          onChange={(byId) => onChange({ byId })}
+        />
+      )}
+      <CheckField label="Stream" checked={lane.stream} onChange={(stream) => onChange({ stream })} />
+      <OwnNumber
+        label="Temperature"
+        value={lane.own.temperature}
+        onChange={(temperature) => onChange({ own: { ...lane.own, temperature } })}
+      />
+      <OwnNumber label="Most tokens" value={lane.own.maxTokens} onChange={(maxTokens) => onChange({ own: { ...lane.own, maxTokens } })} />
+      <SelectField
+        label="Thinking"
+        value={lane.own.thinking ?? ''}
+        options={[{ value: '', text: 'as above' }, ...thinkings.slice(1)]}
+        onChange={(thinking) => onChange({ own: { ...lane.own, thinking: thinking === '' ? undefined : thinking } })}
+      />
+    </div>
   );
 }
 

@@ -109,6 +109,7 @@ function jsonProblem(text: string): string | undefined {
 
 const languages = [
   { id: 'curl', text: 'curl' },
+  { id: 'websocat', text: 'websocat' },
   { id: 'typescript', text: 'TypeScript' },
   { id: 'python', text: 'Python' },
   { id: 'go', text: 'Go' },
@@ -116,30 +117,35 @@ const languages = [
 
 /** The request as a program makes it, with the key as a variable. */
 function CodeView({ method, path, body }: Sent) {
-  const [language, setLanguage] = useState<(typeof languages)[number]['id']>('curl');
+  const [chosen, setChosen] = useState<(typeof languages)[number]['id']>('curl');
   const parsed = parseObject(body);
   const { data, error } = useQuery({
-    ...question('playground.snippet', { body: { method, path, ...(parsed !== undefined && { body: parsed }) } }),
+    ...question('playground.snippet', {
+      body: { ...(method === 'WS' ? { socket: true } : { method }), path, ...(parsed !== undefined && { body: parsed }) },
+    }),
     enabled: body === '' || parsed !== undefined,
     placeholderData: (before) => before,
   });
   if (body !== '' && parsed === undefined) return <Empty title="The request is no object of JSON, so there is no code for it." />;
   if (error !== null) return <Failure error={error} />;
   if (data === undefined) return <Skeleton rows={6} />;
+  const isMessage = method === 'WS';
+  const offered = languages.filter(({ id }) => id !== (isMessage ? 'curl' : 'websocat'));
+  const { id: language, text: title } = offered.find(({ id }) => id === chosen) ?? offered[0] ?? languages[0];
   const text = data[language];
   return (
     <div className={styles['code']}>
       <div className={styles['views']} role="group" aria-label="Languages">
-        {languages.map((each) => (
-          <Button key={each.id} kind="quiet" pressed={each.id === language} onClick={() => setLanguage(each.id)}>
+        {offered.map((each) => (
+          <Button key={each.id} kind="quiet" pressed={each.id === language} onClick={() => setChosen(each.id)}>
             {each.text}
           </Button>
         ))}
       </div>
       {text === null ? (
-        <Empty title="There is no official SDK for this interface in this language.">curl makes the same request.</Empty>
+        <Empty title="There is no official SDK for this interface in this language.">{offered[0]?.text} makes the same request.</Empty>
       ) : (
-        <CodeLine text={text} label={languages.find(({ id }) => id === language)?.text ?? ''} />
+        <CodeLine text={text} label={title} />
       )}
     </div>
   );

@@ -38,7 +38,7 @@ export function useModels(kind: string): { readonly models: readonly PlaygroundM
 /** The lane of a model: in an interface that it serves without translation, if there is one. */
 function laneFor({ name, passes }: Pick<PlaygroundModel, 'name' | 'passes'>): Lane {
   const by = interfaceIds.find((id) => passes.includes(chatInterfaces[id].book)) ?? 'messages';
-  return { by, model: name, stream: true, own: {} };
+  return { by, model: name, stream: true, own: {}, way: 'post', byId: false };
 }
 
 type Lanes = {
@@ -68,7 +68,7 @@ export function useLanes(models: readonly PlaygroundModel[] | undefined): Lanes 
   };
 }
 
-const emptyLane: Lane = { by: 'messages', model: '', stream: true, own: {} };
+const emptyLane: Lane = { by: 'messages', model: '', stream: true, own: {}, way: 'post', byId: false };
 
 /** The parameters that all lanes share. */
 export function useParameters(): Parameters {

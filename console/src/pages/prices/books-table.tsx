@@ -58,6 +58,6 @@ const columnsOf = (zone: string): readonly Column<PublishedBook>[] => [
     priority: 2,
     render: ({ published_at: at }) => <time dateTime={at}>{showMinute(at, zone)}</time>,
   },
-  { id: 'note', title: 'Note', render: ({ note }) => <span title={note ?? ''}>{note ?? '—'}</span> },
+  { id: 'note', title: 'Note', grows: true, render: ({ note }) => <span title={note ?? ''}>{note ?? '—'}</span> },
   { id: 'digest', title: 'Digest', priority: 3, render: ({ digest }) => <code title={digest}>{digest.slice(0, 12)}</code> },
 ];

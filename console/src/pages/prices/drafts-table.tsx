@@ -58,8 +58,8 @@ export function DraftsTable() {
 }
 
 const columnsOf = (zone: string): readonly Column<Draft>[] => [
-  { id: 'name', title: 'Draft', render: ({ id, name }) => <Link to={paths.priceDraft(id)}>{name}</Link> },
-  { id: 'note', title: 'Note', priority: 2, render: ({ note }) => <span title={note ?? ''}>{note ?? '—'}</span> },
+  { id: 'name', title: 'Draft', grows: true, render: ({ id, name }) => <Link to={paths.priceDraft(id)}>{name}</Link> },
+  { id: 'note', title: 'Note', grows: true, priority: 2, render: ({ note }) => <span title={note ?? ''}>{note ?? '—'}</span> },
   { id: 'actor', title: 'Author', priority: 2, render: ({ actor }) => actor },
   { id: 'made', title: 'Made', priority: 3, render: ({ created_at: at }) => showMinute(at, zone) },
   { id: 'changed', title: 'Changed', render: ({ changed_at: at }) => <time dateTime={at}>{showMinute(at, zone)}</time> },

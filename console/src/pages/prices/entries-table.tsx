@@ -7,7 +7,7 @@ const text = (entry: PriceEntry): string =>
     .join(' · ');
 
 const columns: readonly Column<PriceEntry>[] = [
-  { id: 'model', title: 'Model', render: ({ vendor, model }) => `${vendor}/${model}` },
+  { id: 'model', title: 'Model', grows: true, render: ({ vendor, model }) => `${vendor}/${model}` },
   { id: 'from', title: 'From', figures: true, priority: 2, render: ({ effectiveFrom }) => effectiveFrom },
   { id: 'until', title: 'Until', figures: true, priority: 3, render: ({ effectiveUntil }) => effectiveUntil ?? '—' },
   { id: 'prices', title: 'Prices, USD', render: (entry) => <span title={text(entry)}>{text(entry)}</span> },

@@ -111,7 +111,12 @@ const otherPrices = (entry: PriceEntry): string =>
     .join(' · ');
 
 const columns: readonly Column<ListedPrice>[] = [
-  { id: 'model', title: 'Model', render: ({ vendor, model }) => <span title={`${vendor}/${model}`}>{`${vendor}/${model}`}</span> },
+  {
+    id: 'model',
+    title: 'Model',
+    grows: true,
+    render: ({ vendor, model }) => <span title={`${vendor}/${model}`}>{`${vendor}/${model}`}</span>,
+  },
   { id: 'from', title: 'From', figures: true, priority: 3, render: ({ entry }) => asEntry(entry).effectiveFrom },
   { id: 'input', title: 'Input / 1 M', figures: true, render: ({ entry }) => priceOf(asEntry(entry), 'input') },
   { id: 'cached', title: 'Cache read / 1 M', figures: true, priority: 3, render: ({ entry }) => priceOf(asEntry(entry), 'cacheRead') },
@@ -119,6 +124,7 @@ const columns: readonly Column<ListedPrice>[] = [
   {
     id: 'other',
     title: 'Others',
+    grows: true,
     priority: 3,
     render: ({ entry }) => <span title={otherPrices(asEntry(entry))}>{otherPrices(asEntry(entry)) || '—'}</span>,
   },

@@ -56,6 +56,7 @@ function columnsOf(
     {
       id: 'name',
       title: by.charAt(0).toUpperCase() + by.slice(1),
+      grows: true,
       render: (group) =>
         group === total ? (
           'Total'

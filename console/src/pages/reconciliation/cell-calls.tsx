@@ -63,7 +63,7 @@ const columnsOf = (zone: string): readonly Column<Call>[] => [
     figures: true,
     render: ({ call_id: id, accepted_at: at }) => <Link to={paths.call(id)}>{showRowTime(at, zone)}</Link>,
   },
-  { id: 'user', title: 'User', render: ({ user }) => user },
+  { id: 'user', title: 'User', grows: true, render: ({ user }) => user },
   {
     id: 'signs',
     title: 'Signs',

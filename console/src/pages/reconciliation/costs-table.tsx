@@ -53,7 +53,7 @@ export function CostsTable({ found }: { readonly found: Detail }) {
             keyOf={(row) => `${row.day} ${row.model}`}
             columns={[
               { id: 'day', title: 'Day', render: (row) => row.day },
-              { id: 'model', title: 'Model', render: (row) => row.model },
+              { id: 'model', title: 'Model', grows: true, render: (row) => row.model },
               { id: 'charged', title: 'Charged', figures: true, render: (row) => <Amount money={row.charged} digits={6} /> },
             ]}
           />
@@ -67,7 +67,7 @@ function columnsOf(rows: readonly Cost[]): readonly Column<Cost>[] {
   const digits = columnDigits(rows.flatMap(({ ours, theirs }) => [nanosOf(ours), nanosOf(theirs)]));
   return [
     { id: 'day', title: 'Day', render: ({ day }) => day },
-    { id: 'model', title: 'Model', render: ({ model }) => <span title={model}>{model === '-' ? 'no model' : model}</span> },
+    { id: 'model', title: 'Model', grows: true, render: ({ model }) => <span title={model}>{model === '-' ? 'no model' : model}</span> },
     { id: 'item', title: 'Item', priority: 2, render: ({ item }) => <span title={item}>{item}</span> },
     { id: 'ours', title: 'Ours, list price', figures: true, priority: 2, render: ({ ours }) => <Amount money={ours} digits={digits} /> },
     { id: 'theirs', title: 'Theirs', figures: true, render: ({ theirs }) => <Amount money={theirs} digits={digits} /> },

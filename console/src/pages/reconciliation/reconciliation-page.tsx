@@ -1,7 +1,8 @@
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 
 import { curlOf } from '../../api/equivalents.ts';
+import { useWidth } from '../../charts/use-width.ts';
 import { Amount } from '../../components/amount.tsx';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -105,12 +106,15 @@ function Month() {
   );
 }
 
-const perRow = 16;
+/** The days of a row, and on a phone, where a finger must hit one. */
+const [perRowWide, perRowNarrow, narrowPx] = [16, 8, 560];
 
 function VendorDays({ of: { vendor, days } }: { readonly of: VendorMonth }) {
+  const table = useRef<HTMLTableElement>(null);
+  const perRow = useWidth(table) < narrowPx ? perRowNarrow : perRowWide;
   const rows = Array.from({ length: Math.ceil(days.length / perRow) }, (_, index) => days.slice(index * perRow, (index + 1) * perRow));
   return (
-    <table className={styles['days']}>
+    <table ref={table} className={styles['days']}>
       <caption>{vendor}</caption>
       <tbody>
         {rows.map((row) => (
@@ -220,7 +224,7 @@ const columnsOf = (zone: string): readonly Column<Comparison>[] => [
     priority: 3,
     render: ({ theirs }) => (theirs === null ? '—' : <Amount money={theirs} digits={2} />),
   },
-  { id: 'note', title: 'Note', priority: 3, render: ({ note }) => <span title={note ?? ''}>{note ?? '—'}</span> },
+  { id: 'note', title: 'Note', grows: true, priority: 3, render: ({ note }) => <span title={note ?? ''}>{note ?? '—'}</span> },
   { id: 'actor', title: 'By', priority: 3, render: ({ actor }) => actor },
   {
     id: 'at',

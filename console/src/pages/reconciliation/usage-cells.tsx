@@ -66,7 +66,7 @@ const signed = (count: number): string => (count > 0 ? `+${showCount(count)}` : 
 
 const columns: readonly Column<Row>[] = [
   { id: 'day', title: 'Day', render: ({ day }) => day },
-  { id: 'model', title: 'Model', render: ({ model }) => <span title={model}>{model}</span> },
+  { id: 'model', title: 'Model', grows: true, render: ({ model }) => <span title={model}>{model}</span> },
   { id: 'class', title: 'Class', render: (row) => row.class.replaceAll('_', ' ') },
   { id: 'ours', title: 'Ours', figures: true, priority: 2, render: ({ ours }) => showCount(ours) },
   { id: 'theirs', title: 'Theirs', figures: true, priority: 2, render: ({ theirs }) => showCount(theirs) },

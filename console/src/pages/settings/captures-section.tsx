@@ -110,6 +110,7 @@ function columnsOf(zone: string, onRemove: ((capture: Capture) => void) | undefi
     {
       id: 'key',
       title: 'Key',
+      grows: true,
       render: ({ key_id: id, user, key }) => (
         <Link to={paths.key(id)}>
           <KeyName user={user} name={key} />

@@ -42,7 +42,7 @@ export function ConfigSection() {
   const wanted = (one(search, 'q') ?? '').toLowerCase();
   const rows = data?.fields.filter((field) => `${field.path} ${valueOf(field)} ${sourceOf(field)}`.toLowerCase().includes(wanted));
   const columns: readonly Column<Field>[] = [
-    { id: 'path', title: 'Field', render: ({ path }) => <FieldPath path={path} /> },
+    { id: 'path', title: 'Field', grows: true, render: ({ path }) => <FieldPath path={path} /> },
     { id: 'value', title: 'Value', render: (field) => <span title={valueOf(field)}>{valueOf(field)}</span> },
     { id: 'default', title: 'Default', priority: 2, render: (field) => textOf(field.default) },
     { id: 'from', title: 'Comes from', priority: 2, render: sourceOf },

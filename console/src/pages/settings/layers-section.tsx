@@ -81,7 +81,7 @@ function Layers({ layers, open, onOpen }: TableProps) {
     { id: 'number', title: 'Layer', figures: true, render: ({ number }) => number },
     { id: 'at', title: 'Published', render: ({ published_at: at }) => showMinute(at, zone) },
     { id: 'actor', title: 'By', priority: 2, render: ({ actor }) => actor },
-    { id: 'note', title: 'Note', priority: 2, render: noteOf },
+    { id: 'note', title: 'Note', grows: true, priority: 2, render: noteOf },
     { id: 'used', title: 'Used by', priority: 3, render: ({ used_by: nodes }) => nodes.join(', ') || 'no gateway' },
     {
       id: 'problems',

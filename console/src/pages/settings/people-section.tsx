@@ -37,9 +37,15 @@ export function PeopleSection() {
   const [open, setOpen] = useState<string>();
   const { data, error, refetch } = useQuery(question('people.list', {}));
   const columns: readonly Column<Person>[] = [
-    { id: 'name', title: 'Name', render: ({ name }) => name },
+    { id: 'name', title: 'Name', grows: true, render: ({ name }) => name },
     { id: 'role', title: 'Role', render: ({ role }) => role },
-    { id: 'users', title: 'Users', priority: 2, render: ({ role, users }) => (role === 'owner' ? users.join(', ') || 'none' : 'all') },
+    {
+      id: 'users',
+      title: 'Users',
+      grows: true,
+      priority: 2,
+      render: ({ role, users }) => (role === 'owner' ? users.join(', ') || 'none' : 'all'),
+    },
     {
       id: 'ways',
       title: 'Signs in by',

@@ -57,7 +57,7 @@ function Tokens({ kind, title, rows, error }: Props) {
   const [asked, setAsked] = useState<{ readonly what: 'rotate' | 'delete'; readonly token: Token }>();
   const [secret, setSecret] = useState<string>();
   const columns: readonly Column<Token>[] = [
-    { id: 'name', title: 'Name', render: ({ name }) => name },
+    { id: 'name', title: 'Name', grows: true, render: ({ name }) => name },
     { id: 'scope', title: 'May', priority: 2, render: ({ scope }) => <span title={scope}>{scope}</span> },
     { id: 'used', title: 'Last used', priority: 3, render: ({ last_used_at: at }) => (at === null ? 'never' : showMinute(at, zone)) },
     { id: 'expires', title: 'Expires', render: ({ expires_at: at }) => (at === null ? 'never' : showDay(at, zone)) },

@@ -84,11 +84,12 @@ type TableProps = {
 function TeamsTable({ rows, accounts, onOpen }: TableProps) {
   const digits = columnDigits([...(accounts?.values() ?? [])]);
   const columns: readonly Column<Team>[] = [
-    { id: 'name', title: 'Team', render: ({ name }) => <Link to={paths.team(name)}>{name}</Link> },
+    { id: 'name', title: 'Team', grows: true, render: ({ name }) => <Link to={paths.team(name)}>{name}</Link> },
     { id: 'users', title: 'Users', figures: true, render: ({ users }) => showCount(users.length) },
     {
       id: 'limits',
       title: 'Limits',
+      grows: true,
       priority: 2,
       render: ({ limits }) => <span title={describeLimits(limits)}>{describeLimits(limits)}</span>,
     },

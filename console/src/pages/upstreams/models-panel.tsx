@@ -23,7 +23,7 @@ export function ModelsPanel({ upstream }: { readonly upstream: string }) {
   });
   const unpriced = (data?.items ?? []).filter(({ is_priced: isPriced }) => !isPriced);
   const columns: readonly Column<Model>[] = [
-    { id: 'name', title: 'Model', render: ({ name }) => <Link {...placeOf.model(name)}>{name}</Link> },
+    { id: 'name', title: 'Model', grows: true, render: ({ name }) => <Link {...placeOf.model(name)}>{name}</Link> },
     { id: 'kinds', title: 'Kind', priority: 2, render: ({ kinds }) => kinds.join(', ') },
     {
       id: 'from',
@@ -34,6 +34,7 @@ export function ModelsPanel({ upstream }: { readonly upstream: string }) {
     {
       id: 'price',
       title: 'Price',
+      grows: true,
       render: ({ is_priced: isPriced }) =>
         isPriced ? <State sign="●" word="has one" tone="good" /> : <State sign="▲" word="none" tone="warning" />,
     },

@@ -34,7 +34,12 @@ export function SettingsTable({ upstream, settings }: { readonly upstream: strin
   const given = settings.filter(({ from }) => from !== 'default');
   const prefix = `upstreams.${upstream}.`;
   const columns: readonly Column<Setting>[] = [
-    { id: 'path', title: 'Setting', render: ({ path }) => <code>{path.startsWith(prefix) ? path.slice(prefix.length) : path}</code> },
+    {
+      id: 'path',
+      title: 'Setting',
+      grows: true,
+      render: ({ path }) => <code>{path.startsWith(prefix) ? path.slice(prefix.length) : path}</code>,
+    },
     { id: 'value', title: 'Value', render: (setting) => <span title={showValue(setting)}>{showValue(setting)}</span> },
     { id: 'from', title: 'From', render: showSource },
     {

@@ -56,6 +56,7 @@ const stateColumns = (zone: string, asOf: string): readonly Column<Target>[] => 
   {
     id: 'target',
     title: 'Target',
+    grows: true,
     render: ({ upstream, credential, model }) => (
       <>
         <Link to={paths.upstream(upstream)}>{credential}</Link> / {model === '*' ? 'all models' : model}

@@ -117,7 +117,7 @@ function ByNode({ targets }: { readonly targets: readonly Target[] }) {
   const rows = targets.flatMap(({ id, nodes }) => (nodes.length < 2 ? [] : nodes.map((node): NodeRow => ({ ...node, target: id }))));
   if (rows.length === 0) return null;
   const columns: readonly Column<NodeRow>[] = [
-    { id: 'target', title: 'Target', render: ({ target }) => target },
+    { id: 'target', title: 'Target', grows: true, render: ({ target }) => target },
     { id: 'node', title: 'Gateway', priority: 2, render: ({ node }) => <code>{node}</code> },
     {
       id: 'state',

@@ -97,14 +97,14 @@ function UpstreamsTable({ upstreams, targets }: { readonly upstreams: readonly U
       </Empty>
     );
   const columns: readonly Column<Upstream>[] = [
-    { id: 'name', title: 'Upstream', render: ({ name }) => <Link to={paths.upstream(name)}>{name}</Link> },
+    { id: 'name', title: 'Upstream', grows: true, render: ({ name }) => <Link to={paths.upstream(name)}>{name}</Link> },
     {
       id: 'state',
       title: 'Worst state',
       render: (upstream) => <State {...targetStates[worstState(targetsOf(upstream)) ?? 'unused']} />,
     },
     { id: 'vendor', title: 'Vendor', priority: 2, render: ({ title }) => title },
-    { id: 'address', title: 'Address', priority: 3, render: ({ address }) => <span title={address}>{address}</span> },
+    { id: 'address', title: 'Address', grows: true, priority: 3, render: ({ address }) => <span title={address}>{address}</span> },
     { id: 'credentials', title: 'Credentials', figures: true, priority: 3, render: ({ credentials }) => showCount(credentials.length) },
     { id: 'targets', title: 'Targets used', figures: true, priority: 2, render: (upstream) => showCount(targetsOf(upstream).length) },
     { id: 'nodes', title: 'Gateways', figures: true, priority: 3, render: ({ nodes }) => showCount(nodes.length) },

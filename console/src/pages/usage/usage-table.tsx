@@ -99,6 +99,7 @@ function useColumns(
     {
       id: 'names',
       title: titleOf(groups),
+      grows: true,
       render: ({ kind, names }) => {
         const text = names.map((name) => (name === '' ? '(none)' : name)).join(' › ');
         const filter = Object.fromEntries(

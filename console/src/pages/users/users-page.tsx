@@ -98,16 +98,18 @@ function UsersTable({ rows, onOpen }: { readonly rows: readonly Row[]; readonly 
     columnDigits(rows.flatMap(({ account }) => (account === undefined ? [] : [account]))),
   ];
   const columns: readonly Column<Row>[] = [
-    { id: 'name', title: 'User', render: ({ name }) => <Link to={paths.user(name)}>{name}</Link> },
+    { id: 'name', title: 'User', grows: true, render: ({ name }) => <Link to={paths.user(name)}>{name}</Link> },
     {
       id: 'team',
       title: 'Team',
+      grows: true,
       priority: 2,
       render: ({ team }) => (team === null ? '—' : <Link to={paths.team(team)}>{team}</Link>),
     },
     {
       id: 'limits',
       title: 'Limits',
+      grows: true,
       priority: 3,
       render: ({ limits }) => <span title={describeLimits(limits)}>{describeLimits(limits)}</span>,
     },

@@ -29,7 +29,7 @@ export function Storage({ users }: { readonly users: readonly string[] }) {
   });
   if (rows.length === 0) return null;
   const columns: readonly Column<Row>[] = [
-    { id: 'user', title: 'User', render: ({ user }) => <Link {...placeOf.user(user)}>{user}</Link> },
+    { id: 'user', title: 'User', grows: true, render: ({ user }) => <Link {...placeOf.user(user)}>{user}</Link> },
     { id: 'bytes', title: 'Files', figures: true, render: ({ bytes }) => showBytes(bytes) },
     { id: 'limit', title: 'Quota', figures: true, render: ({ limit }) => (limit === null ? 'none' : showBytes(limit)) },
     {

@@ -35,9 +35,9 @@ export function VideosTable({ videos, open, onOpen }: Props) {
       priority: 3,
       render: ({ alert }) => (alert === null ? '' : <span title={alert.reason}>▲ {alert.reason}</span>),
     },
-    { id: 'user', title: 'User', priority: 2, render: ({ user }) => <Link {...placeOf.user(user)}>{user}</Link> },
-    { id: 'model', title: 'Model', priority: 2, render: ({ model }) => model },
-    { id: 'upstream', title: 'Upstream', priority: 3, render: ({ upstream }) => upstream },
+    { id: 'user', title: 'User', grows: true, priority: 2, render: ({ user }) => <Link {...placeOf.user(user)}>{user}</Link> },
+    { id: 'model', title: 'Model', grows: true, priority: 2, render: ({ model }) => model },
+    { id: 'upstream', title: 'Upstream', grows: true, priority: 3, render: ({ upstream }) => upstream },
     { id: 'length', title: 'Length', figures: true, priority: 3, render: ({ duration_ms: ms }) => (ms === null ? none : showDuration(ms)) },
     { id: 'size', title: 'Size', figures: true, priority: 3, render: ({ file }) => (file === null ? none : showBytes(file.bytes)) },
     {

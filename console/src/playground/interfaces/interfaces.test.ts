@@ -65,6 +65,16 @@ test('each interface has its own words for the same wish', () => {
   assert.deepEqual(paths, ['/v1/messages', '/v1/responses', '/v1beta/models/a%2Fb:streamGenerateContent?alt=sse', '/v1/chat/completions']);
 });
 
+test('Responses go on by the id of the last response with what is new alone, and otherwise with everything', () => {
+  const said: Turn = { role: 'assistant', text: 'Sunny', calls: [], spoken: { by: 'responses', content: [], id: 'resp_1' } };
+  const wish = { ...plain, byId: true, background: true };
+  const { previous_response_id: previous, input, background } = chatInterfaces.responses.encode({ ...wish, turns: [ask, said, ask] });
+  assert.deepEqual([previous, (input as Json[]).length, background], ['resp_1', 1, true]);
+  const elsewhere = chatInterfaces.responses.encode({ ...wish, turns: [ask, spoken('messages', []), answers] });
+  assert.equal(elsewhere['previous_response_id'], undefined);
+  assert.equal((elsewhere['input'] as Json[]).length, 3);
+});
+
 test('thoughts have room of their own in Messages, where the bound counts both', () => {
   const { max_tokens: most, thinking } = chatInterfaces.messages.encode(full);
   assert.deepEqual([most, thinking], [1224, { type: 'enabled', budget_tokens: 1024 }]);

@@ -16,10 +16,13 @@ import {
   withDefined,
 } from '../conversation.ts';
 
-function encode({ model, system, turns, tools, schema, temperature, maxTokens, thinking, stream }: Wish): JsonObject {
+function encode(wish: Wish): JsonObject {
+  const { model, system, tools, schema, temperature, maxTokens, thinking, stream, background = false } = wish;
+  const { previousId, turns } = newTurns(wish);
   return withDefined({
     model,
     instructions: system === '' ? undefined : system,
+    previous_response_id: previousId,
     input: turns.flatMap(encodeTurn),
     tools:
       tools.length === 0
@@ -29,8 +32,17 @@ function encode({ model, system, turns, tools, schema, temperature, maxTokens, t
     reasoning: thinking === undefined ? undefined : { effort: thinking, summary: 'auto' },
     temperature,
     max_output_tokens: maxTokens,
+    background: background ? true : undefined,
     stream: stream ? true : undefined,
   });
+}
+
+/** What a request sends of the conversation: all of it, or what followed the response that it names. */
+function newTurns({ turns, byId = false }: Wish): { readonly previousId: string | undefined; readonly turns: readonly Turn[] } {
+  const at = byId ? turns.findLastIndex((turn) => turn.role === 'assistant') : -1;
+  const last = turns[at];
+  const previousId = last?.role === 'assistant' && last.spoken?.by === 'responses' ? last.spoken.id : undefined;
+  return previousId === undefined ? { previousId, turns } : { previousId, turns: turns.slice(at + 1) };
 }
 
 function encodeTurn(turn: Turn): readonly Json[] {
@@ -67,7 +79,7 @@ const thoughtOf = (item: JsonObject): string => {
 };
 
 /** A reply made of the items of its output. */
-function replyOf(items: readonly JsonObject[], rest: Pick<Reply, 'stop' | 'usage' | 'error'>): Reply {
+function replyOf(items: readonly JsonObject[], rest: Pick<Reply, 'stop' | 'usage' | 'error' | 'id'>): Reply {
   const of = (type: string): readonly JsonObject[] => items.filter((item) => item['type'] === type);
   const calls = of('function_call').map((item) => ({
     id: asText(item['call_id']),
@@ -89,11 +101,15 @@ function usageOf(value: Json | undefined): ReplyUsage | undefined {
   };
 }
 
-function readResponse(response: JsonObject): Pick<Reply, 'stop' | 'usage' | 'error'> {
+/** Whether a response of this status goes on. */
+export const isUnderWay = (status: string): boolean => status === 'queued' || status === 'in_progress';
+
+function readResponse(response: JsonObject): Pick<Reply, 'stop' | 'usage' | 'error' | 'id'> {
   const status = asText(response['status']);
   const why = asText(asObject(response['incomplete_details'])['reason']);
   return {
-    stop: status === '' || status === 'in_progress' ? undefined : why === '' ? status : `${status}: ${why}`,
+    id: asText(response['id']) || undefined,
+    stop: status === '' || isUnderWay(status) ? undefined : why === '' ? status : `${status}: ${why}`,
     usage: usageOf(response['usage']),
     error: response['error'] ?? undefined,
   };
@@ -109,7 +125,7 @@ function grow(item: JsonObject, list: 'content' | 'summary', index: number, memb
 
 function createReader() {
   const items: JsonObject[] = [];
-  let end: Pick<Reply, 'stop' | 'usage' | 'error'> = { stop: undefined, usage: undefined, error: undefined };
+  let end: Pick<Reply, 'stop' | 'usage' | 'error' | 'id'> = { stop: undefined, usage: undefined, error: undefined };
 
   function add(type: string, data: JsonObject): void {
     const at = asCount(data['output_index']) ?? 0;
@@ -131,6 +147,7 @@ function createReader() {
       const type = asText(data['type']);
       if (type === 'response.output_item.added' || type === 'response.output_item.done')
         items[asCount(data['output_index']) ?? items.length] = asObject(data['item']);
+      else if (type === 'response.created') end = { ...end, id: asText(asObject(data['response'])['id']) || undefined };
       else if (type === 'error') end = { ...end, error: data };
       else if (type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed') {
         const response = asObject(data['response']);

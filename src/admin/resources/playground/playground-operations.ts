@@ -10,7 +10,7 @@ import { maySee } from '../../../accounts/people/principal.ts';
 import type { Sessions } from '../../../accounts/people/sessions.ts';
 import { captureLimits } from '../../../content/captures/capture.ts';
 import { orderCapture, readWires } from '../../../content/captures/manage-captures.ts';
-import { instant, pageSchema, record, request } from '../../contract/values.ts';
+import { instant, nullable, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation, StreamAnswer } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
@@ -19,6 +19,7 @@ import { headersToBrowser } from './passing-headers.ts';
 import { listNamed } from '../models/list-named.ts';
 import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
 import { type PlaygroundRelay, relayLimitsDefault } from './playground-relay.ts';
+import { framesAsEvents } from './playground-sockets.ts';
 import { writeSnippets } from './snippets.ts';
 
 export type PlaygroundServices = CaptureServices &
@@ -234,6 +235,13 @@ const listModels = operation({
   },
 });
 
+/** @throws AdminProblem `conflict` */
+function secretOf({ playgroundKeys }: PlaygroundServices, key: ListedPlaygroundKey): string {
+  const secret = playgroundKeys.secretOf(key);
+  if (secret !== undefined) return secret;
+  throw new AdminProblem('conflict', 'The secret of the key was sealed with another WEIR_PROOF_KEY: make a new key.');
+}
+
 /** Passes a request to the gateway, with the secret of a key of this session. */
 function relay(method: 'GET' | 'POST' | 'DELETE') {
   return operation({
@@ -252,14 +260,44 @@ function relay(method: 'GET' | 'POST' | 'DELETE') {
       const named = passed.headers['x-weir-playground-key'];
       if (typeof named !== 'string')
         throw new AdminProblem('invalid_request', 'The header X-Weir-Playground-Key must have the id of a key of POST /playground/keys.');
-      const secret = services.playgroundKeys.secretOf(await findKey(context, named));
-      if (secret === undefined)
-        throw new AdminProblem('conflict', 'The secret of the key was sealed with another WEIR_PROOF_KEY: make a new key.');
+      const secret = secretOf(services, await findKey(context, named));
       const { status, headers, body } = await services.playgroundRelay.send(passed, { sessionId, secret }, signal);
       return { stream: body, contentType: headers['content-type'], status, headers: headersToBrowser(headers) };
     },
   });
 }
+
+async function* whole(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+const socket = operation({
+  id: 'playground.socket',
+  method: 'POST',
+  path: '/playground/sockets/responses',
+  summary: 'Sends a message on a WebSocket of Responses to the gateway; the frames that answer it are events of a stream',
+  access: 'playground:use',
+  bodyBytesMax: relayLimitsDefault.requestBytesMax,
+  body: request({
+    key: Type.String({ maxLength: 64, description: 'The id of a playground key of this session.' }),
+    connection: Type.String({
+      pattern: '^[A-Za-z0-9_-]{1,64}$',
+      description: 'A name for the connection, which stays open for the next message. A new name opens one.',
+    }),
+    message: Type.String({ minLength: 1, description: 'The text of the frame: JSON with the type response.create.' }),
+  }),
+  streams: ['text/event-stream', 'application/json'],
+  handle: async ({ body: { key: id, connection, message: text } }, context: Context): Promise<StreamAnswer> => {
+    const { services, principal, signal } = context;
+    const sessionId = sessionOf(principal);
+    const secret = secretOf(services, await findKey(context, id));
+    const answer = await services.playgroundRelay.converse({ connection: `${id} ${connection}`, text }, { sessionId, secret }, signal);
+    if ('frames' in answer)
+      return { stream: framesAsEvents(answer.frames), contentType: 'text/event-stream', headers: { 'x-accel-buffering': 'no' } };
+    const { status, headers, body } = answer;
+    return { stream: whole(body), contentType: headers['content-type'], status, headers: headersToBrowser(headers) };
+  },
+});
 
 const snippet = operation({
   id: 'playground.snippet',
@@ -269,24 +307,28 @@ const snippet = operation({
   access: 'playground:use',
   body: request({
     method: Type.Optional(Type.Enum(['GET', 'POST', 'DELETE'])),
+    socket: Type.Optional(Type.Boolean({ description: 'Whether the body is a message of a WebSocket at the path.' })),
     path: Type.String({ minLength: 1, maxLength: 2048, description: 'Path and query of the gateway.', examples: ['/v1/messages'] }),
     body: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'Of a form, members that name files are names of files.' }),
     ),
   }),
   reply: record({
-    curl: Type.String(),
+    curl: nullable(Type.String({ description: 'Null for a message of a WebSocket.' })),
+    websocat: nullable(Type.String({ description: 'For a message of a WebSocket alone.' })),
     go: Type.Union([Type.String(), Type.Null()], { description: "With Go's own HTTP client; null for a form." }),
     python: Type.Union([Type.String(), Type.Null()], { description: 'With the official SDK of the interface; null if it has none.' }),
     typescript: Type.Union([Type.String(), Type.Null()]),
   }),
-  handle: async ({ body: { method, path, body } }, { services }: Context) => {
+  handle: async ({ body: { method, socket: isMessage = false, path, body } }, { services }: Context) => {
     const address = services.playgroundRelay.address() ?? 'http://127.0.0.1:8080';
-    const written = writeSnippets({ address, method: method ?? (body === undefined ? 'GET' : 'POST'), target: path, body });
+    const written = writeSnippets({ address, method: method ?? (body === undefined ? 'GET' : 'POST'), target: path, body, isMessage });
     if (written === undefined)
       throw invalidField('/path', 'pattern', 'The field path must be a path of the gateway, such as /v1/messages.');
-    const { curl, go, python, typescript } = written;
-    return { body: { curl, go: go ?? null, python: python ?? null, typescript: typescript ?? null } };
+    const { curl, websocat, go, python, typescript } = written;
+    return {
+      body: { curl: curl ?? null, websocat: websocat ?? null, go: go ?? null, python: python ?? null, typescript: typescript ?? null },
+    };
   },
 });
 
@@ -300,5 +342,6 @@ export const playgroundOperations: readonly Operation<PlaygroundServices>[] = [
   relay('GET'),
   relay('POST'),
   relay('DELETE'),
+  socket,
   snippet,
 ];

@@ -4,6 +4,7 @@ import { RelayError, type RelayedReply, type RelayLimits, relayRequest } from '.
 import type { PassedRequest } from '../../operation.ts';
 import { AdminProblem, notFound, unavailable } from '../../problem.ts';
 import { headersToGateway } from './passing-headers.ts';
+import { createPlaygroundSockets, type SocketAnswer } from './playground-sockets.ts';
 import { readTarget } from './read-target.ts';
 
 const minuteMs = 60_000;
@@ -20,6 +21,11 @@ export const relayLimitsDefault: RelayLimits & { readonly ofSession: number; rea
   ofAll: 64,
 };
 
+/** A connection waits so long for its next message. Each holds memory here and in the gateway. */
+const idleMs = 5 * minuteMs;
+
+type RelayCaller = { readonly sessionId: string; readonly secret: string };
+
 /** The gateway, as the console reaches it. */
 export type PlaygroundRelay = {
   /** Its address; undefined if the console does not know it. */
@@ -28,11 +34,18 @@ export type PlaygroundRelay = {
    * Sends a request to the gateway with a key, and resolves with the head of the answer.
    * @throws AdminProblem; errors of the gateway itself are answers
    */
-  readonly send: (
-    request: PassedRequest,
-    caller: { readonly sessionId: string; readonly secret: string },
+  readonly send: (request: PassedRequest, caller: RelayCaller, signal: AbortSignal) => Promise<RelayedReply>;
+  /**
+   * Sends a message on a WebSocket of the caller's session, which is opened if there is none of this name.
+   * @throws AdminProblem; what the gateway answers instead of a WebSocket is an answer
+   */
+  readonly converse: (
+    message: { readonly connection: string; readonly text: string },
+    caller: RelayCaller,
     signal: AbortSignal,
-  ) => Promise<RelayedReply>;
+  ) => Promise<SocketAnswer>;
+  /** Ends all WebSockets. */
+  readonly close: () => void;
 };
 
 export type RelayOptions = {
@@ -44,6 +57,7 @@ export type RelayOptions = {
 
 export function createPlaygroundRelay({ address, serves, limits = relayLimitsDefault }: RelayOptions): PlaygroundRelay {
   const running = new Map<string, number>();
+  const sockets = createPlaygroundSockets({ ...limits, idleMs });
   let all = 0;
 
   function begin(sessionId: string): () => void {
@@ -63,13 +77,28 @@ export function createPlaygroundRelay({ address, serves, limits = relayLimitsDef
     };
   }
 
+  /** @throws AdminProblem if nobody has set the address of a gateway */
+  function known(): string {
+    const origin = address();
+    if (origin === undefined) throw new AdminProblem('conflict', noAddress);
+    return origin;
+  }
+
   return {
     address,
+    close: sockets.close,
+    converse: async ({ connection, text }, { sessionId, secret }, signal) => {
+      const origin = known();
+      try {
+        return await sockets.send({ origin: new URL(origin), secret, sessionId, connection, text }, signal);
+      } catch (error) {
+        throw asProblem(error, origin);
+      }
+    },
     send: async ({ method, target, headers, body }, { sessionId, secret }, signal) => {
       const read = readTarget(target);
       if (read === undefined || !(await serves(method, read.path))) throw notFound(`interface of the gateway for ${method} with this path`);
-      const origin = address();
-      if (origin === undefined) throw new AdminProblem('conflict', noAddress);
+      const origin = known();
       assertSize(headers, limits.requestBytesMax);
       const end = begin(sessionId);
       try {

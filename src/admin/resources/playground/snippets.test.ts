@@ -4,8 +4,10 @@ import { test } from 'node:test';
 import { writeSnippets } from './snippets.ts';
 
 const address = 'http://127.0.0.1:8080';
-const write = (target: string, body: Record<string, unknown> | undefined, method = 'POST') =>
-  writeSnippets({ address, method, target, body }) ?? assert.fail(target);
+const write = (target: string, body: Record<string, unknown> | undefined, method = 'POST') => {
+  const written = writeSnippets({ address, method, target, body }) ?? assert.fail(target);
+  return { ...written, curl: written.curl ?? assert.fail('every request has a line of curl') };
+};
 
 test('a message is written for curl and for the SDKs of its vendor', () => {
   const { curl, python, typescript } = write('/v1/messages', {
@@ -61,6 +63,21 @@ for await (const event of await client.messages.create({
 })) console.log(event);
 `,
   );
+});
+
+test('a message of a WebSocket is written for websocat and for clients that speak one', () => {
+  const message = { type: 'response.create', model: 'gpt-5-mini', input: "It's me", store: false };
+  const { curl, websocat, go, python, typescript } =
+    writeSnippets({ address, method: 'POST', target: '/v1/responses', body: message, isMessage: true }) ?? assert.fail();
+  assert.deepEqual([curl, go], [undefined, undefined]);
+  assert.equal(
+    websocat,
+    String.raw`echo '{"type":"response.create","model":"gpt-5-mini","input":"It'\''s me","store":false}' \
+  | websocat -n -B 67108864 -H "authorization: Bearer $WEIR_API_KEY" 'ws://127.0.0.1:8080/v1/responses'`,
+  );
+  assert.match(typescript ?? '', /new ResponsesWS\(client\);/);
+  assert.match(typescript ?? '', /socket\.send\(\{\n {2}"type": "response\.create",/);
+  assert.match(python ?? '', /with connect\("ws:\/\/127\.0\.0\.1:8080\/v1\/responses", additional_headers=headers/);
 });
 
 test('the settings of generate-content are its config; names that Python cannot write are in a dictionary', () => {

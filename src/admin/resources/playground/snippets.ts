@@ -1,10 +1,14 @@
 import { isJsonObject } from '../../../platform/json/json-value.ts';
 import { readTarget } from './read-target.ts';
 import { writeGo } from './write-go.ts';
+import { writeSocket } from './write-socket.ts';
 
 /** A request of the playground as lines that make it elsewhere. Their key is a variable, never a secret. */
 export type Snippets = {
-  readonly curl: string;
+  /** Undefined for a message of a WebSocket. */
+  readonly curl: string | undefined;
+  /** For a message of a WebSocket alone. */
+  readonly websocat: string | undefined;
   /** With Go's own HTTP client; undefined for a form, which Go writes part by part. */
   readonly go: string | undefined;
   /** With the official SDK of the interface; undefined if it has none. */
@@ -21,19 +25,23 @@ export type SnippetRequest = {
   readonly method: string;
   readonly target: string;
   readonly body: Readonly<Record<string, unknown>> | undefined;
+  /** Whether it is a message of a WebSocket. */
+  readonly isMessage?: boolean;
 };
 
 /** The lines for a request. Undefined if its target is not a plain path: see readTarget. */
-export function writeSnippets({ address, method, target, body: given }: SnippetRequest): Snippets | undefined {
+export function writeSnippets({ address, method, target, body: given, isMessage = false }: SnippetRequest): Snippets | undefined {
   const read = readTarget(target);
   if (read === undefined) return undefined;
   // It was parsed from JSON.
   const body = given as Body | undefined;
   const { path } = read;
+  if (isMessage) return { curl: undefined, go: undefined, ...writeSocket(address, path, body ?? {}, variable) };
   const request = { address, method, path, query: read.query, body };
   const call = method === 'POST' && body !== undefined ? findCall(path, body) : undefined;
   return {
     curl: writeCurl(request),
+    websocat: undefined,
     go: isForm(path) ? undefined : writeGo(request),
     python: call === undefined ? undefined : writePython(address, call),
     typescript: call === undefined ? undefined : writeTypescript(address, call),

@@ -48,6 +48,7 @@ const withoutCommand: Readonly<Record<string, string>> = {
   'playground.relay_get': 'a program calls the gateway itself',
   'playground.relay_post': 'a program calls the gateway itself',
   'playground.relay_delete': 'a program calls the gateway itself',
+  'playground.socket': 'a program calls the gateway itself',
   'playground.snippet': 'a page of the console shows the lines',
   'price_drafts.list': 'prices publish takes a file instead of a draft',
   'price_drafts.get': 'prices publish takes a file instead of a draft',

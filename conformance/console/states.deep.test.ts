@@ -1,0 +1,2 @@
+import '../support/deep.ts';
+import './states.test.ts';
