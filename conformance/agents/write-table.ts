@@ -5,7 +5,7 @@ import type { AgentProgram } from './agent-program.ts';
 import type { AgentUpstream } from './benches.ts';
 import { agentTasks, type AgentTask } from './tasks.ts';
 
-/** What came of one task of a program at an upstream. */
+/** The outcome of one task of a program at an upstream. */
 export type SeenOutcome = {
   readonly program: string;
   readonly version: string;

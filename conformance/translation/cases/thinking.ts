@@ -32,7 +32,7 @@ export const thinkingCases: readonly TranslationCase[] = [
       // Chat completions have no field that requests visible thoughts: thoughts are shown if the vendor shows them by
       // default.
       const isShown = from !== 'openai-chat' || to === 'anthropic-messages' || to === 'openai-chat';
-      // At the highest effort Nova takes no output limit, which Messages always has.
+      // At the highest effort Nova accepts no output limit, which Messages always has.
       const isLowered = from === 'anthropic-messages' && to === 'bedrock-converse';
       return {
         received: { thinking: to === 'anthropic-messages' ? 'budget 16384' : isLowered ? 'effort medium' : 'effort high' },

@@ -49,8 +49,7 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
   const [active, setActive] = useState(0);
   const { hits, isAsking } = useHits(text);
   useEffect(() => {
-    // Some browsers answer with a promise, which would be no end of an effect.
-    void document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' });
+    document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' });
   }, [id, active]);
   const go = (hit: Hit | undefined): void => {
     if (hit === undefined) return;
