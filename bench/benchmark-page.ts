@@ -7,6 +7,7 @@ const path = join(import.meta.dirname, '../docs/reference/benchmarks.md');
 const headings = {
   calls: '# Benchmarks\n',
   books: '# The cost of the books per call\n',
+  signing: '# The cost of a signature per call\n',
   videos: '# Videos under load\n',
   sqlite: '# The console with SQLite\n',
   postgres: '# The console with PostgreSQL\n',

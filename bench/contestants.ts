@@ -136,6 +136,7 @@ const importing = (module: string | undefined): readonly string[] => (module ===
  * Weir with everything on, as its users start it.
  * @param variant.preload a module that is loaded before the program
  * @param variant.flags of the runtime
+ * @param variant.config text of weir.yaml. Default: one compatible upstream
  * @param variant.workers as many processes take the calls
  * @param variant.limited the load's key has a daily limit that it never meets, and its user is prepaid
  */
@@ -146,6 +147,7 @@ export async function startWeirGateway(
     readonly flags?: readonly string[];
     readonly preload?: string;
     readonly limited?: boolean;
+    readonly config?: string;
     readonly workers?: number;
   } = {},
 ): Promise<WeirContestant> {
@@ -153,7 +155,8 @@ export async function startWeirGateway(
   const config = join(dataDirectory, 'weir.yaml');
   writeFileSync(
     config,
-    `upstreams:\n  bench: { vendor: openai-compatible, baseUrl: "http://127.0.0.1:${upstreamPort}/v1", apiKey: upstream-key }\nmodels:\n  bench-model: { targets: [{ upstream: bench }], price: { input: "1", output: "3", cacheRead: "0.1" } }\n`,
+    variant.config ??
+      `upstreams:\n  bench: { vendor: openai-compatible, baseUrl: "http://127.0.0.1:${upstreamPort}/v1", apiKey: upstream-key }\nmodels:\n  bench-model: { targets: [{ upstream: bench }], price: { input: "1", output: "3", cacheRead: "0.1" } }\n`,
   );
   const environment = {
     WEIR_PORT: '0',
