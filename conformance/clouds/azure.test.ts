@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
-import OpenAI, { AzureOpenAI } from 'openai';
+import OpenAI, { AzureOpenAI, toFile } from 'openai';
 
 import { azureTenant } from '../../simulator/src/clouds/azure/azure-cloud.ts';
-import { call } from '../support/http.ts';
+import { call, eventually } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 
 const apiVersion = '2025-04-01-preview';
@@ -26,15 +29,30 @@ const clients = {
   }),
 } as const;
 
+/** The identities that a machine or a pod has, and those that it is refused. */
+const identities = ['workload', 'managed', 'managed-by-id', 'app'] as const;
+const refused = [
+  ['workload-unbound', /AADSTS700016: the application does not exist in this tenant: check clientId and tenantId/],
+  ['workload-no-file', /tokenFile \(AZURE_FEDERATED_TOKEN_FILE\) names .*\.none, which cannot be read \(ENOENT\)/],
+  ['managed-stranger', /this machine has no such managed identity: assign one, or correct clientId/],
+  ['app-stranger', /managed identity \(App Service\): this machine has no such managed identity/],
+] as const;
+
 describe('Azure OpenAI', () => {
   let running: SimulatedWeir;
+  const directory = mkdtempSync(join(tmpdir(), 'weir-azure-'));
+  const tokenFile = join(directory, 'token');
   before(async () => {
-    const { tenantId, clientId, clientSecret } = azureTenant;
+    const { tenantId, clientId, clientSecret, assertion, managedIdentity, identityHeader } = azureTenant;
+    writeFileSync(tokenFile, `${assertion}\n`);
     running = await startSimulatedGateway({
       simulator: { azure: { keys: ['azure-key-1'], tokenSeconds: 3600 } },
+      variables: ({ azure }) => ({ IDENTITY_ENDPOINT: azure?.identityEndpoint ?? '', IDENTITY_HEADER: identityHeader }),
       retries: { attemptsMax: 3, avoidFailing: false, holdOpeningMs: 60_000 },
       clouds: (simulator) => {
-        const { endpoint: baseUrl, loginUrl, metadataUrl } = simulator.azure ?? { endpoint: '', loginUrl: '', metadataUrl: '' };
+        const { endpoint: baseUrl, loginUrl, metadataUrl } = simulator.azure ?? assert.fail();
+        const workload = { kind: 'azure', from: 'workload-identity', tenantId, loginUrl };
+        const machine = { kind: 'azure', from: 'instance', metadataUrl };
         const azure = { vendor: 'azure', baseUrl, forwardHeaders: ['x-simulator-*'] };
         return {
           v1: { ...azure, apiKey: 'azure-key-1' },
@@ -48,12 +66,20 @@ describe('Azure OpenAI', () => {
           },
           'claude-stranger': { ...azure, vendor: 'foundry', apiKey: 'not-a-key' },
           secret: { ...azure, credential: { kind: 'azure', from: 'client-secret', tenantId, clientId, clientSecret, loginUrl } },
+          workload: { ...azure, credential: { ...workload, clientId, tokenFile } },
+          'workload-unbound': { ...azure, credential: { ...workload, clientId: 'nobody', tokenFile } },
+          'workload-no-file': { ...azure, credential: { ...workload, clientId, tokenFile: `${tokenFile}.none` } },
+          managed: { ...azure, credential: machine },
+          'managed-by-id': { ...azure, credential: { ...machine, clientId: managedIdentity } },
+          'managed-stranger': { ...azure, credential: { ...machine, clientId: 'another-identity' } },
+          app: { ...azure, credential: { kind: 'azure', from: 'app-service' } },
+          'app-stranger': { ...azure, credential: { kind: 'azure', from: 'app-service', clientId: 'another-identity' } },
           'dated-managed': { ...azure, apiVersion, credential: { kind: 'azure', from: 'instance', metadataUrl } },
         };
       },
       models: {
         ...Object.fromEntries(
-          ['v1', 'dated', 'chats', 'secret', 'dated-managed'].map((upstream) => [
+          ['v1', 'dated', 'chats', 'secret', 'dated-managed', ...identities, ...refused.map(([upstream]) => upstream)].map((upstream) => [
             upstream,
             { targets: [{ upstream, model: 'chat-prod', is: 'gpt-4.1' }] },
           ]),
@@ -74,12 +100,17 @@ describe('Azure OpenAI', () => {
         'embed-v1': { targets: [{ upstream: 'v1', model: 'embed-prod', is: 'text-embedding-3-small' }] },
         'embed-dated': { targets: [{ upstream: 'dated', model: 'embed-prod', is: 'text-embedding-3-small' }] },
         'speech-dated': { targets: [{ upstream: 'dated', model: 'speech-prod', is: 'gpt-4o-mini-tts' }] },
+        'hear-dated': { targets: [{ upstream: 'dated', model: 'hearing-prod', is: 'gpt-4o-mini-transcribe' }] },
+        film: { targets: [{ upstream: 'v1', model: 'sora-2', is: 'sora-2' }] },
         'image-dated': { targets: [{ upstream: 'dated', model: 'image-prod', is: 'gpt-image-1' }] },
         missing: { targets: [{ upstream: 'v1', model: 'nothing-deployed', is: 'gpt-4.1' }] },
       },
     });
   });
-  after(() => running[Symbol.asyncDispose]());
+  after(async () => {
+    await running[Symbol.asyncDispose]();
+    rmSync(directory, { recursive: true, force: true });
+  });
 
   const cloud = () => {
     const { azure } = running.simulator;
@@ -275,4 +306,122 @@ describe('Azure OpenAI', () => {
     assert.deepEqual(passed.choices, own.choices);
     assert.deepEqual(passed.usage, own.usage);
   });
+
+  for (const [model, kind, whose] of [
+    ['workload', 'login', azureTenant.clientId],
+    ['managed', 'metadata', azureTenant.managedIdentity],
+    ['managed-by-id', 'metadata', azureTenant.managedIdentity],
+    ['app', 'app-service', azureTenant.managedIdentity],
+  ] as const)
+    test(`${model}: the token of the identity serves calls, and is fetched again when it is revoked`, async () => {
+      const { identity, tokens } = cloud();
+      const used = () => tokens.find(String(lastRequest().headers['authorization']).replace('Bearer ', ''));
+      assert.equal((await ask('openai-chat', model, 'Hello')).status, 200);
+      assert.deepEqual([identity.requests.at(-1), used()?.clientId], [{ kind, status: 200 }, whose]);
+      assert.equal((await ask('openai-chat', model, 'Hello', { stream: true })).status, 200);
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      tokens.revokeAll();
+      assert.equal((await ask('openai-chat', model, 'Hello')).status, 200);
+      assert.equal(used()?.clientId, whose);
+    });
+
+  test('workload identity: the token of the pod is read anew for each login', async () => {
+    const { identity, tokens } = cloud();
+    const [{ assertions } = assert.fail()] = identity.applications;
+    assert.equal((await ask('openai-chat', 'workload', 'Hello')).status, 200);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    assertions.clear();
+    assertions.add('the-next-token-of-the-pod');
+    writeFileSync(tokenFile, 'the-next-token-of-the-pod\n');
+    tokens.revokeAll();
+    assert.equal((await ask('openai-chat', 'workload', 'Hello')).status, 200);
+  });
+
+  for (const [model, words] of refused)
+    test(`${model}: the client gets no details, and the log says what to correct`, async () => {
+      const answer = await ask('openai-chat', model, 'Hello');
+      assert.equal(answer.status, 503, answer.text);
+      assert.match(answer.json.error.message, /no valid credential for the model service at present/);
+      await eventually(
+        () => running.weir.output(),
+        (output) => words.test(output),
+      );
+    });
+
+  test('AzureOpenAI speaks and hears straight at Azure and through Weir: the same paths and the same results', async () => {
+    const both = clientsOf({ endpoint: cloud().endpoint, key: 'azure-key-1', speech: 'speech-prod', hearing: 'hearing-prod' });
+    const through = clientsOf({
+      endpoint: running.weir.gatewayUrl,
+      key: running.weir.apiKey,
+      speech: 'speech-dated',
+      hearing: 'hear-dated',
+    });
+    const own = await both.speak();
+    const spoken = lastRequest();
+    const sound = await through.speak();
+    assert.equal(lastRequest().url, spoken.url);
+    assert.deepEqual(JSON.parse(lastRequest().body.toString()), JSON.parse(spoken.body.toString()));
+    assert.ok(sound.equals(own) && sound.toString('latin1', 0, 4) === 'RIFF');
+    const heard = await both.hear(own);
+    const path = lastRequest().url;
+    assert.deepEqual((await through.hear(sound)).text, heard.text);
+    assert.equal(lastRequest().url, path);
+  });
+
+  test('a video of Sora is made straight at Azure and through Weir, with the same request', async () => {
+    const straight = new OpenAI({ baseURL: `${cloud().endpoint}/openai/v1`, apiKey: 'azure-key-1', maxRetries: 0 });
+    const { gatewayUrl, apiKey } = running.weir;
+    const through = new OpenAI({ baseURL: `${gatewayUrl}/openai/v1`, apiKey, maxRetries: 0 });
+    const film = { prompt: 'A weir in the rain', seconds: '4', size: '1280x720' } as const;
+    const make = async (client: OpenAI, model: string) => {
+      const { id } = await client.videos.create({ ...film, model }, { headers: { 'x-simulator-video': 'ms=200' } });
+      const done = await eventually(
+        () => client.videos.retrieve(id),
+        ({ status }) => status === 'completed' || status === 'failed',
+        60_000,
+      );
+      const content = Buffer.from(await (await client.videos.downloadContent(id)).arrayBuffer());
+      return { status: done.status, seconds: done.seconds, size: done.size, isMp4: content.toString('latin1', 4, 8) === 'ftyp' };
+    };
+    const submissions = () => cloud().resource.requests.filter(({ method, url }) => method === 'POST' && url.endsWith('/videos'));
+    const own = await make(straight, 'sora-2');
+    const passed = await make(through, 'film');
+    assert.deepEqual(passed, own);
+    assert.deepEqual(own, { status: 'completed', seconds: '4', size: '1280x720', isMp4: true });
+    const [first, second] = submissions().slice(-2);
+    assert.equal(second?.url, first?.url);
+    assert.equal(second?.headers['api-key'], 'azure-key-1');
+  });
 });
+
+/** Azure's own client, once for each deployment. */
+function clientsOf({
+  endpoint,
+  key,
+  speech,
+  hearing,
+}: {
+  readonly endpoint: string;
+  readonly key: string;
+  readonly speech: string;
+  readonly hearing: string;
+}) {
+  const clientOf = (deployment: string) => new AzureOpenAI({ endpoint, apiKey: key, apiVersion, deployment, maxRetries: 0 });
+  return {
+    speak: async () => {
+      const sound = await clientOf(speech).audio.speech.create({
+        model: 'speech-prod',
+        voice: 'alloy',
+        input: 'A weir.',
+        response_format: 'wav',
+      });
+      return Buffer.from(await sound.arrayBuffer());
+    },
+    hear: async (sound: Buffer) =>
+      await clientOf(hearing).audio.transcriptions.create({
+        model: 'hearing-prod',
+        file: await toFile(sound, 'weir.wav'),
+        response_format: 'json',
+      }),
+  };
+}

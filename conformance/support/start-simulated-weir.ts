@@ -29,6 +29,8 @@ export type StartSimulatedWeirOptions = {
   readonly config?: Readonly<Record<string, unknown>>;
   /** The part `secrets` of weir.yaml, with the services of the simulated clouds. */
   readonly secrets?: (simulator: RunningSimulator) => Readonly<Record<string, unknown>>;
+  /** Variables with addresses of the simulated clouds. */
+  readonly variables?: (simulator: RunningSimulator) => Readonly<Record<string, string>>;
   readonly weir?: Omit<ServeWeirOptions, 'config'>;
 };
 
@@ -62,7 +64,7 @@ export const upstreamKey = 'sk-upstream-0123456789abcdef';
  * `options` adds more.
  */
 export function startSimulatedWeir(options: StartSimulatedWeirOptions = {}): Promise<SimulatedWeir> {
-  return startWith((config) => serveWeir({ ...options.weir, config }), options);
+  return startWith((started) => serveWeir({ ...options.weir, ...started }), options);
 }
 
 /**
@@ -78,12 +80,12 @@ export function startSimulatedGateway(options: StartSimulatedWeirOptions = {}): 
  * memory, its times or its output.
  */
 export function startSimulatedProgram(options: StartSimulatedProgramOptions = {}): Promise<SimulatedProgram> {
-  return startWith((config) => startWeir({ ...options.weir, config }), options);
+  return startWith((started) => startWeir({ ...options.weir, ...started }), options);
 }
 
 async function startWith<Weir extends ServedWeir>(
-  start: (config: string) => Promise<Weir>,
-  options: Omit<StartSimulatedWeirOptions, 'weir'>,
+  start: (options: Required<Pick<ServeWeirOptions, 'config' | 'environment'>>) => Promise<Weir>,
+  options: Omit<StartSimulatedWeirOptions, 'weir'> & { readonly weir?: Pick<ServeWeirOptions, 'environment'> },
 ): Promise<Simulated<Weir>> {
   const simulator = await startSimulator(options.simulator);
   try {
@@ -107,7 +109,8 @@ async function startWith<Weir extends ServedWeir>(
       overload: options.config?.['overload'] ?? neverOverloaded,
     };
     // JSON is YAML, so no value needs YAML quotes.
-    const weir = await start(JSON.stringify(config));
+    const environment = { ...options.weir?.environment, ...options.variables?.(simulator) };
+    const weir = await start({ config: JSON.stringify(config), environment });
     return {
       weir,
       simulator,
