@@ -7,8 +7,8 @@ import { refreshCredentials } from '../src/upstreams/credentials/refresh-credent
 import { smallCall, works } from './works.ts';
 
 /**
- * What a signature adds to a call in the thread that serves it, in microseconds, as JSON: the client of an upstream
- * with access keys and the one with an API key send the same request in turn to a transport that answers at once.
+ * What a signature adds to a call in the thread that serves it, in microseconds, as JSON. Two clients send the same
+ * request in turn, one with access keys and one with an API key. The transport answers at once.
  */
 const calls = 20_000;
 const rounds = 9;

@@ -325,7 +325,7 @@ describe('Azure OpenAI', () => {
       assert.equal(used()?.clientId, whose);
     });
 
-  test('workload identity: the token of the pod is read anew for each login', async () => {
+  test('workload identity: the token of the pod is read again for each login', async () => {
     const { identity, tokens } = cloud();
     const [{ assertions } = assert.fail()] = identity.applications;
     assert.equal((await ask('openai-chat', 'workload', 'Hello')).status, 200);
@@ -348,7 +348,7 @@ describe('Azure OpenAI', () => {
       );
     });
 
-  test('AzureOpenAI speaks and hears straight at Azure and through Weir: the same paths and the same results', async () => {
+  test('AzureOpenAI makes speech and transcripts straight at Azure and through Weir: the same paths and the same results', async () => {
     const both = clientsOf({ endpoint: cloud().endpoint, key: 'azure-key-1', speech: 'speech-prod', hearing: 'hearing-prod' });
     const through = clientsOf({
       endpoint: running.weir.gatewayUrl,

@@ -2,7 +2,7 @@ import type { AccountFacts } from './account-facts.ts';
 import type { OperatorRefusal } from './upstream-vendor.ts';
 
 /** A refusal of AWS: its words, its status, and the model that was asked for. */
-export type AwsRefusal = Pick<OperatorRefusal, 'status' | 'message' | 'model'>;
+type AwsRefusal = Pick<OperatorRefusal, 'status' | 'message' | 'model'>;
 
 /**
  * What to do about the refusals that operators of models at AWS meet. Undefined for all others. Sources:

@@ -4,6 +4,7 @@ import { invalidField, missingField } from '../../../dialects/openai-audio/audio
 import { type AudioContainer, checkUploadedAudio, sniffedBytes } from '../../../dialects/openai-audio/sniff-audio.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
+import { namePathModel } from '../shared/name-path-model.ts';
 import { type ExpectedForm, type FormField, type ReceivedUpload, receiveUploads } from '../shared/receive-uploads.ts';
 import type { UploadSpool } from '../shared/upload-spool.ts';
 
@@ -19,6 +20,8 @@ type Receiving = {
   readonly admission: Pick<Admission, 'holdBytes'>;
   readonly spool: UploadSpool;
   readonly uploadBytesMax: number;
+  /** The model that the path names. */
+  readonly model: string | undefined;
 };
 
 const expectedForm: Omit<ExpectedForm, 'fileBytesMax'> = {
@@ -38,12 +41,12 @@ const expectedForm: Omit<ExpectedForm, 'fileBytesMax'> = {
  * Receives a form with a recording.
  * @throws GatewayError after it removed everything that it received
  */
-export async function receiveForm({ uploadBytesMax, ...receiving }: Receiving): Promise<ReceivedForm> {
+export async function receiveForm({ uploadBytesMax, model, ...receiving }: Receiving): Promise<ReceivedForm> {
   const { fields, files } = await receiveUploads({ ...receiving, expected: { ...expectedForm, fileBytesMax: uploadBytesMax } });
   const [file] = files;
   if (file === undefined) throw missingField('file');
   try {
-    return { fields, file: await describeFile(file) };
+    return { fields: namePathModel(fields, model), file: await describeFile(file) };
   } catch (error) {
     await file.upload.discard();
     throw error;

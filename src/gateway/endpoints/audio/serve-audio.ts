@@ -77,7 +77,7 @@ async function serveTranscription(
 
 /** Receives the upload, unless its client leaves or the gateway ends. @throws GatewayError */
 async function takeForm(gateway: AudioServices, call: ArrivedCall, spool: UploadSpool): Promise<ReceivedForm> {
-  const { request, response, admission, caller, settings } = call;
+  const { request, response, admission, caller, settings, target } = call;
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   if (response.destroyed) gone.abort();
@@ -85,7 +85,7 @@ async function takeForm(gateway: AudioServices, call: ArrivedCall, spool: Upload
   try {
     const { uploadBytesMax } = settings.audio ?? defaultAudioSettings;
     const slot = await takeUploadSlot(gateway, caller);
-    return await receiveForm({ request, signal: gone.signal, admission, spool, uploadBytesMax }).finally(slot.release);
+    return await receiveForm({ request, signal: gone.signal, admission, spool, uploadBytesMax, model: target.model }).finally(slot.release);
   } finally {
     gateway.deadlines.unwatch(watched);
   }

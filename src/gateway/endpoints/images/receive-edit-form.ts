@@ -9,6 +9,7 @@ import { confirmMediaType } from '../../../platform/http/media-type.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { readBytes } from '../../admission/read-request.ts';
 import type { GatewayLimits } from '../../settings/limits.ts';
+import { namePathModel } from '../shared/name-path-model.ts';
 import { type ExpectedForm, type ReceivedUpload, receiveUploads } from '../shared/receive-uploads.ts';
 import type { UploadSpool } from '../shared/upload-spool.ts';
 import { HeldUploads } from './held-uploads.ts';
@@ -20,6 +21,8 @@ type Receiving = {
   readonly admission: Pick<Admission, 'holdBytes'>;
   readonly spool: UploadSpool;
   readonly uploadBytesMax: number;
+  /** The model that the path names. */
+  readonly model: string | undefined;
 };
 
 /** The first bytes, which identify the format. */
@@ -60,7 +63,7 @@ export async function receiveEditForm(receiving: Receiving): Promise<{ readonly 
   try {
     const named = [];
     for (const file of files) named.push({ ...(await describeFile(file)), content: uploads.bodyOf(file.upload) });
-    return { request: readEditForm({ texts: fields, files: named }, validation), uploads };
+    return { request: readEditForm({ texts: namePathModel(fields, receiving.model), files: named }, validation), uploads };
   } catch (error) {
     uploads.end();
     throw error;

@@ -60,7 +60,9 @@ async function receiveImages(gateway: ImageServices, { request, target }: Endpoi
   const { uploadBytesMax } = images ?? defaultImageEndpointSettings;
   try {
     const slot = await takeUploadSlot(gateway, caller);
-    return await receiveEditForm({ request, limits, validation, admission, spool, uploadBytesMax }).finally(slot.release);
+    return await receiveEditForm({ request, limits, validation, admission, spool, uploadBytesMax, model: target.model }).finally(
+      slot.release,
+    );
   } finally {
     // The rest of a refused body is not needed.
     discardRest(request);
