@@ -3,6 +3,7 @@ import { splitCredentials } from '../src/main/config/credentials.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import type { UpstreamClient, UpstreamHandler, UpstreamRequest } from '../src/platform/http/upstream-client.ts';
 import { bedrock } from '../src/upstreams/bedrock/bedrock.ts';
+import type { CloudCredential } from '../src/upstreams/credentials/cloud-credential.ts';
 import { refreshCredentials } from '../src/upstreams/credentials/refresh-credentials.ts';
 import { smallCall, works } from './works.ts';
 
@@ -31,7 +32,7 @@ const handler: UpstreamHandler = {
   },
 };
 const keys = { kind: 'aws-keys', accessKeyId: 'ASIAIOSFODNN7EXAMPLE', secretAccessKey: 'secret', sessionToken: 'F'.repeat(700) } as const;
-const credential = refreshCredentials({
+const credential = refreshCredentials<CloudCredential>({
   clock: systemClock,
   fetch: () => Promise.resolve({ credential: keys, expiresAtMs: systemClock.nowMs() + 3_600_000 }),
 });
