@@ -42,7 +42,7 @@ export function compileScanner(): Buffer {
     const result = spawnSync(process.execPath, [compilerFile, 'json-scanner.ts', '--outFile', 'scanner.wasm', ...options], {
       cwd: folder,
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 300_000,
     });
     if (result.status !== 0) throw new Error(`compiler failed: ${result.stderr}`);
     return readFileSync(join(folder, 'scanner.wasm'));

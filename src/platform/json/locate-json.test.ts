@@ -108,3 +108,9 @@ test('replacing the bytes of a value equals replacing it in the tree, and change
     { numRuns: 500 },
   );
 });
+
+test('a key with an escape that JSON does not know is none that is looked for, and those after it are found', () => {
+  const bytes = Buffer.from(String.raw`{"\x61":1,"\u12":2,"a":3}`);
+  assert.deepEqual(locateJson(bytes, ['a']), { start: 23, end: 24 });
+  assert.equal(locateJson(bytes, ['x61']), undefined);
+});

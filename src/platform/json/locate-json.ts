@@ -121,7 +121,13 @@ function isKey(bytes: Buffer, keySpan: JsonSpan, wanted: Buffer, name: string): 
 function readKey(bytes: Buffer, keySpan: JsonSpan): string {
   const inner = bytes.subarray(keySpan.start + 1, keySpan.end - 1);
   if (!inner.includes(BACKSLASH)) return inner.toString('utf8');
-  const key = parseJson(bytes.subarray(keySpan.start, keySpan.end));
-  if (typeof key !== 'string') throw new TypeError('a JSON key is not a string');
-  return key;
+  try {
+    const key = parseJson(bytes.subarray(keySpan.start, keySpan.end));
+    if (typeof key !== 'string') throw new TypeError('a JSON key is not a string');
+    return key;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // Frames of upstreams are edited before anything has checked them. Such a key has no other name than its text.
+    return inner.toString('utf8');
+  }
 }

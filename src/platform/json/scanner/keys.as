@@ -133,7 +133,8 @@ function grow(): bool {
 function markOf(from: usize, length: usize): u64 {
   if (length > 16) return hashOf(from, length);
   let word = load<u64>(from);
-  if (length < 8) word &= (<u64>1 << (<u64>length * 8)) - 1;
+  // The length takes the place of the last byte: a key may end with U+0000.
+  if (length < 8) word = (word & ((<u64>1 << (<u64>length * 8)) - 1)) | (<u64>length << 56);
   let mark = (word ^ key0) * 0x9e3779b97f4a7c15;
   mark ^= mark >> 32;
   if (length > 8) mark ^= (load<u64>(from + length - 8) + length) * 0xbf58476d1ce4e5b9;

@@ -82,7 +82,12 @@ test('a key that occurs twice is found among any number of keys, in any spelling
     '{"/":1,"\\/":2}',
   ])
     assert.ok(!compareScanners(Buffer.from(text), {}, undefined), text);
-  for (const text of ['{"\\ud800":1,"\\ud801":2,"\ufffd":3}', '{"\\ud83d":1,"\\ude00":2}', '{"a":{"b":1},"b":{"a":{"a":1}}}'])
+  for (const text of [
+    '{"\\ud800":1,"\\ud801":2,"\ufffd":3}',
+    '{"\\ud83d":1,"\\ude00":2}',
+    '{"a":{"b":1},"b":{"a":{"a":1}}}',
+    '{"\\u0000":1,"":2,"\\u0000\\u0000":3}',
+  ])
     assert.ok(compareScanners(Buffer.from(text), {}, undefined), text);
 });
 
