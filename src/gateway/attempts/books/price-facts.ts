@@ -12,7 +12,7 @@ export type PricedTarget = {
  * The values of prices that a target decides and not the request: where its model is served. Known before the call, so
  * that a hold has them. Undefined if there are none.
  */
-export function priceFactsOf({ upstream: { vendor, facts }, upstreamModel }: PricedTarget): PricingParameters | undefined {
+function priceFactsOf({ upstream: { vendor, facts }, upstreamModel }: PricedTarget): PricingParameters | undefined {
   const region = vendor.servedIn?.(upstreamModel, facts);
   return region === undefined ? undefined : { region };
 }
