@@ -251,7 +251,7 @@ const keyless = { apiKey: null, authToken: null, maxRetries: 0 } as const;
 
 const googleAuth = (token: () => string) => ({ getRequestHeaders: async () => new Headers({ authorization: `Bearer ${token()}` }) });
 
-describe('official SDKs get the same from a cloud and from Weir', () => {
+/** The clouds' own SDKs, once at the simulated cloud and once at Weir, under the same names of models. */
 describe('official SDKs get the same from a cloud and from Weir in front of it', () => {
   let running: SimulatedWeir;
   before(async () => {
