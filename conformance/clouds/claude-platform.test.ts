@@ -87,7 +87,7 @@ describe('the Claude Platform on AWS and on Google Cloud', () => {
     assert.match(String(headers.authorization), /^AWS4-HMAC-SHA256 Credential=[^,]+\/us-east-1\/aws-external-anthropic\/aws4_request/);
     assert.equal((await ask('google-token', betas)).status, 200);
     const { project, platform } = google();
-    const path = `/v1alpha/projects/${project}/locations/global/workspaces/${platform.state.workspace}/invoke/v1/messages`;
+    const path = `/v1/projects/${project}/locations/global/workspaces/${platform.state.workspace}/invoke/v1/messages`;
     assert.equal(sentToGoogle().url, path);
     assert.equal(sentToGoogle().headers['anthropic-beta'], betas['anthropic-beta']);
     assert.equal(sentToGoogle().headers['x-api-key'], undefined);

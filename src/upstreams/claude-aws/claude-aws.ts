@@ -23,7 +23,7 @@ function advise({ status, message, hasKey }: OperatorRefusal, { region, workspac
 /**
  * Claude Platform on AWS: Anthropic's own interface with all that belongs to it, with signatures of AWS or a key of the
  * workspace. AWS bills it, at Anthropic's prices. Sources: docs.aws.amazon.com/claude-platform, "Making requests" and
- * "IAM actions"; Anthropic's aws-sdk (August 2026).
+ * "IAM actions"; Anthropic's aws-sdk 1.1.2.
  */
 export const claudeAws: UpstreamVendor = {
   ...anthropicInterface,

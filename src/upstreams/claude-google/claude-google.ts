@@ -5,12 +5,12 @@ import { decodeGoogleError, googleErrorOf } from '../google-errors.ts';
 import { parseIfJson } from '../../platform/json/parse-if-json.ts';
 import type { OperatorRefusal, UpstreamVendor } from '../upstream-vendor.ts';
 
-/** The path of a workspace, below which Anthropic's own paths are. */
-const workspacePath = /\/v1alpha\/projects\/[^/]+\/locations\/[^/]+\/workspaces\/[^/]+\/invoke(?:\/v1)?$/;
+/** The path of a workspace, below which Anthropic's own paths are. Earlier it began with `/v1alpha`. */
+const workspacePath = /\/v1(?:alpha)?\/projects\/[^/]+\/locations\/[^/]+\/workspaces\/[^/]+\/invoke(?:\/v1)?$/;
 
 function placeWorkspace(pathname: string, { project, workspace }: AccountFacts): string {
   const root = pathname.replace(/\/+$/, '').replace(workspacePath, '');
-  return `${root}/v1alpha/projects/${project}/locations/global/workspaces/${workspace}/invoke`;
+  return `${root}/v1/projects/${project}/locations/global/workspaces/${workspace}/invoke`;
 }
 
 function checkFacts({ project, workspace }: AccountFacts): string | undefined {
@@ -29,7 +29,7 @@ function advise({ status, message }: OperatorRefusal, { project, workspace }: Ac
 /**
  * Claude on Google Cloud, managed by Anthropic: Anthropic's own interface below the path of a workspace, with a token
  * of Google. Google bills it, at Anthropic's prices. Sources: platform.claude.com, "Claude Models on Google Cloud
- * (Anthropic managed)"; Anthropic's google-cloud-sdk (August 2026).
+ * (Anthropic managed)"; Anthropic's google-cloud-sdk 1.1.4.
  */
 export const claudeGoogle: UpstreamVendor = {
   ...anthropicInterface,

@@ -19,7 +19,7 @@ export type ClaudePlatformState = {
 
 type Refusal = readonly [code: number, status: string, message: string];
 
-const invoked = /^\/v1alpha\/projects\/([^/]+)\/locations\/global\/workspaces\/([^/]+)\/invoke(\/v1\/.*)$/;
+const invoked = /^\/v1\/projects\/([^/]+)\/locations\/global\/workspaces\/([^/]+)\/invoke(\/v1\/.*)$/;
 
 function judge(state: ClaudePlatformState, tokens: GoogleTokens, url: string, headers: IncomingMessage['headers']): Refusal | undefined {
   const [, project, workspace] = invoked.exec(url) ?? [];
