@@ -139,6 +139,7 @@ describe('credentials', () => {
     ['azure', 'openai-chat', { 'api-key': 'k' }],
     ['azure', 'openai-responses', { 'api-key': 'k' }],
     ['foundry', 'anthropic-messages', { 'x-api-key': 'k' }],
+    ['claude-aws', 'anthropic-messages', { authorization: 'Bearer k' }],
     ['gemini', 'gemini-generate-content', { 'x-goog-api-key': 'k' }],
     ['bedrock', 'anthropic-messages', { authorization: 'Bearer k' }],
     ['openai-compatible', 'openai-chat', { authorization: 'Bearer k' }],

@@ -35,6 +35,7 @@ export const claudeAws: UpstreamVendor = {
   credentialKinds: ['aws'],
   usualCredential: { kind: 'aws' },
   keyVariables: [],
+  credentialHeaders: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   offers: ['threads'],
   authorize: (request, account, signal) => {
     const { workspace } = account.facts;

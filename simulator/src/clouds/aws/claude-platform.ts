@@ -23,7 +23,7 @@ async function answer(state: AwsState, workspace: string, request: IncomingMessa
   const refuse = (status: number, type: string, message: string): void =>
     replyJson(response, status, { type: 'error', error: { type, message } });
   const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value]));
-  const key = plain['x-api-key'];
+  const key = plain['x-api-key'] ?? /^Bearer (.+)$/.exec(plain['authorization'] ?? '')?.[1];
   if (key !== undefined && !state.isKnownKey(key)) return refuse(401, 'authentication_error', 'invalid x-api-key');
   const scope = { region: state.region, service };
   const refusal =
