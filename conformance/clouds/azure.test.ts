@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
+import AnthropicFoundry from '@anthropic-ai/foundry-sdk';
+import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { AzureOpenAI, toFile } from 'openai';
 
 import { azureTenant } from '../../simulator/src/clouds/azure/azure-cloud.ts';
@@ -391,6 +393,34 @@ describe('Azure OpenAI', () => {
     const [first, second] = submissions().slice(-2);
     assert.equal(second?.url, first?.url);
     assert.equal(second?.headers['api-key'], 'azure-key-1');
+  });
+
+  test('the SDK of Foundry gets the same straight from it, in its own mode at Weir, and by the SDK of Anthropic', async () => {
+    const { gatewayUrl, apiKey } = running.weir;
+    const straight = new AnthropicFoundry({ baseURL: `${cloud().endpoint}/anthropic`, apiKey: 'azure-key-1', maxRetries: 0 });
+    const own = new AnthropicFoundry({ baseURL: `${gatewayUrl}/anthropic`, apiKey, maxRetries: 0 });
+    const usual = new Anthropic({ baseURL: gatewayUrl, apiKey, maxRetries: 0 });
+    const messages = [{ role: 'user' as const, content: 'The same' }];
+    const tools = [{ name: 'weather', input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } } }];
+    const plain = (message: Anthropic.Message) =>
+      JSON.parse(
+        JSON.stringify([message.content, message.usage, message.stop_reason]).replaceAll(/"(?:id|signature)":"[^"]*"/g, '"id":""'),
+      );
+    for (const more of [{}, { tools }]) {
+      const request = { max_tokens: 200, messages, ...more };
+      const expected = await straight.messages.create({ ...request, model: 'claude-prod' });
+      const sent = lastRequest();
+      for (const client of [own, usual]) {
+        assert.deepEqual(plain(await client.messages.create({ ...request, model: 'claude' })), plain(expected));
+        assert.equal(lastRequest().url, sent.url);
+        assert.deepEqual(JSON.parse(lastRequest().body.toString()), JSON.parse(sent.body.toString()));
+        const streamed = await client.messages.stream({ ...request, model: 'claude' }).finalMessage();
+        const streamedThere = await straight.messages.stream({ ...request, model: 'claude-prod' }).finalMessage();
+        assert.deepEqual(plain(streamed), plain(streamedThere));
+      }
+    }
+    await assert.rejects(straight.messages.create({ model: 'nothing', max_tokens: 5, messages }), Anthropic.NotFoundError);
+    await assert.rejects(own.messages.create({ model: 'nothing', max_tokens: 5, messages }), Anthropic.NotFoundError);
   });
 });
 
