@@ -28,7 +28,7 @@ const handler: UpstreamHandler = {
   onResponseData: () => {},
   onResponseEnd: () => {},
   onResponseError: (error) => {
-    throw error;
+    throw new Error('the transport of this measurement does not fail', { cause: error });
   },
 };
 const keys = { kind: 'aws-keys', accessKeyId: 'ASIAIOSFODNN7EXAMPLE', secretAccessKey: 'secret', sessionToken: 'F'.repeat(700) } as const;
