@@ -40,6 +40,8 @@ export type RequestTarget = {
   readonly path: string;
   /** The deployment that a path of Azure names, which replaces the model of the body. */
   readonly model?: string;
+  /** Whether the path was that of a cloud for Messages, whose replies name the model as the client does. */
+  readonly isOfCloud?: true;
   readonly query: URLSearchParams;
   readonly queryKeys: readonly string[];
 };

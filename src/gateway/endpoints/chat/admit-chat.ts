@@ -8,6 +8,7 @@ import type { ChatServices } from './chat-services.ts';
 import { type IncomingCall, recordedChat, toWireRequest } from './incoming-call.ts';
 import type { WireRequest } from '../../../dialects/wire-request.ts';
 import { readingAhead } from '../../../platform/json/lazy-object.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
 import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import { type ReadRequest, readRequest } from '../../admission/read-request.ts';
 import { withHeaderTags } from '../../admission/request-tags.ts';
@@ -107,5 +108,7 @@ async function openCall(
   const { headers: sentHeaders } = toWireRequest(call, raw.body);
   const opening = { limits, table: routing, headers: sentHeaders };
   const { headers, pathModel: served, ...opened } = await openChat(raw, { dialect: dialect.id, cloud, pathModel }, opening);
-  return { call: { ...call, headers, pathModel: served ?? pathModel }, raw: opened };
+  const model = cloud.model ?? textOf(raw.body['model']);
+  const named = model === undefined ? cloud : { ...cloud, model };
+  return { call: { ...call, headers, pathModel: served ?? pathModel, cloud: named }, raw: opened };
 }

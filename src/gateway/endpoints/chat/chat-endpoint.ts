@@ -29,8 +29,9 @@ function bodyRoute(path: string, dialect: DialectId, operation: Operation): Endp
 }
 
 /** The path of a deployment of Azure names the model. */
-function ofDeployment(path: ChatPath, { model }: RequestTarget): ChatPath {
-  return model === undefined ? path : { ...path, cloud: { model } };
+function ofDeployment(path: ChatPath, { model, isOfCloud }: RequestTarget): ChatPath {
+  if (model === undefined) return isOfCloud === true ? { ...path, cloud: {} } : path;
+  return { ...path, cloud: { model } };
 }
 
 /** The headers of an SDK decide before a path that several interfaces could share. */

@@ -32,6 +32,7 @@ import {
 import { createCountRelay } from '../translate/token-count.ts';
 import { createTranslateRelay } from '../translate/translate-relay.ts';
 import { type FittedRequest, fitRequest } from './fit-request.ts';
+import { nameReplies } from '../clouds/name-replies.ts';
 import { createPassthroughRelay } from './passthrough-relay.ts';
 
 /** The request to the upstream, and how the reply comes back. */
@@ -197,10 +198,13 @@ function planPassthrough<Piece>(
   const streamRequest = { n, stream_options };
   const isDocumented = settings.validation === 'documented';
   const relay = createPassthroughRelay({ dialect, form, streamRequest, requestId, target, framing, isDocumented });
+  const notes = planning.withoutReasoning ? [...shaped.notes, leftOutReasoning] : shaped.notes;
+  const fitted = fitRelay(relay, target, dialect.id, notes);
+  const named = dialect.id === 'anthropic-messages' && request.operation === 'generate' ? call.cloud?.model : undefined;
   return {
     kind: 'exchange',
     upstreamRequest: shaped.upstreamRequest,
-    relay: fitRelay(relay, target, dialect.id, planning.withoutReasoning ? [...shaped.notes, leftOutReasoning] : shaped.notes),
+    relay: named === undefined ? fitted : nameReplies(fitted, named),
     upstreamDialect: dialect,
   };
 }
