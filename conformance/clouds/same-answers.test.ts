@@ -40,7 +40,7 @@ type Act<Client> = (client: Client) => Promise<unknown>;
 /** Members that differ from call to call, and figures that only the simulated cloud makes up. */
 const unlike = new Set([
   'id',
-  // Bedrock's replies have the client's name for the model (conformance/sdk/cloud-modes.test.ts).
+  // Weir's replies have the client's name for the model (conformance/sdk/cloud-modes.deep.test.ts).
   'model',
   '_request_id',
   'request_id',
