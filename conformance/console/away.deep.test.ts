@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import type { Page } from 'playwright-core';
+
 import { eventually } from '../support/http.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import { type PostgresServer, skipPostgres } from '../support/start-postgres.ts';
@@ -64,6 +66,40 @@ describe('pages that are open while something is away (journey 15)', { skip }, (
     await page.getByRole('link', { name: 'away-anna/app' }).waitFor();
     await stale().waitFor({ state: 'detached' });
     pages.assertQuiet(failures);
+  });
+
+  /** Pages of different kinds: lists, sums, statements, settings. */
+  const kept = ['/usage?r=24h', '/calls?r=24h', '/users', '/credits', '/credits?tab=statement', '/audit', '/settings/people'];
+
+  test('every page keeps its answers without a database, with their time, and goes on by itself', async () => {
+    await pages.page.goto('about:blank');
+    const rowsOf = (page: Page) => page.evaluate<number>(`document.querySelectorAll('main tr, main dd').length`);
+    const isAway = (page: Page) => page.getByRole('alert').filter({ hasText: /^no answer; as of \d\d:\d\d:\d\d$/ });
+    const tabs: { readonly path: string; readonly page: Page; readonly rows: number }[] = [];
+    for (const path of kept) {
+      const page = await pages.context.newPage();
+      await page.goto(`${weir.consoleUrl}${path}`);
+      await page.locator('h1').waitFor();
+      await page.waitForLoadState('networkidle');
+      tabs.push({ path, page, rows: await rowsOf(page) });
+    }
+    postgres.signal('SIGKILL');
+    try {
+      for (const { path, page, rows } of tabs) {
+        // Somebody comes back to the tab, so that it asks again.
+        await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`);
+        await isAway(page)
+          .waitFor({ timeout: 30_000 })
+          .catch(() => assert.fail(`${path} does not say that it is old`));
+        assert.equal(await rowsOf(page), rows, path);
+      }
+    } finally {
+      await postgres.restart();
+    }
+    for (const { page } of tabs) {
+      await isAway(page).waitFor({ state: 'detached' });
+      await page.close();
+    }
   });
 
   test('a database that is silent: the page says that it loads, then that there is no answer, and goes on when there is one', async () => {

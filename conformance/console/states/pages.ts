@@ -1,13 +1,14 @@
 import type { OddKey } from './odd-ledger.ts';
-import { oddModels, oddUsers } from './odd-ledger.ts';
+import { oddModels } from './odd-ledger.ts';
 
-const [, long, , arabic] = oddUsers;
 const [longModel] = oddModels;
 const part = encodeURIComponent;
 
 /** The pages of the console, with what has odd names. Pages of objects that a state has not made are left out. */
 export function pagesOf(keys: readonly OddKey[]): readonly string[] {
   const [first] = keys;
+  // Of few users the last one stands for those with other names.
+  const [long = '', arabic = ''] = [keys[1] ?? first, keys[3] ?? first].map((key) => key?.user);
   return [
     '/',
     '/usage?r=30d&by=model&and=user&compare=previous',

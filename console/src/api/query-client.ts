@@ -10,6 +10,12 @@ export const againMs = 5000;
 /** Whether the same request may succeed later: the server or its database is away, not the request wrong. */
 export const isPassing = (error: unknown): boolean => error instanceof ApiProblem && error.body.retryable;
 
+/**
+ * Whether a failure hides an answer: the server refuses it, or there was none. While the server is only away, what it
+ * answered before stays on the page, and the bar above says of when it is.
+ */
+export const isLost = (error: unknown, data: unknown): boolean => error !== null && (data === undefined || !isPassing(error));
+
 /** All answers that the pages hold. A refusal is not asked again; a server that does not answer is. */
 export const queryClient = new QueryClient({
   defaultOptions: {

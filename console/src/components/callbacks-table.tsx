@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 
 import { ask, type Reply } from '../api/client.ts';
+import { isLost } from '../api/query-client.ts';
 import { may } from '../api/sign-in.ts';
 import { showMinute } from '../format/times.ts';
 import { Button } from '../ui/button.tsx';
@@ -31,7 +32,7 @@ export function CallbacksTable({ query }: Props) {
     getNextPageParam: ({ next_cursor: cursor }: Reply<'callbacks.list'>) => cursor ?? undefined,
   });
   const rows = pages.data?.pages.flatMap(({ items }) => items);
-  if (pages.isError) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
+  if (isLost(pages.error, pages.data)) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
   if (rows === undefined) return <Skeleton rows={6} />;
   if (rows.length === 0)
     return <Empty title="No event was sent.">A request for a video or a background response may name a callback address.</Empty>;

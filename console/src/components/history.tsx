@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 
-import { question } from '../api/query-client.ts';
+import { isLost, question } from '../api/query-client.ts';
 import { showMinute } from '../format/times.ts';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Empty, Skeleton } from '../ui/notice.tsx';
@@ -17,7 +17,7 @@ const rowsMax = 50;
 export function History({ subject }: { readonly subject: string }) {
   const zone = useZone();
   const { data, error, refetch } = useQuery(question('audit.list', { query: { subject, limit: rowsMax } }));
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={6} />;
   if (data.items.length === 0) return <Empty title="Nothing was changed since the log began." />;
   const columns: readonly Column<Entry>[] = [

@@ -2,6 +2,7 @@ import { useQueryErrorResetBoundary } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
+import { toProblem } from '../api/problem.ts';
 import { againMs, isPassing } from '../api/query-client.ts';
 import { Failure } from './failure.tsx';
 
@@ -20,5 +21,10 @@ export function PageFailure({ error, reset }: { readonly error: unknown; readonl
     return () => clearTimeout(timer);
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [error]);
-  return <Failure error={error} onRetry={again} />;
+  return (
+    <>
+      <h1 className="visually-hidden">{toProblem(error).body.title}</h1>
+      <Failure error={error} onRetry={again} />
+    </>
+  );
 }

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import type { Body } from '../api/client.ts';
-import { question } from '../api/query-client.ts';
+import { isLost, question } from '../api/query-client.ts';
 import { StackedBars } from '../charts/stacked-bars.tsx';
 import { nanosOf, showChartMoney, showMoney } from '../format/money.ts';
 import { showCount } from '../format/numbers.ts';
@@ -11,6 +11,7 @@ import { paths } from '../paths.ts';
 import { Skeleton } from '../ui/notice.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Failure } from './failure.tsx';
+import { useKept } from './use-kept.ts';
 import { useSpan, useZone } from './use-page.ts';
 
 type Filters = NonNullable<Body<'usage.query'>['filters']>;
@@ -21,7 +22,9 @@ export function UsagePanel({ filter, by }: { readonly filter: Readonly<Record<st
   const { from, to } = useSpan('30d');
   const filters = Object.fromEntries(Object.entries(filter).map(([name, value]) => [name, [value]])) as Filters;
   const body = { from, to, time_zone: zone, granularity: 'day', group_by: [by], limit: 6, rank_by: 'amount', filters } as const;
-  const { data, error, refetch } = useQuery({ ...question('usage.query', { body }), placeholderData: keepPreviousData });
+  const usage = useQuery({ ...question('usage.query', { body }), placeholderData: keepPreviousData });
+  const { error, refetch } = usage;
+  const data = useKept(JSON.stringify([filter, by]), usage.data, error);
   const now = Date.now();
   const unfinished = data?.bucket_starts.findIndex((_start, index) => Date.parse(data.bucket_starts[index + 1] ?? data.to) > now);
   return (
@@ -35,7 +38,7 @@ export function UsagePanel({ filter, by }: { readonly filter: Readonly<Record<st
     >
       {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
       {error === null && data === undefined && <Skeleton rows={5} />}
-      {data !== undefined && error === null && (
+      {data !== undefined && !isLost(error, data) && (
         <>
           {data.totals.total.calls === 0 ? (
             <p>No calls in 30 days.</p>

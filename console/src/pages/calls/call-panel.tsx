@@ -6,7 +6,7 @@ import type { Receipt } from '../../../../src/billing/receipts/receipt.ts';
 import { apiPath } from '../../api/client.ts';
 import { curlOf } from '../../api/equivalents.ts';
 import { toProblem } from '../../api/problem.ts';
-import { question } from '../../api/query-client.ts';
+import { isLost, question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { CallEnd, isCallEnd } from '../../components/call-end.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -49,7 +49,7 @@ export function CallPanel({ id, onClose }: { readonly id: string; readonly onClo
 export function CallDetails({ id }: { readonly id: string }) {
   const session = useSession();
   const { data, error, refetch } = useQuery({ ...question('calls.get', { params: { id } }), staleTime: 60_000 });
-  if (error !== null)
+  if (isLost(error, data))
     return (
       <>
         <Failure error={error} onRetry={() => void refetch()} />

@@ -11,6 +11,7 @@ import { Failure } from '../../components/failure.tsx';
 import { KeyName } from '../../components/key-name.tsx';
 import { useEvents } from '../../components/live.ts';
 import { More } from '../../components/more.tsx';
+import { useKept } from '../../components/use-kept.ts';
 import { useAddress, useSession, useZone } from '../../components/use-page.ts';
 import { columnDigits, nanosOf } from '../../format/money.ts';
 import { showDuration, showShort } from '../../format/numbers.ts';
@@ -48,15 +49,17 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
     getNextPageParam: ({ next_cursor: cursor }: Reply<'calls.list'>) => cursor ?? undefined,
     placeholderData: keepPreviousData,
   });
+  const [{ call: _call, ...asked }] = useAddress();
+  const data = useKept(JSON.stringify(asked), pages.data, pages.error);
   const live = useLiveCalls(query, isLive);
   const rows = useMemo(() => {
-    const listed = pages.data?.pages.flatMap(({ items }) => items) ?? [];
+    const listed = data?.pages.flatMap(({ items }) => items) ?? [];
     const known = new Set(live.length === 0 ? [] : listed.map(({ id }) => id));
     return [...live.filter(({ id }) => !known.has(id)), ...listed];
-  }, [pages.data, live]);
-  if (pages.isError && pages.data === undefined) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
-  if (pages.data === undefined) return <Skeleton rows={14} />;
-  const last = pages.data.pages.at(-1);
+  }, [data, live]);
+  if (pages.isError && data === undefined) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
+  if (data === undefined) return <Skeleton rows={14} />;
+  const last = data.pages.at(-1);
   const rest = (
     <p className={styles['more']}>
       <More

@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 
 import { ask, type Reply } from '../../api/client.ts';
+import { isLost } from '../../api/query-client.ts';
 import { Failure } from '../../components/failure.tsx';
 import { type FilterField, FilterBar, readFilters } from '../../components/filter-bar.tsx';
 import { KeyName } from '../../components/key-name.tsx';
@@ -35,7 +36,7 @@ export function RefusalsTable() {
     getNextPageParam: ({ next_cursor: cursor }: Reply<'refusals.list'>) => cursor ?? undefined,
     placeholderData: keepPreviousData,
   });
-  if (pages.isError) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
+  if (isLost(pages.error, pages.data)) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
   if (pages.data === undefined) return <Skeleton rows={12} />;
   const rows = pages.data.pages.flatMap(({ items }) => items);
   return (

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import type { Reply } from '../../api/client.ts';
-import { question } from '../../api/query-client.ts';
+import { isLost, question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -30,7 +30,7 @@ function stateOf(balance: bigint) {
 export function BalancesTable() {
   const session = useSession();
   const { data, error, refetch } = useQuery(question('credits.balances', { query: {} }));
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={8} />;
   if (data.items.length === 0)
     return (

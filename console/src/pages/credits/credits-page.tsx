@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { question } from '../../api/query-client.ts';
+import { isLost, question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Failure } from '../../components/failure.tsx';
 import styles from '../../components/limits/limits.module.css';
@@ -57,7 +57,7 @@ const shownMax = 200;
 /** Every spend limit and balance, nearest to its end first. */
 function AllStandings() {
   const { data, error, refetch } = useQuery({ ...question('standing.list', { query: { limit: shownMax } }), refetchInterval: 30_000 });
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={10} />;
   if (data.items.length === 0)
     return (

@@ -3,7 +3,7 @@ import { useState } from 'react';
 
 import type { Reply } from '../../api/client.ts';
 import { quote } from '../../api/equivalents.ts';
-import { question } from '../../api/query-client.ts';
+import { isLost, question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
 import { ChangeDialog } from '../../components/change-dialog.tsx';
@@ -26,7 +26,7 @@ export function LeasesTable() {
   const mayRelease = may(useSession(), 'credits:write');
   const [node, setNode] = useState<string>();
   const { data, error, refetch } = useQuery({ ...question('credits.leases', {}), refetchInterval: 15_000 });
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={6} />;
   if (data.items.length === 0)
     return (

@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import { addressOf, type Reply } from '../../api/client.ts';
-import { question } from '../../api/query-client.ts';
+import { isLost, question } from '../../api/query-client.ts';
 import { Amount } from '../../components/amount.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { one } from '../../components/search-params.ts';
 import { SpanPicker } from '../../components/span-picker.tsx';
 import { callsOfDay, kindNames } from '../../components/transactions-table.tsx';
+import { useKept } from '../../components/use-kept.ts';
 import { useAddress, useSpan, useZone } from '../../components/use-page.ts';
 import { exactDigits, nanosOf } from '../../format/money.ts';
 import { showMinute, showOffset } from '../../format/times.ts';
@@ -63,8 +64,11 @@ function Files({ owner }: { readonly owner: AccountOwner }) {
 function Lines({ owner }: { readonly owner: AccountOwner }) {
   const zone = useZone();
   const { from, to } = useSpan('month');
-  const { data, error, refetch } = useQuery(question(statementOf(owner), { params: paramsOf(owner), query: { from, to } }));
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  const [{ r, from: since, to: until }] = useAddress();
+  const statement = useQuery(question(statementOf(owner), { params: paramsOf(owner), query: { from, to } }));
+  const { error, refetch } = statement;
+  const data = useKept(JSON.stringify([owner, r, since, until]), statement.data, error);
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={8} />;
   const lines = linesOf(data, owner, zone);
   const digits = exactDigits([...lines.map(({ nanos }) => nanos), nanosOf(data.closing)]);

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import type { Body, Reply } from '../../api/client.ts';
-import { question } from '../../api/query-client.ts';
+import { isLost, question } from '../../api/query-client.ts';
 import { Amount } from '../../components/amount.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -137,7 +137,7 @@ type SpendersProps = {
 function Spenders({ title, by, month }: SpendersProps) {
   const body: Body<'usage.query'> = { ...month, granularity: 'none', group_by: [by], limit: 8 };
   const { data, error } = useQuery({ ...question('usage.query', { body }), placeholderData: (before) => before });
-  if (error !== null) return <Failure error={error} />;
+  if (isLost(error, data)) return <Failure error={error} />;
   const whole = data === undefined ? 0n : nanosOf(data.totals.total.amount);
   const digits = columnDigits((data?.series ?? []).map(({ total }) => nanosOf(total.amount)));
   return (
@@ -180,7 +180,7 @@ function Spenders({ title, by, month }: SpendersProps) {
 /** Drafts of prices, which lead to who would pay what. */
 function Drafts() {
   const { data, error } = useQuery(question('price_drafts.list', {}));
-  if (error !== null) return <Failure error={error} />;
+  if (isLost(error, data)) return <Failure error={error} />;
   return (
     <Panel title="Staged prices">
       {data === undefined && <Skeleton rows={3} />}

@@ -1,6 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 
 import type { Reply } from '../../api/client.ts';
+import { isLost } from '../../api/query-client.ts';
 import { curlOf } from '../../api/equivalents.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -19,7 +20,7 @@ export function BooksTable() {
   const navigate = useNavigate();
   const zone = useZone();
   const pages = usePages('price_books.list', { query: {} });
-  if (pages.isError) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
+  if (isLost(pages.error, pages.data)) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
   if (pages.data === undefined) return <Skeleton rows={8} />;
   const rows = pages.data.pages.flatMap(({ items }) => items);
   if (rows.length === 0)

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { curlOf, quote } from '../../api/equivalents.ts';
-import { versionedQuestion } from '../../api/query-client.ts';
+import { isLost, versionedQuestion } from '../../api/query-client.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { one } from '../../components/search-params.ts';
@@ -26,7 +26,7 @@ const newestBook = versionedQuestion('price_books.list', { query: { limit: 1 } }
 /** Publishes the draft as the next book, if the newest is still the one that the page has shown. */
 export function DraftPublication({ draft }: DraftProps) {
   const { data, error, refetch } = useQuery({ ...newestBook, staleTime: 0 });
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={6} />;
   return <Form draft={draft} newest={data.body.items[0]} version={data.version} onAgain={() => void refetch()} />;
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import type { Reply } from '../../api/client.ts';
-import { question } from '../../api/query-client.ts';
+import { isLost, question } from '../../api/query-client.ts';
 import { ChangeDialog } from '../../components/change-dialog.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useZone } from '../../components/use-page.ts';
@@ -18,7 +18,7 @@ type TableProps = { readonly items: readonly Session[] | undefined; readonly onE
 /** Where a person is signed in. */
 export function SessionsTable({ id }: { readonly id: string }) {
   const { data, error, refetch } = useQuery(question('people.list_sessions', { params: { id } }));
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   return <Rows items={data?.items} />;
 }
 
@@ -26,7 +26,7 @@ export function SessionsTable({ id }: { readonly id: string }) {
 export function OwnSessions() {
   const { data, error, refetch } = useQuery(question('sessions.list', {}));
   const [ending, setEnding] = useState<Session>();
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   return (
     <>
       <Rows items={data?.items} onEnd={setEnding} />

@@ -1,7 +1,7 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import { question, versionedQuestion } from '../../api/query-client.ts';
+import { isLost, question, versionedQuestion } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
 import styles from '../../components/columns.module.css';
@@ -101,7 +101,7 @@ const rowsMax = 100;
 
 function Credits({ name }: { readonly name: string }) {
   const { data, error, refetch } = useQuery(question('credits.team_transactions', { params: { name }, query: { limit: rowsMax } }));
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={8} />;
   if (data.items.length === 0)
     return (

@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import type { Reply } from '../../api/client.ts';
-import { question, versionedQuestion } from '../../api/query-client.ts';
+import { isLost, question, versionedQuestion } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
 import { contentWords } from '../../components/content-dialog.tsx';
@@ -110,7 +110,7 @@ function TeamsTable({ rows, accounts, onOpen }: TableProps) {
 function Organization() {
   const [isOpen, setIsOpen] = useState(false);
   const { data, error, refetch } = useQuery(versionedQuestion('organization.get', {}));
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={2} />;
   const { body, version } = data;
   return (

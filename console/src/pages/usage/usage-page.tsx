@@ -1,11 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
-import { question } from '../../api/query-client.ts';
+import { isLost, question } from '../../api/query-client.ts';
 import { Failure } from '../../components/failure.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { one } from '../../components/search-params.ts';
 import { SpanPicker } from '../../components/span-picker.tsx';
+import { useKept } from '../../components/use-kept.ts';
 import { useAddress, useSpan, useZone } from '../../components/use-page.ts';
 import { showMinute, showOffset } from '../../format/times.ts';
 import { InlineSelect } from '../../ui/field.tsx';
@@ -35,7 +36,9 @@ export function UsagePage() {
   const zone = useZone();
   const span = useSpan('30d');
   const body = readQuestion(search, span, zone);
-  const { data, error, refetch, isPlaceholderData } = useQuery({ ...question('usage.query', { body }), placeholderData: keepPreviousData });
+  const usage = useQuery({ ...question('usage.query', { body }), placeholderData: keepPreviousData });
+  const { error, refetch, isPlaceholderData } = usage;
+  const data = useKept(JSON.stringify(search), usage.data, error);
   return (
     <>
       <PageHead title="Usage">
@@ -47,7 +50,7 @@ export function UsagePage() {
       <FilterBar fields={usageFilterFields} />
       {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
       {error === null && data === undefined && <Skeleton rows={14} />}
-      {data !== undefined && error === null && (
+      {data !== undefined && !isLost(error, data) && (
         <div className={styles['answer']} aria-busy={isPlaceholderData}>
           <p className={styles['span']}>
             {showMinute(data.from, zone)} to {showMinute(data.to, zone)}, {zone} ({showOffset(data.from, zone)}), per {data.granularity}

@@ -1,7 +1,7 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import { question, versionedQuestion } from '../../api/query-client.ts';
+import { isLost, question, versionedQuestion } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
 import { CallbacksTable } from '../../components/callbacks-table.tsx';
@@ -111,7 +111,7 @@ const keysMax = 200;
 
 function Keys({ name }: { readonly name: string }) {
   const { data, error, refetch } = useQuery(question('keys.list', { query: { user: name, limit: keysMax } }));
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={5} />;
   if (data.items.length === 0)
     return (
@@ -135,7 +135,7 @@ const rowsMax = 100;
 
 function Credits({ name }: { readonly name: string }) {
   const { data, error, refetch } = useQuery(question('credits.transactions', { params: { name }, query: { limit: rowsMax } }));
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={8} />;
   if (data.items.length === 0)
     return (

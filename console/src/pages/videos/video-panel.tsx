@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 
 import type { Receipt } from '../../../../src/billing/receipts/receipt.ts';
 import { apiPath } from '../../api/client.ts';
-import { queryClient, question, versionedQuestion } from '../../api/query-client.ts';
+import { isLost, queryClient, question, versionedQuestion } from '../../api/query-client.ts';
 import { lacks, may } from '../../api/sign-in.ts';
 import { ChangeDialog } from '../../components/change-dialog.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -182,7 +182,7 @@ function VideoFacts({ video }: { readonly video: Video }) {
 
 function VideoReceipt({ id }: { readonly id: string }) {
   const { data, error, refetch } = useQuery({ ...question('videos.receipt', { params: { id } }), staleTime: 60_000 });
-  if (error !== null) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={4} />;
   // The answer is a receipt; its schema is the server's own.
   return <ReceiptView receipt={data as unknown as Receipt} />;
