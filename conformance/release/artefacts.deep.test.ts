@@ -10,7 +10,7 @@ import { Ajv } from 'ajv';
 import addFormatsModule from 'ajv-formats';
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
-import { makeRelease, minutesMs, run, runPython, type Served, serveRelease, withoutNode } from './try-release.ts';
+import { hasProgram, makeRelease, minutesMs, run, runPython, type Served, serveRelease, withoutNode } from './try-release.ts';
 
 // It costs minutes of processor time, most of which compress 180 MB for each platform: WEIR_LONG=1 runs it.
 
@@ -164,10 +164,6 @@ describe('the artefacts of a release', { timeout: 60 * minutesMs, skip }, () => 
     assert.equal(statSync(join(root, 'etc/weir/weir.env')).mode & 0o777, 0o600);
   });
 });
-
-function hasProgram(name: string): boolean {
-  return ['/usr/bin', '/usr/sbin', '/bin', '/sbin'].some((path) => existsSync(join(path, name)));
-}
 
 /** The bill of materials of an artefact, which must follow the schema of CycloneDX. */
 function readBill(tree: string): Bill {

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,8 +14,14 @@ export const run = promisify(execFile);
 const release = fileURLToPath(new URL('../../build/release/release.js', import.meta.url));
 /** The programs of the system. A Node there may be too old; a release brings its own. */
 export const withoutNode = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' };
-const apiKey = 'a-key-of-the-release';
+/** The key of a released program that {@link serveRelease} starts. */
+export const apiKey = 'a-key-of-the-release';
 export const minutesMs = 60_000;
+
+/** Whether a program of the system is installed. */
+export function hasProgram(name: string): boolean {
+  return withoutNode.PATH.split(':').some((path) => existsSync(join(path, name)));
+}
 
 /** Makes artefacts of the present commit in a folder. @param only names of `npm run release -- --only` */
 export async function makeRelease(folder: string, only: string): Promise<void> {
