@@ -200,13 +200,19 @@ function planPassthrough<Piece>(
   const relay = createPassthroughRelay({ dialect, form, streamRequest, requestId, target, framing, isDocumented });
   const notes = planning.withoutReasoning ? [...shaped.notes, leftOutReasoning] : shaped.notes;
   const fitted = fitRelay(relay, target, dialect.id, notes);
-  const named = dialect.id === 'anthropic-messages' && request.operation === 'generate' ? call.cloud?.model : undefined;
+  const isNamed = dialect.id === 'anthropic-messages' && request.operation === 'generate';
+  const named = isNamed ? (call.cloud?.model ?? renamedModel(facts.requestedModel, target)) : undefined;
   return {
     kind: 'exchange',
     upstreamRequest: shaped.upstreamRequest,
     relay: named === undefined ? fitted : nameReplies(fitted, named),
     upstreamDialect: dialect,
   };
+}
+
+/** The client's name for a model that is called by another name. */
+function renamedModel(requestedModel: string, { upstreamModel }: Target): string | undefined {
+  return requestedModel === upstreamModel ? undefined : requestedModel;
 }
 
 /** Proofs of another vendor would be refused. They are wrapped, so that they can be recognised and removed here. */
