@@ -11,6 +11,6 @@ test('each connection has its own settings, whatever those of the server are', (
       ?.split('-c ')
       .map((setting) => setting.trim())
       .slice(1),
-    ['synchronous_commit=on', 'timezone=UTC', 'jit=off', 'default_transaction_read_only=on'],
+    ['synchronous_commit=on', 'timezone=UTC', 'jit=off', 'max_parallel_workers_per_gather=0', 'default_transaction_read_only=on'],
   );
 });

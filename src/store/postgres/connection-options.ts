@@ -40,9 +40,16 @@ export function toClientConfig(options: PostgresOptions): ClientConfig {
   const url = parseUrl(options.url);
   const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname.replace(/^\[(.*)\]$/, '$1'));
   const { statementTimeoutMs, lockTimeoutMs, connectTimeoutMs, readOnly } = options;
-  // A commit is on the server's disk when it returns: the journal deletes entries because of that. The server would
-  // compile machine code for each large sum, which takes longer than the sum: 0.3 s of its processor time.
-  const settings = ['synchronous_commit=on', 'timezone=UTC', 'jit=off', `default_transaction_read_only=${readOnly ? 'on' : 'off'}`];
+  // A commit is on the server's disk when it returns: the journal deletes entries because of that. The server estimates
+  // a thousand times too many rows for the parts of a span. So it would compile machine code for each question, and
+  // would read whole tables in parallel where an index has the few rows: 15 s instead of 17 ms at ten million calls.
+  const settings = [
+    'synchronous_commit=on',
+    'timezone=UTC',
+    'jit=off',
+    'max_parallel_workers_per_gather=0',
+    `default_transaction_read_only=${readOnly ? 'on' : 'off'}`,
+  ];
   return {
     host,
     port: url.port === '' ? Number(url.searchParams.get('port') ?? 5432) : Number(url.port),
