@@ -93,7 +93,7 @@ describe('pages of keys, users and teams', { skip: skipPages }, () => {
     await page.getByText('4242').first().waitFor();
     await page.getByRole('button', { name: 'Set the limits all the same' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.getByText('4242 tokens a minute').waitFor();
+    await page.getByText(/4\s242 tokens a minute/).waitFor();
     await page.getByText('77 requests a minute').waitFor();
     pages.assertQuiet(/412/);
   });
