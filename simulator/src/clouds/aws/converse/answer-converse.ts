@@ -84,10 +84,16 @@ function override(usage: JsonRecord, asked: Steering['usage']): JsonRecord | und
   return { ...usage, ...asked };
 }
 
+/** A complete reply delivered all tokens of its plan. */
+function complete(state: AwsState, record: RecordedInvocation['record']): void {
+  record.emittedTokens = record.plannedUsage?.outputTokens ?? 0;
+  state.records.end(record, 'completed', state.nowMs());
+}
+
 function whole(state: AwsState, { response, record }: RecordedInvocation, reply: ConverseReply): void {
   record.status = 200;
   response.writeHead(200, { 'content-type': 'application/json', 'x-amzn-requestid': 'simulated' });
-  state.records.end(record, 'completed', state.nowMs());
+  complete(state, record);
   response.end(JSON.stringify(writeConverse(reply)));
 }
 
@@ -113,6 +119,6 @@ async function stream(state: AwsState, { response, record }: RecordedInvocation,
     response.write(frame);
     written += 1;
   }
-  state.records.end(record, 'completed', state.nowMs());
+  complete(state, record);
   response.end();
 }
