@@ -7,6 +7,7 @@ import { createUpstreamClient, type UpstreamClient } from '../../src/platform/ht
 import type { CredentialSource } from '../../src/upstreams/credentials/credential-source.ts';
 import { type CredentialSettings, openCredential } from '../../src/upstreams/credentials/registry.ts';
 import { createTokenClient } from '../../src/upstreams/credentials/token-client.ts';
+import { eventually } from '../support/http.ts';
 
 const role = 'arn:aws:iam::123456789012:role/weir';
 
@@ -137,8 +138,10 @@ describe('credentials of AWS', () => {
       if (second % 20 === 0) await new Promise((resolve) => void setTimeout(resolve, 5));
     }
     assert.equal(waited, 0, 'every call before the end has the keys at once');
-    await new Promise((resolve) => void setTimeout(resolve, 50));
-    assert.ok((source.describe().failure?.inARow ?? 0) >= 1);
+    await eventually(
+      () => source.describe().failure?.inARow ?? 0,
+      (count) => count >= 1,
+    );
     state.tokensAreDown = false;
     state.throttledTokens = 1;
     nowMs += 31_000;
