@@ -46,7 +46,10 @@ export const sources: Readonly<Record<keyof Segments, Source>> = {
   },
 };
 
-/** Rows of `calls` that were archived, for minutes that are cut. Their facts have the same columns. */
+/**
+ * Rows of `calls` that were archived, for minutes that are cut. Their facts have the same columns. With `not exists`,
+ * PostgreSQL would compare all facts with all calls before it looks at the span: 5 s at ten million calls.
+ */
 const archived: Source = {
   ...sources.calls,
   table: `(select facts.at_ms as accepted_at_ms, users.value as user_name, substr(tokens.label, length(users.value) + 2) as key_name,
@@ -55,7 +58,7 @@ const archived: Source = {
     from call_facts as facts join fact_names as users on users.id = facts.user_ref join fact_names as tokens on tokens.id = facts.key_ref
       left join fact_names as models on models.id = facts.model_ref
     where facts.at_ms < (select archived_until_ms from call_retention)
-      and not exists (select 1 from calls where calls.call_id = facts.call_id))`,
+      and (select 1 from calls where calls.call_id = facts.call_id) is null)`,
 };
 
 /** The tables behind a name of segments. */
