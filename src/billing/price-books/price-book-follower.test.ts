@@ -41,6 +41,8 @@ function follow(context: TestContext, cached?: PublishedPriceBook) {
   /** Advances the time, and waits for everything that this starts. */
   const pass = async (ms: number): Promise<void> => {
     context.mock.timers.tick(ms);
+    // A wait that has ended gives up after the turn's input and output.
+    await new Promise((resolve) => setImmediate(resolve));
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   };
   return { follower, state, warned, pass };

@@ -42,7 +42,7 @@ test('list filters by vendor, model and day, and shows tiers and all parts of a 
   assert.match(printed, /^VENDOR +MODEL +SINCE +INPUT +CACHED +WRITE +OUTPUT +BESIDES +CHECKED +SOURCE$/m);
   assert.match(
     printed,
-    /^anthropic +claude-sonnet-4-5 +2025-09-29 +3 +0\.3 +3\.75\/6 +15 +web_search 0\.01, batch ×0\.5 +2026-07-29 +shipped$/m,
+    /^anthropic +claude-sonnet-4-5 +2025-09-29 +3 +0\.3 +3\.75\/6 +15 +web_search 0\.01, batch ×0\.5, regional_endpoint ×1\.1 +2026-07-29 +shipped$/m,
   );
   assert.match(printed, /^ +above 200000 input +6 +0\.6 +7\.5\/12 +22\.5$/m);
   const luna = async (...words: string[]) =>
