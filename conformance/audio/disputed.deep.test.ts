@@ -159,8 +159,12 @@ describe('B9: an impossible count of audio or embeddings is disputed, and does n
   }
 
   test('they are all counted, and listed with the reported counts', async () => {
-    const { stdout } = await runCommand(['usage', '--disputed', '--json'], { WEIR_DATA_DIR: running.weir.dataDirectory });
-    const listed = JSON.parse(stdout) as readonly { readonly id: string; readonly usage_reported: unknown }[];
+    const list = async () => {
+      const { stdout } = await runCommand(['usage', '--disputed', '--json'], { WEIR_DATA_DIR: running.weir.dataDirectory });
+      return JSON.parse(stdout) as readonly { readonly id: string; readonly usage_reported: unknown }[];
+    };
+    // The last calls are still on their way to the ledger.
+    const listed = await eventually(list, ({ length }) => length >= disputedIds.length);
     assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set(disputedIds));
     for (const { usage_reported: reported } of listed) assert.ok(reported);
     const metrics = await call(running.weir.metricsUrl);

@@ -198,12 +198,12 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
       async () => {
         await page.goto('/');
         await page.getByRole('heading', { name: 'Overview' }).waitFor();
-        return await page.getByRole('link', { name: /house refuses the credential/ }).count();
+        return await page.getByRole('link', { name: /upstream house fail: it refuses the credential/ }).count();
       },
       (count) => count > 0,
       60_000,
     );
-    await tabTo(page, /house refuses the credential/);
+    await tabTo(page, /upstream house fail: it refuses the credential/);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'house', level: 1 }).waitFor();
     await page.getByRole('button', { name: 'Check now' }).waitFor();
@@ -245,7 +245,7 @@ describe('upstreams in the console', { skip: chromiumPath === undefined ? 'there
     await page.getByText('Your role does not have the permission upstreams:write.').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Check now' }).count(), 0);
     await page.goto('/upstreams/nobody');
-    await page.getByText('There is no such object.').waitFor();
+    await page.getByRole('alert').getByText('There is no such object.').waitFor();
     pages.assertQuiet(/status of 404|no upstream of this name/);
   });
 });

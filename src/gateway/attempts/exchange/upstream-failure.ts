@@ -85,7 +85,7 @@ export function describeUpstreamFailure(error: unknown, target: Target, headersA
 /** Nothing was sent, because there is no valid credential: its service does not give one, or it was never there. */
 function credentialMissing({ upstream }: Target, error: unknown): GatewayError {
   const message = 'the gateway has no valid credential for the model service at present; try again later, or tell the operator';
-  const internal = `${upstream.id}: no request was sent: ${wordMissingCredential(error)}`;
+  const internal = `${upstream.id}: ${wordMissingCredential(error)}`;
   return new GatewayError('upstream_credentials_rejected', message, { internal, retryAfterSeconds: missingRetrySeconds, cause: error });
 }
 
