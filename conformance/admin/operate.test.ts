@@ -155,7 +155,8 @@ describe('running the gateway by the admin API', () => {
       );
       assert.ok(Array.isArray(body['other_names']) && !body['other_names'].includes(model));
       const listed = (await items(viewer, '/api/v1/models?limit=500')).find(({ name }) => name === model);
-      assert.deepEqual((listed?.['last_day'] as { calls: number } | undefined)?.calls, day.calls);
+      // Earlier calls may be booked between the two answers.
+      assert.ok(((listed?.['last_day'] as { calls: number } | undefined)?.calls ?? 0) >= day.calls);
       const names: string[] = [];
       for (let cursor: string | null = ''; cursor !== null;) {
         const page: ApiAnswer = await viewer.send('GET', `/api/v1/models?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`);
