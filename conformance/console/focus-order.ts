@@ -7,7 +7,7 @@ type Stop = { readonly path: number; readonly name: string; readonly fault: stri
 
 const stopsMax = 400;
 
-/** Describes the focused control, and what is wrong with it for somebody who has only a keyboard. */
+/** Describes the focused control, and its faults for people who use only a keyboard. */
 const describeStop = String.raw`(() => {
   const element = document.activeElement;
   if (element === null || element === document.body) return null;

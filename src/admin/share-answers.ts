@@ -1,12 +1,12 @@
 type Answer = { readonly given: Promise<unknown>; readonly until: number };
 
-/** The last answers by who gives them, then by the question. */
+/** The last answers of each source, by the question. */
 const answers = new WeakMap<object, Map<string, Answer>>();
 
 /**
  * Asks once for all who ask the same at about the same time. An answer is given again for as long as `keepMs` says, and
  * one that is still awaited always; a failure is given to those who wait for it, and to nobody after them.
- * @param giver who is asked, such as a store
+ * @param giver the source of the answers, such as a store
  * @param question distinguishes everything that the answer depends on
  * @param keepMs how long an answer that took so long is given again, from its question on
  */

@@ -89,6 +89,13 @@ test('replies beyond the limit fail the whole', () => {
   assert.deepEqual(seen, ['request', 'error the replies of the parts have more than 5 bytes']);
 });
 
+test('a part that gets its connection only after the end is aborted', () => {
+  const { open, controller, aborted } = gather(['1', '2']);
+  controller.abort(new Error('the client left'));
+  for (const part of open) part.handler.onRequestStart(part.controller);
+  assert.deepEqual(aborted, ['1', '2', '1', '2']);
+});
+
 test('a handler that aborts receives nothing more, before and after the reply has begun', () => {
   const before = gather(['1', '2']);
   before.controller.abort(new Error('the client left'));

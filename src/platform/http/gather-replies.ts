@@ -79,7 +79,11 @@ class Gathering implements UpstreamController {
     const pieces: Buffer[] = [];
     let head: { readonly status: number; readonly headers: ReplyHeaders } = { status: 0, headers: {} };
     return {
-      onRequestStart: (controller) => void this.#running.add(controller),
+      onRequestStart: (controller) => {
+        // It waited for a connection meanwhile.
+        if (this.#isOver) controller.abort(new Error('the whole request has ended'));
+        else this.#running.add(controller);
+      },
       onResponseStart: (_controller, status, headers) => {
         head = { status, headers };
       },

@@ -14,8 +14,6 @@ export type RelaySocket = {
   readonly exchange: (text: string, isLast: (received: string) => boolean) => AsyncGenerator<string>;
   /** Ends the connection at once. */
   readonly close: () => void;
-  /** Resolves when the connection is closed. */
-  readonly closed: Promise<void>;
 };
 
 /** What a server answers in HTTP that does not open a WebSocket. */
@@ -57,13 +55,16 @@ export function openRelaySocket(
     reject(new RelayError('unreachable', cause.message, { cause }));
   });
   socket.on('unexpected-response', (_request, reply) => {
-    opened();
     let body = '';
+    // Its beginning is the answer then.
+    const silent = setTimeout(() => reply.destroy(), limits.silenceMs);
     reply.setEncoding('utf8');
     reply.on('data', (piece: string) => {
       body = (body + piece).slice(0, refusalCharactersMax);
     });
     reply.on('close', () => {
+      clearTimeout(silent);
+      opened();
       resolve({ status: reply.statusCode ?? 502, headers: reply.headers, body });
       socket.terminate();
     });
@@ -79,7 +80,6 @@ export function openRelaySocket(
 function createRelaySocket(socket: WebSocket, limits: RelayLimits): RelaySocket {
   const received: string[] = [];
   let wake: (() => void) | undefined;
-  const closed = Promise.withResolvers<void>();
   const total = setTimeout(() => socket.terminate(), limits.totalMs).unref();
   socket.on('message', (data: Buffer) => {
     received.push(data.toString());
@@ -89,7 +89,6 @@ function createRelaySocket(socket: WebSocket, limits: RelayLimits): RelaySocket 
   socket.once('close', () => {
     clearTimeout(total);
     wake?.();
-    closed.resolve();
   });
   const isOpen = (): boolean => socket.readyState === WebSocket.OPEN;
 
@@ -110,7 +109,6 @@ function createRelaySocket(socket: WebSocket, limits: RelayLimits): RelaySocket 
 
   return {
     isOpen,
-    closed: closed.promise,
     close: () => socket.terminate(),
     exchange: async function* (text, isLast) {
       let isWhole = false;

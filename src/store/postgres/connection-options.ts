@@ -42,7 +42,8 @@ export function toClientConfig(options: PostgresOptions): ClientConfig {
   const { statementTimeoutMs, lockTimeoutMs, connectTimeoutMs, readOnly } = options;
   // A commit is on the server's disk when it returns: the journal deletes entries because of that. The server estimates
   // a thousand times too many rows for the parts of a span. So it would compile machine code for each question, and
-  // would read whole tables in parallel where an index has the few rows: 15 s instead of 17 ms at ten million calls.
+  // would read whole tables in parallel where an index has the few rows. A year by a tag took more than 15 s at ten
+  // million calls, and now takes half a second.
   const settings = [
     'synchronous_commit=on',
     'timezone=UTC',

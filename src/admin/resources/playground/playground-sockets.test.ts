@@ -24,6 +24,8 @@ describe('the WebSockets of the playground', () => {
   /** What the gateway does with a message. */
   let answer: (socket: WebSocket, text: string) => void = () => {};
   let refuses: number | undefined;
+  /** Whether it never ends its refusal. */
+  let stalls = false;
   const gateway = createServer();
   const server = new WebSocketServer({ noServer: true });
 
@@ -32,9 +34,11 @@ describe('the WebSockets of the playground', () => {
       upgrades.push(request);
       if (refuses !== undefined) {
         const body = '{"error":{"code":"invalid_api_key"}}';
-        socket.end(
-          `HTTP/1.1 ${refuses} No\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+        const length = stalls ? body.length + 1 : body.length;
+        socket.write(
+          `HTTP/1.1 ${refuses} No\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${body}`,
         );
+        if (!stalls) socket.end();
         return;
       }
       server.handleUpgrade(request, socket, head, (made) => {
@@ -53,7 +57,7 @@ describe('the WebSockets of the playground', () => {
   });
   beforeEach(() => {
     sockets?.close();
-    [upgrades, opened, refuses] = [[], [], undefined];
+    [upgrades, opened, refuses, stalls] = [[], [], undefined, false];
     sockets = createPlaygroundSockets(limits);
     answer = (socket) => [created, completed].forEach((frame) => socket.send(frame));
   });
@@ -129,6 +133,16 @@ describe('the WebSockets of the playground', () => {
     assert.deepEqual([answered.status, answered.body], [401, '{"error":{"code":"invalid_api_key"}}']);
     refuses = undefined;
     assert.equal((await read(await send('a'))).length, 2);
+  });
+
+  test('a refusal that never ends is the answer as far as it came, and a person who leaves does not wait for it', async () => {
+    [refuses, stalls] = [401, true];
+    const hasty = createPlaygroundSockets({ ...limits, silenceMs: 50 });
+    const message = { origin, secret, sessionId: 'ses_1', connection: 'a', text: '{}' };
+    const answered = await hasty.send(message, new AbortController().signal);
+    assert.ok('status' in answered);
+    assert.deepEqual([answered.status, answered.body], [401, '{"error":{"code":"invalid_api_key"}}']);
+    await assert.rejects(sockets.send(message, AbortSignal.timeout(20)), /timeout/);
   });
 
   test('a connection that breaks, that is silent for too long, or that cannot be opened is an error', async () => {

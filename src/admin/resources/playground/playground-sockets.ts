@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { openRelaySocket, type RefusedSocket, type RelaySocket } from '../../../platform/http/relay-socket.ts';
 import type { RelayLimits } from '../../../platform/http/relay-request.ts';
+import { membersOf } from '../../../platform/json/json-readers.ts';
+import { parseIfJson } from '../../../platform/json/parse-if-json.ts';
 import { AdminProblem } from '../../problem.ts';
 import { headersToGateway } from './passing-headers.ts';
 
@@ -126,15 +128,7 @@ const lastEvents: ReadonlySet<unknown> = new Set(['response.completed', 'respons
 const mayBeLast = /"(?:response\.(?:completed|incomplete|failed)|error)"/;
 
 /** Whether a connection waits for its next message after this frame. */
-function isLastEvent(frame: string): boolean {
-  if (!mayBeLast.test(frame)) return false;
-  try {
-    return lastEvents.has((JSON.parse(frame) as { readonly type?: unknown } | null)?.type);
-  } catch {
-    // The gateway sends JSON alone. Another text ends nothing.
-    return false;
-  }
-}
+const isLastEvent = (frame: string): boolean => mayBeLast.test(frame) && lastEvents.has(membersOf(parseIfJson(frame))['type']);
 
 /** A connection without bytes for a minute is closed, and a model may think for longer. */
 const quietMsMax = 15_000;

@@ -209,11 +209,11 @@ export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { sta
     const worded = context.relay.readRefusal?.({ status, headers: received, body: raw });
     if (worded !== undefined) return fail(worded);
     const body = scrubBytes(raw, target.upstream.apiKey);
-    const next = adviseOperator(target, status, parseIfJson(body));
+    const parsed = parseIfJson(body);
+    const next = adviseOperator(target, status, parsed);
     if (status === 401 || status === 407)
       return fail(credentialRejected(target, `answered ${status}${next === undefined ? '' : `: ${next}`}`));
     const advice = { status: Math.max(status, 400), headers: retryAdvice(headers) };
-    const parsed = parseIfJson(body);
     if (status < 400 || parsed === undefined) {
       const type = String(received['content-type'] ?? headers['content-type'] ?? 'no content type').slice(0, 100);
       const message = `Upstream connection error: the model service answered ${status} with ${raw.length} bytes of ${type}.`;

@@ -32,7 +32,7 @@ import {
 import { createCountRelay } from '../translate/token-count.ts';
 import { createTranslateRelay } from '../translate/translate-relay.ts';
 import { type FittedRequest, fitRequest } from './fit-request.ts';
-import { nameReplies } from '../clouds/name-replies.ts';
+import { nameReplies } from './name-replies.ts';
 import { createPassthroughRelay } from './passthrough-relay.ts';
 
 /** The request to the upstream, and how the reply comes back. */

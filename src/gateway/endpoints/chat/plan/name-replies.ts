@@ -7,8 +7,8 @@ import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 
 /**
  * A relay of Messages whose replies name the model as the client did. Claude Code sends the thoughts of a turn back
- * only if the turn has the name of the model that it calls, and the vendor refuses a tool loop without them. Each
- * cloud has a name of its own for a model.
+ * only if the turn has the name of the model that it calls, and the vendor refuses a tool loop without them. Clouds
+ * and routes have other names for it.
  */
 export function nameReplies<Piece>(relay: ReplyRelay<Piece>, model: string): ReplyRelay<Piece> {
   return {
