@@ -135,8 +135,9 @@ describe('the console by keyboard alone', { skip: skipPages }, () => {
       (present) => present === 'Filter',
     );
     await page.keyboard.press('Control+k');
+    await field.and(page.locator(':focus')).waitFor();
     await page.keyboard.type('audit');
-    await page.getByRole('option', { name: 'Audit' }).waitFor();
+    await page.getByRole('option', { name: 'Audit', selected: true }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
   });
