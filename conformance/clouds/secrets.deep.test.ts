@@ -270,7 +270,7 @@ function settingsOf(simulator: RunningSimulator, files: ReturnType<typeof create
   assert.ok(vault !== undefined && google !== undefined && azure !== undefined);
   // A policy for a path without an engine, to see what Vault says then.
   vault.state.loginReads = ['secret/data/weir/*', 'kv/data/*'];
-  vault.state.appRoles.set('weir-role', new Set(['weir-secret-id']));
+  vault.state.appRoles.set('weir-role', { secretIds: new Map([['weir-secret-id', 0]]) });
   files.write('secret-id', 'weir-secret-id');
   const { accessKeyId, secretAccessKey } = aws.state.addUser();
   const { tenantId, clientId, clientSecret } = azureTenant;

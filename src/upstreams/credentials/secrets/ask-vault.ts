@@ -31,12 +31,14 @@ export async function askVault(
     ...(namespace !== undefined && { 'x-vault-namespace': namespace }),
     ...(body !== undefined && { 'content-type': 'application/json' }),
   };
-  try {
-    return await means.ask(
-      { url: `${address}/v1/${path}`, method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) },
-      signal,
-    );
-  } catch (cause) {
+  const request = { url: `${address}/v1/${path}`, method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const reply = await means.ask(request, signal).catch((cause: unknown) => {
     throw new CredentialError(`Vault at ${address} does not answer`, { cause });
-  }
+  });
+  // A standby without forwarding names the active server.
+  if (reply.status === 307)
+    throw new CredentialError(
+      `Vault at ${address} is a standby, and Weir follows no redirect with a token: set the address of the active server or of the cluster`,
+    );
+  return reply;
 }
