@@ -56,7 +56,7 @@ function answer(state: VaultState, nowMs: number, { method, headers }: IncomingM
   if (login !== undefined)
     return method === 'POST' ? logIn(state, nowMs, login, parseRecord(body) ?? {}) : errors(405, 'unsupported operation');
   const token = headers['x-vault-token'];
-  // A path that is no login, which one in another namespace is not, needs a token.
+  // Every path needs a token except those of logins, and a login is known in its own namespace only.
   if (typeof token !== 'string') return denied();
   const known = useToken(state, nowMs, token);
   if (known === undefined) return errors(403, '2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n');
