@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -102,7 +104,13 @@ export async function startPostgres(settings: readonly string[] = [], keptIn?: s
 async function makeCluster(binaries: string, folder: string, data: string): Promise<void> {
   const { mtimeMs, size } = statSync(join(binaries, 'postgres'));
   const kept = join(cacheFolder, `postgres-${size}-${Math.trunc(mtimeMs)}-${process.getuid?.()}`);
-  if (existsSync(kept)) return void (await run('cp', ['-a', kept, data]));
+  if (existsSync(kept)) {
+    await run('cp', ['-a', kept, data]);
+    // A cache that was copied with its checkout belongs to who copied it, and the server refuses such files.
+    const owner = serverIds();
+    if (owner !== undefined && statSync(data).uid !== owner[0]) await run('chown', ['-R', owner.join(':'), data]);
+    return;
+  }
   const [initdb, parameters] = asServerUser(join(binaries, 'initdb'), [
     `--pgdata=${data}`,
     '--username=owner',
@@ -173,7 +181,15 @@ function createServer({ binaries, folder, data, settings, guard, isKept }: Serve
   const start = async (): Promise<void> => {
     const options = [`unix_socket_directories=${folder}`, 'listen_addresses=', 'max_connections=60', 'shared_buffers=32MB', ...settings];
     const [command, parameters] = asServerUser(join(binaries, 'postgres'), ['-D', data, ...options.flatMap((option) => ['-c', option])]);
-    const launch = (): ReturnType<typeof spawn> => spawn(command, parameters, { cwd: folder, stdio: 'ignore', detached: true });
+    const printed = join(folder, 'server.log');
+    const launch = (): ReturnType<typeof spawn> => {
+      const log = openSync(printed, 'w');
+      try {
+        return spawn(command, parameters, { cwd: folder, stdio: ['ignore', 'ignore', log], detached: true });
+      } finally {
+        closeSync(log);
+      }
+    };
     child = launch();
     const deadline = performance.now() + startTimeoutMs;
     for (;;) {
@@ -181,7 +197,8 @@ function createServer({ binaries, folder, data, settings, guard, isKept }: Serve
         await query('select 1', { database: 'postgres' });
         return;
       } catch (error) {
-        if (performance.now() > deadline) throw error;
+        if (performance.now() > deadline)
+          throw new Error(`PostgreSQL does not answer: ${readFileSync(printed, 'utf8').slice(-1000)}`, { cause: error });
         await new Promise((resolve) => setTimeout(resolve, 20));
         // It refuses to start while a process of the killed server still has its memory.
         if (child.exitCode !== null) child = launch();
