@@ -187,6 +187,23 @@ describe('the admin server', () => {
     );
   });
 
+  test('a member that is there twice is refused by its name, however deep and however it is written, and nothing is changed', async () => {
+    const headers = { 'if-match': '*', 'content-type': 'application/json' };
+    const before = things.value;
+    for (const [payload, member] of [
+      ['{"value":3,"value":4}', 'value'],
+      [String.raw`{"value":3,"v\u0061lue":4}`, 'value'],
+      ['{"value":3,"more":[{"a b":1,"a b":2}]}', 'a b'],
+    ] as const) {
+      const answer = await call('PATCH', '/api/v1/things/a', { headers, payload });
+      assert.equal(code(answer), '400 malformed_request', payload);
+      const { detail, errors } = answer.json as { detail: string; errors: { code: string }[] };
+      assert.match(detail, new RegExp(`the member "${member}" twice.*line 1, column \\d+`));
+      assert.equal(errors[0]?.code, 'duplicate_member');
+    }
+    assert.equal(things.value, before);
+  });
+
   test('a change needs If-Match, and the version that it names', async () => {
     const payload = { value: 2 };
     assert.equal(code(await call('PATCH', '/api/v1/things/a', { payload })), '428 if_match_required');
