@@ -45,7 +45,7 @@ function plain(value: unknown): unknown {
   };
   return JSON.parse(
     JSON.stringify(value, (name, member: unknown) => {
-      if (typeof member === 'string' && /^(?:id|tool_use_id|tool_call_id|call_id|item_id)$/.test(name)) return number(member);
+      if (typeof member === 'string' && /^(?:id|tool_use_id|tool_call_id|call_id|item_id|toolUseId)$/.test(name)) return number(member);
       return unlike.has(name) ? undefined : member;
     }),
   ) as unknown;

@@ -133,10 +133,10 @@ describe('clients in the mode of their cloud', () => {
       { authorization: `Bearer ${key}`, 'anthropic-version': '2023-06-01' },
     );
     assert.deepEqual(counted.json, { inputTokens: usual.json.input_tokens });
-    const converse = await post(`${url}/model/x/count-tokens`, { input: { converse: {} } }, { authorization: `Bearer ${key}` });
-    assert.equal(converse.status, 400);
-    assert.equal(converse.headers['x-amzn-errortype'], 'ValidationException');
-    assert.match(String(converse.json.message), /input\.invokeModel\.body/);
+    const neither = await post(`${url}/model/x/count-tokens`, { input: {} }, { authorization: `Bearer ${key}` });
+    assert.equal(neither.status, 400);
+    assert.equal(neither.headers['x-amzn-errortype'], 'ValidationException');
+    assert.match(String(neither.json.message), /input\.invokeModel\.body: is required, or input\.converse/);
   });
 
   test('Vertex AI: tokens are counted', async () => {
@@ -269,8 +269,8 @@ describe('clients in the mode of their cloud', () => {
   });
 
   test('unknown methods and paths are answered in the form of the cloud', async () => {
-    const converse = await post(`${url}/model/${bedrockName}/converse`, {}, { authorization: `Bearer ${key}` });
-    assert.deepEqual([converse.status, converse.headers['x-amzn-errortype']], [404, 'ResourceNotFoundException']);
+    const started = await post(`${url}/model/${bedrockName}/async-invoke`, {}, { authorization: `Bearer ${key}` });
+    assert.deepEqual([started.status, started.headers['x-amzn-errortype']], [404, 'ResourceNotFoundException']);
     const predict = await post(
       `${url}/v1/projects/acme/locations/global/publishers/google/models/imagen:predict`,
       {},

@@ -77,12 +77,12 @@ export type ReadChat = {
 export async function readChat(
   { callbacks }: Pick<ChatServices, 'callbacks'>,
   arriving: IncomingCall,
-  { settings, admission }: AdmittedChat,
+  { settings, caller, admission }: AdmittedChat,
   report: Pick<CallReport, 'recorder'>,
 ): Promise<ReadChat> {
   const sent = await readRequest(arriving.request, settings.limits, (held) => admission.holdBytes(held));
   const { call, raw } =
-    arriving.cloud === undefined ? { call: arriving, raw: sent } : await openCall(arriving, arriving.cloud, sent, settings);
+    arriving.cloud === undefined ? { call: arriving, raw: sent } : await openCall(arriving, arriving.cloud, sent, { settings, caller });
   report.recorder?.request(raw.bytes, recordedChat(call));
   const { request: received, callbackUrl } = takeCallbackUrl(callbacks, call, raw);
   admission.holdBytes(received.bytes.length);
@@ -102,11 +102,11 @@ async function openCall(
   call: IncomingCall,
   cloud: CloudForm,
   raw: ReadRequest,
-  { limits, routing }: GatewaySettings,
+  { settings: { limits, routing }, caller }: Pick<AdmittedChat, 'settings' | 'caller'>,
 ): Promise<{ readonly call: IncomingCall; readonly raw: ReadRequest }> {
   const { dialect, pathModel } = call;
   const { headers: sentHeaders } = toWireRequest(call, raw.body);
-  const opening = { limits, table: routing, headers: sentHeaders };
+  const opening = { limits, table: routing, headers: sentHeaders, isStrict: caller.strictTranslation };
   const { headers, pathModel: served, ...opened } = await openChat(raw, { dialect: dialect.id, cloud, pathModel }, opening);
   const model = cloud.model ?? textOf(raw.body['model']);
   const named = model === undefined ? cloud : { ...cloud, model };

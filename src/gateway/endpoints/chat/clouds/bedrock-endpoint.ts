@@ -5,20 +5,25 @@ import type { ChatServices } from '../chat-services.ts';
 import { type ChatPath, readCall } from '../incoming-call.ts';
 import { bedrockPaths } from '../open-api/cloud-operations.ts';
 import { runCall } from '../run-call.ts';
+import type { BedrockForm } from './bedrock-form.ts';
 import { BedrockReply } from './bedrock-reply.ts';
-import { bedrockVoice } from './bedrock-errors.ts';
+import { bedrockVoiceAt } from './bedrock-errors.ts';
+import { ConverseForm } from './converse/converse-form.ts';
+import { countForm, createInvokeForm } from './invoke-form.ts';
 import { quoteCloud } from './quote-cloud.ts';
 
 /** The methods of a model, after its name in the path. */
 const methods = {
   invoke: { operation: 'generate', members: { stream: false } },
   'invoke-with-response-stream': { operation: 'generate', members: { stream: true } },
+  converse: { operation: 'generate', members: { stream: false }, isConverse: true },
+  'converse-stream': { operation: 'generate', members: { stream: true }, isConverse: true },
   'count-tokens': { operation: 'count-tokens', isWrappedCount: true },
 } as const;
 
-const methodPath = /^(.+)\/(invoke|invoke-with-response-stream|count-tokens)\/?$/;
+const methodPath = /^(.+)\/(invoke|invoke-with-response-stream|converse|converse-stream|count-tokens)\/?$/;
 
-/** @throws GatewayError `route_not_found` for another method, for example those of Converse */
+/** @throws GatewayError `route_not_found` for another method */
 function readPath({ rest }: PathMatch): ChatPath {
   const [, name = '', method = ''] = methodPath.exec(rest) ?? [];
   if (!isMethod(method)) {
@@ -43,13 +48,21 @@ function decode(name: string): string {
 }
 
 function serve(services: ChatServices, http: EndpointRequest, match: PathMatch): Promise<void> {
-  const path = readPath(match);
-  const isCount = path.operation === 'count-tokens';
-  const { model = '' } = path.cloud ?? {};
-  const answered = { ...http, response: new BedrockReply(http.response, { clock: services.clock, isCount, model }) };
+  const read = readPath(match);
+  const { form, path } = formOf(read);
+  const answered = { ...http, response: new BedrockReply(http.response, { clock: services.clock, form }) };
   const report = beginReport(services, answered, path.dialect, path.operation);
   http.report = report;
   return runCall(services, readCall(path, answered), report);
+}
+
+/** The form of the reply to a path, which learns from the request what it needs. */
+function formOf(path: ChatPath): { readonly form: BedrockForm; readonly path: ChatPath } {
+  const { operation, cloud = {} } = path;
+  if (operation === 'count-tokens') return { form: countForm, path };
+  if (cloud.isConverse !== true) return { form: createInvokeForm(cloud.model ?? ''), path };
+  const form = new ConverseForm();
+  return { form, path: { ...path, cloud: { ...cloud, onConverse: form.opened } } };
 }
 
 const route: EndpointRoute<ChatServices> = {
@@ -61,12 +74,12 @@ const route: EndpointRoute<ChatServices> = {
   serve,
 };
 
-/** Messages as Amazon Bedrock's InvokeModel, for clients in their own Bedrock mode. */
+/** Messages as Amazon Bedrock's InvokeModel and Converse, for clients in their own Bedrock mode. */
 export const bedrockEndpoint: Endpoint<ChatServices> = {
   name: 'bedrock',
   routes: [route],
   voice: {
     owns: (path) => path.startsWith('/model/'),
-    wording: () => ({ voice: bedrockVoice, label: 'anthropic-messages' }),
+    wording: (path) => ({ voice: bedrockVoiceAt(path), label: 'anthropic-messages' }),
   },
 };

@@ -1,5 +1,6 @@
 import type { ErrorVoice, HttpReply } from '../../../../dialects/error-voice.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
+import { wordForConverse } from './converse/word-for-converse.ts';
 import { membersOf, textOf } from '../../../../platform/json/json-readers.ts';
 import { parseIfJson } from '../../../../platform/json/parse-if-json.ts';
 
@@ -28,14 +29,17 @@ function exceptionOf(status: number): string {
   );
 }
 
-/** An answer with an error of Messages in Bedrock's form: the message is the body, and the kind is a header. */
-export function toBedrockError({ status, headers, body }: HttpReply): HttpReply {
+/**
+ * An answer with an error of Messages in Bedrock's form: the message is the body, and the kind is a header.
+ * @param word puts the message into the words of the client
+ */
+export function toBedrockError({ status, headers, body }: HttpReply, word = (message: string): string => message): HttpReply {
   const { error, message } = membersOf(parseIfJson(body));
   const text = textOf(membersOf(error)['message']) ?? textOf(message) ?? 'the request failed';
   return {
     status: statuses[status] ?? status,
     headers: { ...headers, 'content-type': 'application/json', 'x-amzn-errortype': exceptionOf(status) },
-    body: Buffer.from(JSON.stringify({ message: text })),
+    body: Buffer.from(JSON.stringify({ message: word(text) })),
   };
 }
 
@@ -58,11 +62,22 @@ export function readStreamException(data: string): { readonly type: string; read
 
 const { voice: messagesVoice } = chatDialects['anthropic-messages'];
 
-/** Errors on Bedrock's paths before a reply begins. */
-export const bedrockVoice: Pick<ErrorVoice, 'encodeError' | 'encodeStreamError' | 'heartbeat' | 'rateLimitHeaders'> = {
-  ...messagesVoice,
-  encodeError: (error, requestId) => {
-    const reply = toBedrockError(messagesVoice.encodeError(error, requestId));
-    return { ...reply, headers: { ...reply.headers, 'x-amzn-requestid': requestId } };
-  },
-};
+type PathVoice = Pick<ErrorVoice, 'encodeError' | 'encodeStreamError' | 'heartbeat' | 'rateLimitHeaders'>;
+
+function voiceOf(word?: (message: string) => string): PathVoice {
+  return {
+    ...messagesVoice,
+    encodeError: (error, requestId) => {
+      const reply = toBedrockError(messagesVoice.encodeError(error, requestId), word);
+      return { ...reply, headers: { ...reply.headers, 'x-amzn-requestid': requestId } };
+    },
+  };
+}
+
+const invokeVoice = voiceOf();
+const converseVoice = voiceOf(wordForConverse);
+
+/** How errors on a path of Bedrock are written before a reply begins. */
+export function bedrockVoiceAt(path: string): PathVoice {
+  return /\/converse(?:-stream)?\/?$/.test(path) ? converseVoice : invokeVoice;
+}

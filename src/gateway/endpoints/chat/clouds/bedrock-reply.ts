@@ -1,15 +1,13 @@
-import { encodeEventFrame } from '../../../../platform/event-stream/encode-event-frame.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import type { StreamEvent } from '../../../../platform/frames.ts';
-import { countOf, membersOf } from '../../../../platform/json/json-readers.ts';
-import { editMembers } from '../../../../platform/json/edit-members.ts';
-import { applyJsonEdits } from '../../../../platform/json/json-edits.ts';
-import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import { membersOf } from '../../../../platform/json/json-readers.ts';
 import { parseIfJson } from '../../../../platform/json/parse-if-json.ts';
 import { createSseFrameReader } from '../../../../platform/sse/sse-frame-reader.ts';
 import type { ClientReply } from '../../../replies/client-reply.ts';
-import { requestIdHeader } from '../../../replies/write-reply.ts';
+import { addWarnings, requestIdHeader } from '../../../replies/write-reply.ts';
+import { encodeBedrockException } from './bedrock-events.ts';
 import { readStreamException, toBedrockError } from './bedrock-errors.ts';
+import type { BedrockForm } from './bedrock-form.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -18,20 +16,11 @@ type Body =
   | { readonly kind: 'stream' }
   | { readonly kind: 'whole'; readonly status: number; readonly headers: Headers; readonly parts: Buffer[] };
 
-type Options = {
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Whether the reply is a count of tokens, which has another form. */
-  readonly isCount: boolean;
-  /**
-   * The model as the client named it, under which replies name theirs. Claude Code sends the thoughts of a turn back
-   * only if the turn has the name of the model that it calls, and the vendor refuses a tool loop without them.
-   */
-  readonly model: string;
-};
+type Options = { readonly clock: Pick<Clock, 'monotonicMs'>; readonly form: BedrockForm };
 
 /**
- * The reply of a chat of Messages, as Bedrock's clients read it: streams in binary frames, the usage of whole replies
- * in headers, and errors in the form of AWS. Towards the call it behaves as the connection behind it.
+ * The reply of a chat of Messages, as Bedrock's clients read it: streams in binary frames, replies in the form of
+ * the method, and errors in the form of AWS. Towards the call it behaves as the connection behind it.
  */
 export class BedrockReply implements ClientReply {
   readonly #client: ClientReply;
@@ -40,8 +29,6 @@ export class BedrockReply implements ClientReply {
   /** Every part ends at the end of an event, whose size was limited when it was received. */
   readonly #reader = createSseFrameReader({ frameBytesMax: Number.MAX_SAFE_INTEGER });
   #body: Body | undefined;
-  #usage: JsonObject = {};
-  #firstMs: number | undefined;
 
   constructor(client: ClientReply, options: Options) {
     this.#client = client;
@@ -78,7 +65,8 @@ export class BedrockReply implements ClientReply {
   }
 
   writeHead(status: number, list: Headers | string[]): this {
-    const headers = readHeaders(list);
+    const { form } = this.#options;
+    const headers = addWarnings(readHeaders(list), form.notes());
     if (headers['content-type']?.startsWith('text/event-stream') !== true) {
       this.#body = { kind: 'whole', status, headers, parts: [] };
       return this;
@@ -89,7 +77,7 @@ export class BedrockReply implements ClientReply {
       ...others,
       ...requestIdOf(headers),
       'content-type': 'application/vnd.amazon.eventstream',
-      'x-amzn-bedrock-content-type': 'application/json',
+      ...form.streamHeaders,
     });
     return this;
   }
@@ -157,17 +145,10 @@ export class BedrockReply implements ClientReply {
   }
 
   #convert(status: number, headers: Headers, body: Buffer): Parameters<typeof toBedrockError>[0] {
-    if (status >= 400) return toBedrockError({ status, headers, body });
-    const reply = membersOf(parseIfJson(body));
-    if (this.#options.isCount) return { status, headers, body: Buffer.from(JSON.stringify({ inputTokens: reply['input_tokens'] })) };
-    const latency = { 'x-amzn-bedrock-invocation-latency': String(this.#elapsedMs()) };
-    return { status, headers: { ...headers, ...latency, ...countHeaders(membersOf(reply['usage'])) }, body: this.#named(reply, body) };
-  }
-
-  /** A whole reply under the client's name of the model. */
-  #named(reply: JsonObject, body: Buffer): Buffer {
-    if (reply['model'] === undefined) return body;
-    return applyJsonEdits(body, editMembers({ body: reply, bytes: body }, { set: { model: JSON.stringify(this.#options.model) } }));
+    const { form } = this.#options;
+    if (status >= 400) return toBedrockError({ status, headers, body }, form.wordError);
+    const { headers: more = {}, body: written } = form.encodeReply(membersOf(parseIfJson(body)), body, this.#elapsedMs());
+    return { status, headers: { ...headers, ...more }, body: written };
   }
 
   #toFrames(bytes: Buffer): Buffer {
@@ -175,64 +156,16 @@ export class BedrockReply implements ClientReply {
   }
 
   #toFrame(event: StreamEvent): Buffer {
+    const { form } = this.#options;
     if (event.data === '') return Buffer.alloc(0);
-    this.#firstMs ??= this.#elapsedMs();
-    if (event.event === 'error') {
-      const { type, message } = readStreamException(event.data);
-      const headers = { ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' };
-      return encodeEventFrame(headers, Buffer.from(JSON.stringify({ message })));
-    }
-    const payload = JSON.stringify({ bytes: Buffer.from(this.#complete(event)).toString('base64') });
-    const headers = { ':event-type': 'chunk', ':content-type': 'application/json', ':message-type': 'event' };
-    return encodeEventFrame(headers, Buffer.from(payload));
-  }
-
-  /**
-   * The event. The first one has the client's name of the model, and the last one the usage of the reply, which clients
-   * of Bedrock read there.
-   */
-  #complete(event: StreamEvent): string {
-    const { event: type, data } = event;
-    if (type === 'message_start') return this.#start(event);
-    if (type === 'message_delta') this.#usage = { ...this.#usage, ...membersOf(event.object()?.['usage']) };
-    if (type !== 'message_stop') return data;
-    const metrics = {
-      ...Object.fromEntries(countsOf(this.#usage).map(([{ metric }, count]) => [metric, count])),
-      invocationLatency: this.#elapsedMs(),
-      firstByteLatency: this.#firstMs,
-    };
-    return JSON.stringify({ ...event.object(), 'amazon-bedrock-invocationMetrics': metrics });
-  }
-
-  #start(event: StreamEvent): string {
-    const message = membersOf(event.object()?.['message']);
-    this.#usage = membersOf(message['usage']);
-    if (message['model'] === undefined) return event.data;
-    return JSON.stringify({ ...event.object(), message: { ...message, model: this.#options.model } });
+    if (event.event !== 'error') return form.encodeEvent(event, this.#elapsedMs());
+    const { type, message } = readStreamException(event.data);
+    return encodeBedrockException(form.exceptionOf(type), form.wordError(message));
   }
 
   #elapsedMs(): number {
     return Math.round(this.#options.clock.monotonicMs() - this.#startedMs);
   }
-}
-
-/** The counts of a reply: their names at the vendor, in the last event, and in a header. */
-const reported = [
-  { member: 'input_tokens', metric: 'inputTokenCount', header: 'x-amzn-bedrock-input-token-count' },
-  { member: 'output_tokens', metric: 'outputTokenCount', header: 'x-amzn-bedrock-output-token-count' },
-  { member: 'cache_read_input_tokens', metric: 'cacheReadInputTokenCount', header: 'x-amzn-bedrock-cache-read-input-token-count' },
-  { member: 'cache_creation_input_tokens', metric: 'cacheWriteInputTokenCount', header: 'x-amzn-bedrock-cache-write-input-token-count' },
-] as const;
-
-function countsOf(usage: JsonObject): readonly (readonly [(typeof reported)[number], number])[] {
-  return reported.flatMap((names) => {
-    const count = countOf(usage[names.member]);
-    return count === undefined ? [] : [[names, count] as const];
-  });
-}
-
-function countHeaders(usage: JsonObject): Headers {
-  return Object.fromEntries(countsOf(usage).map(([{ header }, count]) => [header, String(count)]));
 }
 
 /** The id of the call as AWS's clients read it, if the answer has one. */

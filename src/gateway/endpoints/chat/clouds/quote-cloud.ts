@@ -8,8 +8,8 @@ import { openChat } from './open-chat.ts';
 export function quoteCloud({ dialect, operation, cloud = {}, ...path }: ChatPath): Quote<ChatServices> | undefined {
   if (operation === 'count-tokens') return undefined;
   return async (target) => {
-    const { settings, headers, bytes, body } = target;
-    const opening = { limits: settings.limits, table: settings.routing, headers };
+    const { settings, headers, bytes, body, caller } = target;
+    const opening = { limits: settings.limits, table: settings.routing, headers, isStrict: caller.strictTranslation };
     const { pathModel = path.pathModel, ...opened } = await openChat({ bytes, body }, { dialect, cloud, ...path }, opening);
     return await quoteChat({ ...target, ...opened }, { dialect, operation, ...path, pathModel });
   };

@@ -49,6 +49,13 @@ export function bedrockPaths(): readonly (readonly [string, object])[] {
       operation: 'generate',
       replies: [eventStream],
     }),
+    describe({ path: `${model}/converse`, summary: 'Converse, as Bedrock has it', operation: 'generate', replies: [json] }),
+    describe({
+      path: `${model}/converse-stream`,
+      summary: 'Converse, streamed in binary frames as by Bedrock',
+      operation: 'generate',
+      replies: [eventStream],
+    }),
     describe({ path: `${model}/count-tokens`, summary: 'count input tokens, as Bedrock does', operation: 'count-tokens', replies: [json] }),
   ];
 }
