@@ -39,6 +39,11 @@ export type Database = {
   readonly fragments: SqlFragments;
   readonly termIndex: TermIndex;
   readonly newCalls: NewCalls;
+  /**
+   * To be called in loops over many rows: lets the thread of the calls have the core, if both share one. Statements do
+   * so themselves.
+   */
+  readonly giveWay: () => void;
   /** Removes deleted rows from the log of the engine, if the engine can; false while readers prevent it. */
   readonly forgetErased: () => Promise<boolean>;
 };

@@ -62,7 +62,10 @@ export function createLedgerOperations(database: Database, withBooked?: WithBook
   };
   return {
     appendBatch: async (batch, nodeId) => {
-      const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text, shapes));
+      const rows = splitEncoded(batch).map(({ summary, text }) => {
+        database.giveWay();
+        return readCallRow(summary, text, shapes);
+      });
       // The primary key detects a repeated insert, and the statement itself adds to sums, so the transaction need not
       // be serializable.
       try {
@@ -131,6 +134,7 @@ function createInsertNew(fragments: Database['fragments']): Insert {
   const insert = createInsert(fragments);
   return async (database, rows, transactions) => {
     for (const row of rows) {
+      database.giveWay();
       transactions.name(row);
       transactions.add(row);
     }

@@ -25,8 +25,10 @@ const fragments: SqlFragments = {
 /**
  * A connection as operations use it. The statements of an operation await only values that are ready at once. The
  * thread begins an operation only when the one before has ended, which keeps their transactions apart.
+ * @param giveWay is called before each statement, and may block the thread for a moment
  */
-export function createSqliteDatabase(connection: SqliteConnection): Database {
+export function createSqliteDatabase(plain: SqliteConnection, giveWay: () => void = () => {}): Database {
+  const connection = withPauses(plain, giveWay);
   let inTransaction = false;
   const inside: Omit<Database, 'transact' | 'snapshot'> = {
     run: async (sql, ...parameters) => connection.run(sql, ...parameters),
@@ -36,6 +38,7 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
     fragments,
     termIndex,
     newCalls,
+    giveWay,
     forgetErased: async () => emptyLog(connection),
   };
   /**
@@ -96,6 +99,22 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
         inTransaction = false;
       }
     },
+  };
+}
+
+function withPauses(connection: SqliteConnection, giveWay: () => void): SqliteConnection {
+  const pausing =
+    <Parameters extends readonly unknown[], Result>(statement: (...parameters: Parameters) => Result) =>
+    (...parameters: Parameters): Result => {
+      giveWay();
+      return statement(...parameters);
+    };
+  return {
+    ...connection,
+    run: pausing(connection.run),
+    first: pausing(connection.first),
+    all: pausing(connection.all),
+    rows: pausing(connection.rows),
   };
 }
 

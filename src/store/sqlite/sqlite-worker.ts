@@ -3,6 +3,7 @@ import { createStoreOperations } from '../operations/store-operations.ts';
 import { serveStore } from '../worker/serve-store.ts';
 import { openStoreDatabase } from './open-store-database.ts';
 import type { SqliteWorkerData } from './open-store-database.ts';
+import { createPace } from './give-way.ts';
 import { createSqliteDatabase } from './sqlite-database.ts';
 
 /**
@@ -13,7 +14,7 @@ if (parentPort === null) throw new Error('The store worker runs only as a worker
 
 const open = async () => {
   const connection = openStoreDatabase(workerData as SqliteWorkerData);
-  return { operations: createStoreOperations(createSqliteDatabase(connection)), close: async () => connection.close() };
+  return { operations: createStoreOperations(createSqliteDatabase(connection, createPace())), close: async () => connection.close() };
 };
 
 await serveStore(parentPort, open, 1);

@@ -111,7 +111,10 @@ async function followRows(transaction: Database, memory: FollowerMemory, { state
   const { names, entries } = memory;
   const used = names.begin(transaction, state.lastName);
   await entries.load(transaction, shapesOf(rows));
-  const calls = rows.map((row) => readFollowedCall(row, entries));
+  const calls = rows.map((row) => {
+    transaction.giveWay();
+    return readFollowedCall(row, entries);
+  });
   await writeFacts(transaction, calls, used, { name: state.dayZone, fromMinute: state.dayFrom }, nowMs);
   const sql = 'update call_follow set next_number = ?, back_number = ?, last_name = ?, day_zone = ?, day_from = ? where id = 1';
   await transaction.run(sql, positions.nextNumber, positions.backNumber, used.lastName, state.dayZone, state.dayFrom);
@@ -180,6 +183,7 @@ async function writeFacts(
   const service: ServicePart[] = [];
   const values: SqlParameter[][] = [];
   for (const call of calls) {
+    database.giveWay();
     const { names: own, endCode, tags, failedAttempts } = call.fact;
     const refs = names.knownRefs(own) ?? (await names.refsOf(own));
     const tagsRef = tags === undefined ? 0 : await numberOfTags(database, names, tags);
