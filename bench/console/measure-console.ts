@@ -1,7 +1,8 @@
 // Questions of the console over HTTP at ten million calls, against the limits of its specification:
 // `npm run bench -- console [sqlite|postgres] [--calls 10000000] [--keys 100000] [--times 200] [--write]`. `--exports`
-// measures exports too, and `--only TEXT` asks the questions with this text. `--data FOLDER` keeps the databases in an
-// empty folder, and a later run uses them again; `--fill` only fills them.
+// measures exports too, `--only TEXT` asks the questions with this text, and `--seconds 3` asks each question for about
+// this long. `--data FOLDER` keeps the databases in an empty folder, and a later run uses them again; `--fill` only
+// fills them.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +36,9 @@ const option = (name: string, otherwise: number): number =>
   process.argv.includes(name) ? Number(process.argv[process.argv.indexOf(name) + 1]) : otherwise;
 const sizes = { calls: option('--calls', 10_000_000), keys: option('--keys', 100_000) };
 const times = option('--times', 200);
+/** A question is asked for about this long, and at least so many times. */
+const secondsMax = option('--seconds', Infinity);
+const timesMin = 20;
 const engines = ['sqlite', 'postgres'].filter((name) => process.argv.includes(name) || !/sqlite|postgres/.test(process.argv.join(' ')));
 const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
 const dataFolder = process.argv.includes('--data') ? process.argv[process.argv.indexOf('--data') + 1] : undefined;
@@ -142,7 +146,7 @@ async function measure(
       const before = performance.now();
       const answer = await clients.of((asked += 1)).send(question.method ?? 'GET', `/api/v1${question.path}`, question.body);
       if (answer.status === 503) unanswered += 1;
-      else if (answer.status !== 200) throw new Error(`${question.name}: ${answer.status} ${answer.text}`);
+      else if (answer.status !== 200) throw new Error(`${question.name}: ${answer.status} ${answer.text}\n${weir.output().slice(-2000)}`);
       return performance.now() - before;
     };
     for (let warm = 0; warm < warmUps; warm += 1) await ask();
@@ -150,7 +154,9 @@ async function measure(
     unanswered = 0;
     const taken: number[] = [];
     const beganMs = performance.now();
-    for (let time = 0; time < (question.pauseMs === undefined ? times : Math.min(times, pausedTimes)); time += 1) {
+    const most = question.pauseMs === undefined ? times : Math.min(times, pausedTimes);
+    const endMs = beganMs + secondsMax * 1000;
+    for (let time = 0; time < most && (time < timesMin || performance.now() < endMs); time += 1) {
       if (question.pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, question.pauseMs));
       taken.push(await ask());
     }
@@ -159,7 +165,7 @@ async function measure(
     const serverMs = ((database.serverCpuSeconds() - serverCpu) * 1000) / taken.length;
     taken.sort((one, other) => one - other);
     const part = (share: number): number => taken[Math.min(taken.length - 1, Math.floor(taken.length * share))] ?? 0;
-    const name = unanswered === 0 ? question.name : `${question.name} (${unanswered} of ${times} unanswered: 503)`;
+    const name = unanswered === 0 ? question.name : `${question.name} (${unanswered} of ${taken.length} unanswered: 503)`;
     const row = { ...question, name, p50Ms: part(0.5), p95Ms: part(0.95), cpuMs, serverMs };
     console.log(
       `${question.name.padEnd(44)} p50 ${row.p50Ms.toFixed(1)}  p95 ${row.p95Ms.toFixed(1)}  CPU ${cpuMs.toFixed(1)} + ${serverMs.toFixed(1)}  limit ${row.limitMs}`,
@@ -233,7 +239,7 @@ async function measureEngine(database: BenchDatabase): Promise<string | undefine
     return [
       `# The console with ${database.name}`,
       '',
-      `Written by \`npm run bench -- console ${database.name === 'SQLite' ? 'sqlite' : 'postgres'} --write\`: ${times} answers each over HTTP, one after the other, from`,
+      `Written by \`npm run bench -- console ${database.name === 'SQLite' ? 'sqlite' : 'postgres'} --write\`: up to ${times} answers each over HTTP, one after the other, from`,
       `\`weir start\` (${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}). There were ${filled.calls.toLocaleString('en')} calls and`,
       `${filled.keys.toLocaleString('en')} keys; the sums of usage are those of a hundred million calls, with 600 groups a day for 396 days. CPU is the`,
       `time of all threads of the process for one answer, without the ${Math.round(idle * 1000)} ms a second that it takes without questions, and`,

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 
+import { generateSecret } from '../../src/accounts/api-key-format.ts';
+import { hashSecret } from '../../src/accounts/hash-secret.ts';
 import { localMaker, type TokenMaker } from '../../src/accounts/people/admin-tokens.ts';
 import { permissions } from '../../src/accounts/people/permissions.ts';
 import { protectedPermissions, roleSettingsDefault } from '../../src/accounts/people/permissions-of.ts';
@@ -66,6 +69,23 @@ test('a person gives a token no more than it has: permissions, and users as an o
   const principal = await open(secret);
   assert.deepEqual([[...(principal?.permissions ?? [])], principal?.users, principal?.makerId], [['content:read'], ['bob'], owner.id]);
   await assert.rejects(tokens.create({ name: 'owned' }, maker, author), { code: 'duplicate_name' });
+});
+
+test('a token for some users has no permission that leads to all others, also if it was made before this was so', async () => {
+  const { tokens, store } = parts();
+  await makeUsers('frank');
+  for (const name of ['people:write', 'tokens:write', 'audit:read', 'config:read', 'config:write'])
+    await assert.rejects(tokens.create({ name: 'x', permissions: [name, 'calls:read'], users: ['frank'] }, localMaker, author), {
+      code: 'not_permitted',
+      message: new RegExp(`${name} leads to all users`),
+    });
+  const { token } = await tokens.create({ name: 'of-frank', users: ['frank'] }, localMaker, author);
+  assert.equal(token.permissions.includes('audit:read'), false);
+  const { id, secret } = generateSecret('at-weir', randomBytes);
+  const hash = hashSecret(await store.pepper(), secret);
+  const former = { ...token, id, name: 'former', hash, permissions: ['people:write', 'calls:read'] as const };
+  assert.equal(await store.insertAdminToken(former, { ...author, atMs: token.createdAtMs }), true);
+  assert.deepEqual([...((await open(secret))?.permissions ?? [])], ['calls:read']);
 });
 
 test('a token loses at once what its maker loses, and ends with its maker', async () => {

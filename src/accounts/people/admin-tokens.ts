@@ -8,7 +8,7 @@ import type { AdminTokenStore } from './admin-token-store.ts';
 import { PeopleError } from './people-error.ts';
 import type { Expected } from './people-store.ts';
 import { isPermission, type Permission, permissions as allPermissions } from './permissions.ts';
-import { protectedPermissions } from './permissions-of.ts';
+import { protectedPermissions, withinUsers } from './permissions-of.ts';
 import { maySee, type Principal, type UserScope } from './principal.ts';
 
 /** A token to make. */
@@ -91,8 +91,8 @@ async function createAdminToken(
   author: ChangeAuthor,
 ): Promise<CreatedAdminToken> {
   const name = parseName('token name', requested.name);
-  const permissions = choosePermissions(requested.permissions, maker);
   const users = chooseUsers(requested.users, maker.users);
+  const permissions = choosePermissions(requested.permissions, maker, users);
   const { lastsMs = lastsMsDefault } = requested;
   if (!(lastsMs >= lastsMsMin && lastsMs <= lastsMsMax))
     throw new PeopleError('invalid_expiry', 'A token must last at least a minute and at most ten years.');
@@ -115,9 +115,10 @@ async function createAdminToken(
   return { token: { ...token, revision: 1 }, secret };
 }
 
-/** The permissions of a token: those that are named, or its maker's. @throws PeopleError */
-export function choosePermissions(names: readonly string[] | undefined, maker: TokenMaker): readonly Permission[] {
-  if (names === undefined) return allPermissions.filter((each) => maker.permissions.has(each) && !protectedPermissions.has(each));
+/** The permissions of a token for these users: those that are named, or its maker's. @throws PeopleError */
+export function choosePermissions(names: readonly string[] | undefined, maker: TokenMaker, users: UserScope): readonly Permission[] {
+  const possible = withinUsers(maker.permissions, users);
+  if (names === undefined) return allPermissions.filter((each) => possible.has(each) && !protectedPermissions.has(each));
   if (names.length === 0) throw new PeopleError('unknown_permission', 'A token needs at least one permission, such as usage:read.');
   const chosen = new Set<string>(names);
   for (const name of chosen) {
@@ -125,6 +126,11 @@ export function choosePermissions(names: readonly string[] | undefined, maker: T
       throw new PeopleError('unknown_permission', `"${name.slice(0, 64)}" is not a permission; these are: ${allPermissions.join(', ')}.`);
     if (!maker.permissions.has(name))
       throw new PeopleError('not_permitted', `You cannot give a token the permission ${name}, which you do not have.`);
+    if (!possible.has(name))
+      throw new PeopleError(
+        'not_permitted',
+        `The permission ${name} leads to all users: a token for some users cannot have it. Leave it out, or leave the users out.`,
+      );
   }
   return allPermissions.filter((each) => chosen.has(each));
 }

@@ -28,6 +28,17 @@ export const protectedPermissions: ReadonlySet<Permission> = new Set([
   'content:read',
 ]);
 
+/**
+ * Permissions that lead to everybody: people and tokens can be given what their maker does not have, and the audit log
+ * and the configuration name all users. A caller that sees some users only never has them.
+ */
+const permissionsOverAll: ReadonlySet<Permission> = new Set(['people:write', 'tokens:write', 'audit:read', 'config:read', 'config:write']);
+
+/** The permissions that remain for somebody who sees these users only. */
+export function withinUsers(permissions: ReadonlySet<Permission>, users: UserScope): ReadonlySet<Permission> {
+  return users === 'all' ? permissions : permissions.difference(permissionsOverAll);
+}
+
 /** What a person may do. */
 export function permissionsOf({ role }: Pick<Person, 'role'>, settings: RoleSettings): ReadonlySet<Permission> {
   const granted = new Set(permissionsOfRole[role]);

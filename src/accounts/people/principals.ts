@@ -8,7 +8,7 @@ import type { AdminToken, FoundAdminToken } from './admin-token.ts';
 import type { AdminTokenStore } from './admin-token-store.ts';
 import type { KeySessions } from './keys/key-sessions.ts';
 import { createLastUses } from './last-uses.ts';
-import { narrowUsers, permissionsOf, type RoleSettings, usersOf } from './permissions-of.ts';
+import { narrowUsers, permissionsOf, type RoleSettings, usersOf, withinUsers } from './permissions-of.ts';
 import type { Person } from './person.ts';
 import type { Principal } from './principal.ts';
 import type { Session } from './session.ts';
@@ -120,17 +120,16 @@ function principalOfToken(
   if (byPreviousSecret === true && nowMs >= (token.previousOpensUntilMs ?? 0)) return undefined;
   const author = authorOf(`token:${token.name}`, origin);
   const own = { author, tokenId: token.id };
-  if (token.makerId === undefined) return { permissions: new Set(token.permissions), users: token.users, ...own };
+  const given = new Set(token.permissions);
+  if (token.makerId === undefined) return { permissions: withinUsers(given, token.users), users: token.users, ...own };
   if (maker === undefined || maker.disabledAtMs !== undefined) return undefined;
   return { ...asMakerNow(token, maker, settings), ...own, makerId: maker.id };
 }
 
 /** A token does no more than its maker may do today, whatever it was given. */
 function asMakerNow(token: AdminToken, maker: Person, settings: RoleSettings): Pick<Principal, 'permissions' | 'users'> {
-  return {
-    permissions: permissionsOf(maker, settings).intersection(new Set(token.permissions)),
-    users: narrowUsers(usersOf(maker), token.users),
-  };
+  const users = narrowUsers(usersOf(maker), token.users);
+  return { permissions: withinUsers(permissionsOf(maker, settings).intersection(new Set(token.permissions)), users), users };
 }
 
 function authorOf(actor: string, { address, requestId }: Origin): ChangeAuthor {

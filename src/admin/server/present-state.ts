@@ -30,7 +30,8 @@ type Refused = {
 
 /**
  * Makes a function that adds the object as it is now to a 412 of an operation, so that a client can show what has
- * changed: `current`, unless the caller may not see the object or it is gone. Other errors stay as they are.
+ * changed: `current`, unless the caller has no permission to read it. An object that the caller may not see, or that is
+ * gone, is 404. Other errors stay as they are.
  */
 export function createPresentState<Services>(
   operation: Operation<Services>,
@@ -48,7 +49,9 @@ export function createPresentState<Services>(
       const answer = await runOperation(reading, { params, query: {}, body: undefined }, context);
       return isStream(answer) ? problem : versionMismatch(answer.version, answer.body);
     } catch (caught) {
-      if (caught instanceof AdminProblem && (caught.code === 'not_found' || caught.code === 'permission_required')) return problem;
+      if (caught instanceof AdminProblem && caught.code === 'permission_required') return problem;
+      // The version of an object of others would disclose that it exists: it is answered like one that does not.
+      if (caught instanceof AdminProblem && caught.code === 'not_found') return caught;
       throw caught;
     }
   };

@@ -97,7 +97,11 @@ describe('sign-ins of other machines', () => {
   });
 
   test('a machine gets what it asks for as far as the person has it, or what the person chooses of its own', async () => {
-    const viewer = { permissions: new Set(['usage:read', 'calls:read', 'audit:read'] as const), users: ['ann'], personId: 'per_ann' };
+    const viewer = {
+      permissions: new Set(['usage:read', 'calls:read', 'credits:read', 'audit:read'] as const),
+      users: ['ann'],
+      personId: 'per_ann',
+    };
     const { devices } = start();
     const begun = await devices.begin({ ...machine, permissions: ['people:write', 'usage:read'] }, from);
     assert.ok(!('retryAfterSeconds' in begun));
@@ -106,7 +110,8 @@ describe('sign-ins of other machines', () => {
       return typeof given === 'object' && 'grant' in given ? given.grant : assert.fail();
     };
     assert.deepEqual(await approve({}), { permissions: ['usage:read'], users: ['ann'], makerId: 'per_ann' });
-    assert.deepEqual((await approve({ permissions: ['audit:read', 'calls:read'] })).permissions, ['calls:read', 'audit:read']);
+    assert.deepEqual((await approve({ permissions: ['credits:read', 'calls:read'] })).permissions, ['calls:read', 'credits:read']);
+    await assert.rejects(approve({ permissions: ['audit:read'] }), { code: 'not_permitted', message: /leads to all users/ });
     await assert.rejects(approve({ permissions: ['people:write'] }), { code: 'not_permitted' });
     await assert.rejects(approve({ users: ['bob'] }), { code: 'unknown_user' });
     const greedy = await devices.begin({ ...machine, permissions: ['people:write'] }, from);

@@ -8,7 +8,7 @@ import { parseName } from '../../parse-name.ts';
 import { choosePermissions, chooseUsers, hintLength, type TokenMaker } from '../admin-tokens.ts';
 import { PeopleError } from '../people-error.ts';
 import { type Permission, permissions as allPermissions } from '../permissions.ts';
-import { protectedPermissions } from '../permissions-of.ts';
+import { protectedPermissions, withinUsers } from '../permissions-of.ts';
 import type { UserScope } from '../principal.ts';
 import { generateToken, type Origin } from '../sessions.ts';
 import type { SignInLimits } from '../sign-in-limits.ts';
@@ -201,9 +201,11 @@ function chooseGrant(
   offered: DeviceGrant,
   maker: TokenMaker,
 ): { readonly permissions: readonly Permission[]; readonly users: UserScope } {
+  const chosen = chooseUsers(users, maker.users);
+  const possible = withinUsers(new Set(offered.permissions), chosen);
   return {
-    permissions: permissions === undefined ? offered.permissions : choosePermissions(permissions, maker),
-    users: chooseUsers(users, maker.users),
+    permissions: permissions === undefined ? [...possible] : choosePermissions(permissions, maker, chosen),
+    users: chosen,
   };
 }
 

@@ -1,0 +1,3 @@
+import { rolesSuite } from './roles-suite.ts';
+
+rolesSuite('sqlite', false);
