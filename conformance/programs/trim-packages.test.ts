@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+import { trimPackages } from '../../build/trim-packages.js';
+
+/** What is left of these files of a `node_modules`, and of their folders. */
+function trimmed(files: readonly string[]): readonly string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-trim-'));
+  try {
+    for (const file of files) {
+      mkdirSync(join(folder, dirname(file)), { recursive: true });
+      writeFileSync(join(folder, file), '');
+    }
+    trimPackages(folder);
+    const entries = globSync('**', { cwd: folder, withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+    for (const each of folders) assert.ok(each === folder || globSync('*', { cwd: each }).length > 0, `${each} is empty`);
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+      .toSorted();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test('an installation keeps programs and licences, and loses maps, documents, second forms and empty folders', () => {
+  const kept = ['a/LICENSE', 'a/index.js', 'ai/dist/index.mjs', 'ai/dist/only.js', 'openai/internal/auth/x509-transport-state.js'];
+  const more = [
+    'a/README.md',
+    'a/docs/index.js',
+    'a/lib/index.js.map',
+    'ai/dist/index.js',
+    'openai/internal/auth/x509-transport-state.mjs',
+  ];
+  assert.deepEqual(trimmed([...kept, ...more]), [...kept, 'openai/internal/auth/x509-transport-state.mjs'].toSorted());
+});
+
+test('types stay beside the compiler, but not those of programs, also where packages have packages of their own', () => {
+  const types = ['a/index.d.ts', '@aws-sdk/core/node_modules/@smithy/types/index.d.ts'];
+  const unread = ['knip/index.d.ts', '@aws-sdk/credential-provider-env/node_modules/@smithy/types/index.d.ts'];
+  assert.deepEqual(trimmed([...types, ...unread, 'typescript/index.js']), [...types, 'typescript/index.js'].toSorted());
+  assert.deepEqual(trimmed([...types, ...unread]), []);
+});
