@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 
-import { trimPackages } from '../../build/trim-packages.js';
+// It is plain JavaScript without types, because any Node of npm runs it.
+const { trimPackages } = (await import(new URL('../../build/trim-packages.js', import.meta.url).href)) as {
+  readonly trimPackages: (folder: string) => void;
+};
 
 /** What is left of these files of a `node_modules`, and of their folders. */
 function trimmed(files: readonly string[]): readonly string[] {
