@@ -20,7 +20,7 @@ const blocksOf = (page: string): readonly Block[] =>
   readPage(readFileSync(join(guides, page), 'utf8')).filter(({ marker }) => marker?.value === suite);
 
 /** As one that a page runs. */
-const plain = ({ marker: _, ...block }: Block): Block => block;
+const plain = ({ language, text, line }: Block): Block => ({ language, text, line });
 
 describe('commands of guides that need a PostgreSQL server, as they stand', { skip: skipPostgres }, () => {
   const base = mkdtempSync(join(tmpdir(), 'weir-guides-'));

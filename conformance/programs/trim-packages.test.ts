@@ -9,7 +9,7 @@ const { trimPackages } = (await import(new URL('../../build/trim-packages.js', i
   readonly trimPackages: (folder: string) => void;
 };
 
-/** What is left of these files of a `node_modules`, and of their folders. */
+/** Those files of a `node_modules` that are left. Fails if a folder is left empty. */
 function trimmed(files: readonly string[]): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), 'weir-trim-'));
   try {
