@@ -90,10 +90,14 @@ export function measureOrFail(contestant: Contestant, work: Work, seconds: numbe
 const warmCalls = 30_000;
 const warmRoundsMax = 60;
 
-/** Puts load on a contestant until each of its processes has compiled its code. */
-export function warmUp(contestant: Contestant, work: Work, { processes = 1, seconds }: { processes?: number; seconds: number }): void {
+/** Puts load on a contestant until each of its processes has compiled its code, or until it has had so many rounds. */
+export function warmUp(
+  contestant: Contestant,
+  work: Work,
+  { processes = 1, seconds, roundsMax = warmRoundsMax }: { processes?: number; seconds: number; roundsMax?: number },
+): void {
   let done = 0;
-  for (let round = 0; round < warmRoundsMax && done < warmCalls * processes; round += 1)
+  for (let round = 0; round < roundsMax && done < warmCalls * processes; round += 1)
     done += measure(contestant, work, seconds).perSecond * seconds;
 }
 

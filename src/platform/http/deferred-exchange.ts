@@ -8,7 +8,10 @@ import type { UpstreamController, UpstreamHandler } from './upstream-connection.
  */
 export class DeferredExchange implements UpstreamController, UpstreamHandler {
   readonly #handler: UpstreamHandler;
-  readonly #leaving = new AbortController();
+  /** Made when somebody asks for its signal, which few requests do. */
+  #leaving: AbortController | undefined;
+  /** Why the handler has aborted. */
+  #reason: Error | undefined;
   #controller: UpstreamController | undefined;
   #isOver = false;
   #isPaused = false;
@@ -20,6 +23,10 @@ export class DeferredExchange implements UpstreamController, UpstreamHandler {
 
   /** Aborts when the handler aborts. */
   get signal(): AbortSignal {
+    if (this.#leaving === undefined) {
+      this.#leaving = new AbortController();
+      if (this.#reason !== undefined) this.#leaving.abort(this.#reason);
+    }
     return this.#leaving.signal;
   }
 
@@ -43,7 +50,8 @@ export class DeferredExchange implements UpstreamController, UpstreamHandler {
   abort(reason: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#leaving.abort(reason);
+    this.#reason = reason;
+    this.#leaving?.abort(reason);
     this.#controller?.abort(reason);
   }
 

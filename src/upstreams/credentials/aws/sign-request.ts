@@ -30,26 +30,49 @@ export function createAwsSigner({
   region,
   service,
 }: SigningScope): (request: SignableRequest, keys: AwsKeys, nowMs: number) => Readonly<Record<string, string>> {
-  let derived: { readonly date: string; readonly secret: string; readonly key: Buffer } | undefined;
-  const keyOf = (date: string, secret: string): Buffer => {
-    if (derived === undefined || derived.date !== date || derived.secret !== secret)
-      derived = { date, secret, key: deriveKey(secret, date, region, service) };
-    return derived.key;
-  };
-  return (request, keys, nowMs) => {
-    const time = stampOf(nowMs);
+  const keyOf = keepLast((date: string, secret: string) => deriveKey(secret, date, region, service));
+  // What requests of one second have in common.
+  const partsOf = keepLast((second: number, keys: AwsKeys): SecondParts => {
+    const time = stampOf(second * 1000);
     const date = time.slice(0, 8);
-    const scope = `${date}/${region}/${service}/aws4_request`;
     const { sessionToken } = keys;
+    const scope = `${date}/${region}/${service}/aws4_request`;
     const names = sessionToken === undefined ? 'host;x-amz-date' : 'host;x-amz-date;x-amz-security-token';
-    const canonical = canonicalRequest(request, names, time, sessionToken);
-    const toSign = `${algorithm}\n${time}\n${scope}\n${hash('sha256', canonical)}`;
-    const signature = createHmac('sha256', keyOf(date, keys.secretAccessKey)).update(toSign).digest('hex');
     return {
-      'x-amz-date': time,
-      ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }),
-      authorization: `${algorithm} Credential=${keys.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
+      key: keyOf(date, keys.secretAccessKey),
+      headers: { 'x-amz-date': time, ...(sessionToken !== undefined && { 'x-amz-security-token': sessionToken }) },
+      canonical: `x-amz-date:${time}\n${sessionToken === undefined ? '' : `x-amz-security-token:${sessionToken}\n`}\n${names}\n`,
+      toSign: `${algorithm}\n${time}\n${scope}\n`,
+      authorization: `${algorithm} Credential=${keys.accessKeyId}/${scope}, SignedHeaders=${names}, Signature=`,
     };
+  });
+  const targetOf = keepLast(canonicalTarget);
+  return ({ method, path, host, body }, keys, nowMs) => {
+    const { key, headers, canonical, toSign, authorization } = partsOf(Math.floor(nowMs / 1000), keys);
+    const request = `${method}\n${targetOf(path)}\nhost:${host}\n${canonical}${hashBody(body)}`;
+    const signature = createHmac('sha256', key)
+      .update(`${toSign}${hash('sha256', request)}`)
+      .digest('hex');
+    return { ...headers, authorization: authorization + signature };
+  };
+}
+
+/** Parts of signatures, and of the texts that are signed. */
+type SecondParts = {
+  readonly key: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The canonical headers behind `host`, and the list of all. */
+  readonly canonical: string;
+  readonly toSign: string;
+  readonly authorization: string;
+};
+
+/** A function that returns its last result again for the same arguments. */
+function keepLast<Arguments extends readonly unknown[], Result>(make: (...given: Arguments) => Result): (...given: Arguments) => Result {
+  let last: { readonly given: Arguments; readonly result: Result } | undefined;
+  return (...given) => {
+    if (last === undefined || given.some((each, index) => each !== last?.given[index])) last = { given, result: make(...given) };
+    return last.result;
   };
 }
 
@@ -65,14 +88,13 @@ function deriveKey(secret: string, date: string, region: string, service: string
   return Buffer.from(key);
 }
 
-function canonicalRequest({ method, path, host, body }: SignableRequest, names: string, time: string, token: string | undefined): string {
+/** The canonical path and query. */
+function canonicalTarget(path: string): string {
   const mark = path.indexOf('?');
   const plain = mark === -1 ? path : path.slice(0, mark);
   const query = mark === -1 ? '' : canonicalQuery(path.slice(mark + 1));
-  const headers = `host:${host}\nx-amz-date:${time}\n${token === undefined ? '' : `x-amz-security-token:${token}\n`}`;
   // Each segment is encoded a second time: services other than S3 demand it.
-  const uri = plain.split('/').map(encodeStrictly).join('/');
-  return `${method}\n${uri}\n${query}\n${headers}\n${names}\n${hashBody(body)}`;
+  return `${plain.split('/').map(encodeStrictly).join('/')}\n${query}`;
 }
 
 function canonicalQuery(query: string): string {
