@@ -2,6 +2,7 @@
 // API key and with access keys. Calls of both take turns, so that code, connections and machine are the same. It takes
 // about 75 seconds, and begins no round after 110, so that it ends on a slow machine too.
 import { spawnSync } from 'node:child_process';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 
 import { writePart } from './benchmark-page.ts';
@@ -16,6 +17,7 @@ const roundsMin = quick ? 1 : 5;
 const secondsPerRound = 1;
 const noRoundAfterMs = 110_000;
 const startedMs = performance.now();
+const [loadBefore = Number.NaN] = loadavg();
 const chosen: readonly Work[] = [smallCall, ...works.filter(({ title }) => title === '50 KB call')];
 const ways = ['keyed', 'signed'] as const;
 type Way = (typeof ways)[number];
@@ -73,7 +75,8 @@ try {
     '',
     'Written by `node bench/signing.ts`: calls of one gateway to the same upstream of vendor `bedrock` in turn, with an API',
     'key and signed with temporary keys. CPU of all threads; the lower quartile of the rounds, and the median of what a',
-    'signed round takes more than its neighbour. Goal: at most 15 µs for a call of 1.5 KB.',
+    'signed round takes more than its neighbour. Goal: at most 15 µs for a call of 1.5 KB. The load of the machine before',
+    `the rounds was ${loadBefore.toFixed(1)}.`,
     '',
     '| | with a key, CPU µs | signed, CPU µs | the signature adds |',
     '|---|---|---|---|',

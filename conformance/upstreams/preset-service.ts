@@ -28,7 +28,7 @@ function findVendor(
   addresses: RunningSimulator['addresses'],
   key: string,
 ): readonly [string, Readonly<Record<string, string>>] {
-  if (url.includes(':generateContent')) return [addresses.gemini + url.slice(url.indexOf('/v1beta')), { 'x-goog-api-key': key }];
+  if (/:(?:stream)?generateContent/i.test(url)) return [addresses.gemini + url.slice(url.indexOf('/v1beta')), { 'x-goog-api-key': key }];
   if (url.endsWith('/messages')) return [`${addresses.anthropic}/v1/messages`, { 'x-api-key': key, 'anthropic-version': '2023-06-01' }];
   const path = url.endsWith('/responses') ? '/responses' : '/chat/completions';
   return [addresses.openai + path, { authorization: `Bearer ${key}` }];

@@ -39,6 +39,13 @@ const bare = [/"tool_calls":\[\{"id":"call_1","function"/, /"image_url":"https/,
 /** The presets of services that serve each dialect at an address of its own. */
 const placed = Object.entries(upstreamVendors['openai-compatible'].presets ?? {}).filter(([, { addresses }]) => addresses !== undefined);
 
+/** Presets of servers that speak no chats. */
+const withoutChats = ['whisper-cpp', 'speaches', 'kokoro', 'jina', 'voyage'];
+/** All presets with the dialects that they speak, the usual one first. */
+const chatting = Object.entries(upstreamVendors['openai-compatible'].presets ?? {})
+  .filter(([preset]) => !withoutChats.includes(preset))
+  .map(([preset, { addresses }]) => [preset, addresses?.map(({ dialect }) => dialect) ?? (['openai-chat'] as const)] as const);
+
 /** The key that Weir has for these services. */
 const serviceKey = 'sk-service-0123456789abcdef';
 
@@ -64,6 +71,12 @@ describe('presets', () => {
           forwardHeaders: ['x-simulator-*'],
         },
         ...Object.fromEntries(
+          chatting.map(([preset]) => [
+            `any-${preset}`,
+            { vendor: 'openai-compatible', preset, baseUrl: `${service.address}/${preset}`, apiKey: serviceKey, discoverModels: false },
+          ]),
+        ),
+        ...Object.fromEntries(
           placed.map(([preset]) => [
             preset,
             { vendor: 'openai-compatible', preset, baseUrl: `${service.address}/${preset}`, apiKey: serviceKey, discoverModels: false },
@@ -71,6 +84,15 @@ describe('presets', () => {
         ),
       }),
       models: {
+        ...Object.fromEntries(
+          chatting.flatMap(([preset, dialects]) =>
+            chatInterfaces.map(({ dialect }) => {
+              const spoken = dialects.includes(dialect) ? dialect : dialects[0];
+              const model = chatInterfaces.find((each) => each.dialect === spoken)?.model;
+              return [`any-${preset}-${dialect}`, { targets: [{ upstream: `any-${preset}`, model }] }];
+            }),
+          ),
+        ),
         ...Object.fromEntries(
           placed.flatMap(([preset, { addresses = [] }]) =>
             chatInterfaces
@@ -112,6 +134,33 @@ describe('presets', () => {
       });
     }
   }
+
+  for (const [preset, dialects] of chatting)
+    for (const api of chatInterfaces) {
+      const isSpoken = dialects.includes(api.dialect);
+      test(`${preset}: calls in ${api.dialect} ${isSpoken ? 'pass through' : `are translated to ${dialects[0]}`}, whole and as a stream`, async () => {
+        for (const streams of [false, true]) {
+          const model = `any-${preset}-${api.dialect}`;
+          const prompt = `Hello, ${model}, ${streams ? 'in pieces' : 'at once'}`;
+          const body = api.body(model, prompt, streams);
+          const answer = await call(`${running.weir.gatewayUrl}${api.path(model, streams)}`, {
+            headers: { ...api.headers, 'content-type': 'application/json', authorization: `Bearer ${running.weir.apiKey}` },
+            body: JSON.stringify(body),
+          });
+          assert.equal(answer.status, 200, answer.text);
+          if (streams) assert.match(answer.text, api.terminal);
+          const request = service.received().findLast((one) => one.body.includes(prompt));
+          assert.ok(request);
+          const used = chatInterfaces.find(({ dialect }) => dialect === (isSpoken ? api.dialect : dialects[0]));
+          const ends = used?.path('', streams).replace(/^.*\/(?=messages|responses|chat|[^/]*$)/, '') ?? '';
+          assert.ok(request.url.startsWith(`/${preset}`) && request.url.endsWith(ends), request.url);
+          const { model: _sent, ...received } = JSON.parse(request.body) as { model?: string };
+          const { model: _asked, ...asked } = body as { model?: string };
+          if (isSpoken) assert.equal(answer.headers['x-gateway-warning'], undefined);
+          if (isSpoken && !streams) assert.deepEqual(received, asked);
+        }
+      });
+    }
 
   async function ask(model: string, body: object): Promise<{ readonly answer: Answer; readonly received: string }> {
     const tag = `${model} ${Math.random()}`;

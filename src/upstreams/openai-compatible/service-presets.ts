@@ -1,6 +1,6 @@
 import type { ServerPreset } from '../upstream-vendor.ts';
 import { chatAt, generateContentAt, messagesAt, responsesAt } from './dialect-addresses.ts';
-import { dashscopeThinking, moonshotThinking } from './thinking-models.ts';
+import { dashscopeThinking, glmThinking, moonshotThinking } from './thinking-models.ts';
 
 const bearer = { keyHeader: 'authorization' } as const;
 
@@ -27,18 +27,21 @@ export const servicePresets: Readonly<Record<string, ServerPreset>> = {
     baseUrl: 'https://api.z.ai/api/paas/v4',
     addresses: [chatAt('/api/paas/v4'), messagesAt('/api/anthropic/v1', bearer)],
     quirks: glm,
+    quirksOf: glmThinking,
   },
   /** docs.z.ai: keys of the coding plan are for another path of chats. */
   'zai-coding': {
     baseUrl: 'https://api.z.ai/api/coding/paas/v4',
     addresses: [chatAt('/api/coding/paas/v4'), messagesAt('/api/anthropic/v1', bearer)],
     quirks: glm,
+    quirksOf: glmThinking,
   },
   /** docs.bigmodel.cn: the same service in China. */
   zhipu: {
     baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
     addresses: [chatAt('/api/paas/v4'), messagesAt('/api/anthropic/v1', bearer)],
     quirks: glm,
+    quirksOf: glmThinking,
   },
   /**
    * platform.minimax.io: in China the host is api.minimaxi.com. Messages come first, because chats write thoughts into

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { dashscopeThinking, moonshotThinking } from './thinking-models.ts';
+import { dashscopeThinking, glmThinking, moonshotThinking } from './thinking-models.ts';
 
 test('models of DashScope that think get its switch, and others get no member that they may refuse', () => {
   const of = (model: string): unknown => {
@@ -37,4 +37,16 @@ test('Kimi is switched by an object, by an effort, or not at all', () => {
   assert.deepEqual(of('kimi-k2.7-code'), ['effort', 'thinking_type', true]);
   assert.deepEqual(of('kimi-k3'), ['effort', undefined, true]);
   assert.equal(of('moonshot-v1-8k'), 'none');
+});
+
+test('GLM is switched by an object until 5.2, and by an effort since; its thoughts are returned', () => {
+  const of = (model: string): unknown => {
+    const { reasoning, reasoningField, alwaysReasons = false, reasoningHistoryField } = glmThinking(model);
+    return reasoning === undefined ? 'none' : [reasoning, reasoningField, alwaysReasons, reasoningHistoryField];
+  };
+  for (const model of ['glm-4.5', 'glm-4.5-air', 'glm-4.6', 'glm-4.7-flash', 'glm-5', 'glm-5-turbo', 'glm-5.1', 'glm-5.2'])
+    assert.deepEqual(of(model), ['effort', 'thinking_type', false, 'reasoning_content'], model);
+  for (const model of ['glm-5.3', 'glm-5.3-flash', 'glm-6'])
+    assert.deepEqual(of(model), ['effort', undefined, true, 'reasoning_content'], model);
+  for (const model of ['glm-4-plus', 'glm-4-32b-0414-128k', 'charglm-4']) assert.equal(of(model), 'none', model);
 });

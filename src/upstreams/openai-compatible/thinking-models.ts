@@ -33,3 +33,17 @@ export const moonshotThinking = byRules([
   { names: /^kimi-k2\.[7-9]/, quirks: { ...thinkingType, alwaysReasons: true, fixedSampling: true } },
   { names: /^kimi-k[3-9]/, quirks: { reasoning: 'effort', efforts: ['low', 'high', 'max'], alwaysReasons: true, fixedSampling: true } },
 ]);
+
+const glmHistory = { reasoningHistoryField: 'reasoning_content' } as const;
+
+/**
+ * docs.z.ai, "thinking mode": GLM 4.5 to 5.2 think unless `thinking.type` is `disabled`. A tool loop must return the
+ * thoughts. Later models always think, with three efforts (earendil-works/pi#8706).
+ */
+export const glmThinking = byRules([
+  { names: /^glm-(?:4\.[5-9]|5(?!\.[3-9]|\d))/, quirks: { ...thinkingType, ...glmHistory } },
+  {
+    names: /^glm-(?:5\.[3-9]|[6-9])/,
+    quirks: { reasoning: 'effort', efforts: ['low', 'high', 'max'], alwaysReasons: true, ...glmHistory },
+  },
+]);
