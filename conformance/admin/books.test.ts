@@ -69,6 +69,52 @@ describe('calls and usage of the admin API', () => {
     assert.equal((await operator.send('GET', '/api/v1/calls?amount_min_usd=x')).status, 400);
   });
 
+  test('a user has what it spent and how fast, its keys and its last call, as its calls say', async () => {
+    const { status, body, text } = await operator.send('GET', '/api/v1/users/ann');
+    assert.equal(status, 200, text);
+    const { items } = (await operator.send('GET', '/api/v1/calls?user=ann')).body as { items: (Item & { at: string })[] };
+    const spent = items.reduce((sum, { amount }) => sum + BigInt(amount.nano_usd), 0n);
+    assert.ok(spent > 0n);
+    const { month, last_day, burn_per_day, keys, last_call_at } = body as unknown as {
+      month: { amount: { nano_usd: string }; calls: number };
+      last_day: { amount: { nano_usd: string }; calls: number };
+      burn_per_day: { nano_usd: string };
+      keys: { all: number; enabled: number };
+      last_call_at: string;
+    };
+    for (const { amount, calls } of [month, last_day]) assert.deepEqual([amount.nano_usd, calls], [String(spent), items.length]);
+    assert.equal(burn_per_day.nano_usd, String(spent / 7n));
+    assert.deepEqual(keys, { all: 1, enabled: 1 });
+    assert.equal(last_call_at, items[0]?.at);
+    await operator.send('POST', '/api/v1/users', { name: 'quiet' });
+    const quiet = (await operator.send('GET', '/api/v1/users/quiet')).body;
+    assert.deepEqual([quiet['last_call_at'], quiet['keys']], [null, { all: 0, enabled: 0 }]);
+  });
+
+  test('postings of an account come page by page, each once, also of the same moment and while others are posted', async () => {
+    await operator.send('PUT', '/api/v1/session/password', { password: 'a long enough passphrase' });
+    const post = async (reference: string): Promise<void> => {
+      const body = { kind: 'grant', usd: '1', reference };
+      assert.equal((await operator.send('POST', '/api/v1/users/bob/transactions', body)).status, 201);
+    };
+    await Promise.all(Array.from({ length: 5 }, (_, index) => post(`paged-${index}`)));
+    const path = '/api/v1/users/bob/transactions';
+    const all = ((await operator.send('GET', `${path}?limit=9999`)).body['items'] as { id: string }[]).map(({ id }) => id);
+    assert.ok(all.length >= 5);
+    const ids: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = await operator.send('GET', `${path}?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      assert.equal(page.status, 200, page.text);
+      ids.push(...(page.body['items'] as { id: string }[]).map(({ id }) => id));
+      cursor = page.body['next_cursor'] as string | null;
+      await post(`later-${ids.length}`);
+    }
+    assert.deepEqual(ids, all);
+    const first = await operator.send('GET', `${path}?limit=2`);
+    const foreign = await operator.send('GET', `/api/v1/users/ann/transactions?cursor=${String(first.body['next_cursor'])}`);
+    assert.deepEqual([foreign.status, foreign.body['code']], [400, 'cursor_mismatch']);
+  });
+
   test('a call has its receipt, by which it can be verified', async () => {
     const id = made[0]?.id ?? '';
     const { status, body, text } = await operator.send('GET', `/api/v1/calls/${id}`);

@@ -110,6 +110,10 @@ export function keySuite(open: () => Promise<StoreUnderTest>): void {
     await store.deleteApiKey(key.id, changeAt());
     await store.noteApiKeyUses([key.id], 900_000);
     assert.deepEqual(await ids({ userName: 'used' }), [idle.id]);
+    assert.deepEqual(await store.countApiKeys('used'), { all: 1, enabled: 1 }, 'deleted keys do not count');
+    await store.setApiKeyDisabled(idle.id, 950_000, changeAt());
+    assert.deepEqual(await store.countApiKeys('used'), { all: 1, enabled: 0 });
+    assert.deepEqual(await store.countApiKeys('nobody'), { all: 0, enabled: 0 });
   });
 
   test('two processes that note the same keys in different orders both succeed', async () => {

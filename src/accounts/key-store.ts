@@ -59,6 +59,8 @@ export type KeyStore = {
     rotation: { readonly keyId: string; readonly hash: string; readonly hint: string; readonly previousOpensUntilMs: number },
     change: Change,
   ) => Promise<boolean>;
+  /** How many keys a user has, and how many of them are enabled. Deleted ones do not count. */
+  readonly countApiKeys: (userName: string) => Promise<{ readonly all: number; readonly enabled: number }>;
   /**
    * Records that keys were used. A key whose recorded use is less than a minute older, or that is deleted, is left
    * unchanged.

@@ -26,6 +26,10 @@ export function createFakeKeyLists(state: {
         state.keys().map((key) => listed(key, uses)),
         query,
       ),
+    countApiKeys: (userName) => {
+      const own = state.keys().filter((key) => key.userName === userName);
+      return { all: own.length, enabled: own.filter(({ disabledAtMs }) => disabledAtMs === undefined).length };
+    },
     editApiKey: (keyId, edit) => state.update(keyId, (key) => [edited(key, edit)]),
     rotateApiKey: ({ keyId, hash, hint, previousOpensUntilMs }) => {
       if (state.keys().some((key) => key.hash === hash)) return false;

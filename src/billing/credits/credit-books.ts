@@ -115,8 +115,12 @@ export type CreditBooks = {
   /** Balances of the organization, teams and users, in this order, or of one of them. */
   readonly readBalances: (filter: { readonly owner?: PotOwner; readonly limit: number }) => Promise<readonly OwnerBalance[]>;
   readonly readPots: (pots: readonly Pot[]) => Promise<readonly PotReport[]>;
-  /** Newest first. */
-  readonly listTransactions: (filter: { readonly owner: PotOwner; readonly limit: number }) => Promise<readonly LedgerTransaction[]>;
+  /** Newest first; after a given one, if a page of the list goes on. */
+  readonly listTransactions: (filter: {
+    readonly owner: PotOwner;
+    readonly after?: Pick<LedgerTransaction, 'postedAtMs' | 'transactionId'>;
+    readonly limit: number;
+  }) => Promise<readonly LedgerTransaction[]>;
   readonly readStatement: (span: StatementSpan) => Promise<StatementRecord>;
   readonly listLeases: () => Promise<readonly NodeLease[]>;
   /** Verifies the next slice of the books, with at most `limit` rows. */

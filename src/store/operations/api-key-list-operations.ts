@@ -2,9 +2,10 @@ import type { KeyQuery, KeyStore, ListedApiKey } from '../../accounts/key-store.
 import { changeKey, decodeApiKey, selectKeys } from './api-key-row.ts';
 import { containsText } from './contains-text.ts';
 import type { Database } from './database.ts';
-import { readOptionalInteger } from './read-column.ts';
+import { readInteger, readOptionalInteger } from './read-column.ts';
 import { namesIn } from './names-in.ts';
 import type { SqlParameter, SqlRow } from './sql-values.ts';
+import { toStorableText } from '../storable-text.ts';
 
 const selectListed = selectKeys
   .replace('select ', 'select api_key_uses.used_at_ms as used_at_ms, ')
@@ -20,6 +21,7 @@ const usesEveryMs = 60_000;
 export function createApiKeyListOperations(database: Database): Omit<KeyStore, 'editApiKey'> {
   return {
     queryApiKeys: (query) => queryApiKeys(database, query),
+    countApiKeys: (userName) => countApiKeys(database, userName),
     rotateApiKey: ({ keyId, hash, hint, previousOpensUntilMs }, change) => {
       const sql = `update api_keys set previous_hash = hash, previous_until_ms = ?, hash = ?, hint = ?
         where id = ? and deleted_at_ms is null
@@ -62,6 +64,13 @@ async function queryApiKeys(database: Database, query: KeyQuery): Promise<readon
   const where = conditions.map(({ sql }) => ` and ${sql}`).join('');
   const sql = `${selectListed}${where} order by api_keys.created_at_ms ${direction}, api_keys.id ${direction} limit ?`;
   return (await database.all(sql, ...conditions.flatMap(({ parameters }) => parameters), query.limit)).map(decodeListed);
+}
+
+async function countApiKeys(database: Database, userName: string): Promise<{ readonly all: number; readonly enabled: number }> {
+  const sql = `select count(*) as total, count(case when disabled_at_ms is null then 1 end) as enabled from api_keys
+    where user_id = (select id from users where name = ?) and deleted_at_ms is null`;
+  const row = (await database.first(sql, toStorableText(userName))) ?? {};
+  return { all: readInteger(row, 'total'), enabled: readInteger(row, 'enabled') };
 }
 
 /** A condition of fixed text, and its parameters. */

@@ -145,14 +145,15 @@ async function readPots(database: Database, pots: readonly Pot[]): ReturnType<Cr
 
 async function listTransactions(
   database: Database,
-  { owner, limit }: { readonly owner: PotOwner; readonly limit: number },
+  { owner, after, limit }: Parameters<CreditBooks['listTransactions']>[0],
 ): Promise<readonly LedgerTransaction[]> {
   // Usage that a team or the organization paid for is in the history of its user too, because the user made it.
   const isUser = owner.level === 'user';
   const sql = `select ${columns} from ledger_transactions where ${isUser ? 'user_name' : 'account_id'} = ?
-    order by posted_at_ms desc, transaction_id desc limit ?`;
+    ${after === undefined ? '' : 'and (posted_at_ms, transaction_id) < (?, ?)'} order by posted_at_ms desc, transaction_id desc limit ?`;
   const value = isUser ? toStorableText(owner.userName) : accountIdOf(owner);
-  return (await database.all(sql, value, checkLimit(limit))).map(decodeTransaction);
+  const position = after === undefined ? [] : [after.postedAtMs, after.transactionId];
+  return (await database.all(sql, value, ...position, checkLimit(limit))).map(decodeTransaction);
 }
 
 async function listLeases(database: Database): ReturnType<CreditBooks['listLeases']> {

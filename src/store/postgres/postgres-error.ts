@@ -14,6 +14,8 @@ const kindsByCode: Readonly<Record<string, StoreErrorKind>> = {
   '22': 'constraint',
   '23': 'constraint',
   '25006': 'read-only',
+  // The server ended a transaction that had no statement for too long, and with it the connection.
+  '25P03': 'unavailable',
   '28': 'unavailable',
   '3D': 'unavailable',
   '40': 'busy',

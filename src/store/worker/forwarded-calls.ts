@@ -29,6 +29,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   deleteApiKey: 2,
   keysVersion: 0,
   queryApiKeys: 1,
+  countApiKeys: 1,
   rotateApiKey: 2,
   editApiKey: 3,
   noteApiKeyUses: 2,

@@ -5,15 +5,18 @@ import { type CommonAccount, commonAccounts, type NewTransaction, transactionIdO
 import { parseUsd } from '../../../billing/credits/parse-usd.ts';
 import { paidBy, type PotOwner } from '../../../billing/credits/pots.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
-import { instant, moneySchema, nullable, pageSchema, record, request } from '../../contract/values.ts';
+import { instant, moneySchema, nullable, pageQuery, pageRowsDefault, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
+import { cutPage } from '../cut-page.ts';
+import { readPosition } from '../read-position.ts';
 import { type CreditContext, type CreditServices, findOrganization, type FindOwner, findTeam, findUser, nameOwner } from './find-owner.ts';
 import { encodeTransaction, transactionSchema } from './transaction-schema.ts';
 
-/** There is no cursor: the whole history of an account may be asked for. */
+/** A page may have a whole history, for programs that want it at once. */
 const rowsMax = 9999;
+const positionSchema = Type.Object({ postedAtMs: Type.Number(), transactionId: Type.String() });
 
 type Posting = Pick<NewTransaction, 'kind' | 'against' | 'amountNanoUsd' | 'owner'> & {
   readonly reference: string;
@@ -91,7 +94,7 @@ type Owned<Query, Body, Reply> = Operation<CreditServices, { readonly name?: str
 
 /** The operations on the account of an owner: its postings, and a further one. */
 export type AccountOperations = {
-  readonly list: Owned<{ readonly limit?: number }, unknown, List>;
+  readonly list: Owned<{ readonly limit?: number; readonly cursor?: string }, unknown, List>;
   readonly post: Owned<object, Static<typeof postingSchema>, Static<typeof postedSchema>>;
 };
 
@@ -115,13 +118,25 @@ function transactionsOf(owner: {
       summary: `The postings to the account of ${owner.whose}, newest first`,
       access: 'credits:read',
       ...params,
-      query: record({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: rowsMax })) }),
+      query: record({
+        ...pageQuery,
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: rowsMax, description: 'The most postings of a page; 50 unless given.' })),
+      }),
       reply: pageSchema(transactionSchema),
       handle: async ({ params: given, query }, context: CreditContext) => {
         const { services, nowMs } = context;
         const found = await find(context, given);
-        const rows = await services.credits.listTransactions({ owner: found, limit: query.limit ?? 50 });
-        return { body: { items: rows.map(encodeTransaction), next_cursor: null, as_of: instant(nowMs()) } };
+        const { limit = pageRowsDefault, cursor } = query;
+        const question = { list: 'transactions', owner: found };
+        const rows = await services.credits.listTransactions({
+          owner: found,
+          ...(cursor !== undefined && { after: readPosition(positionSchema, services.cursors.read(question, cursor)) }),
+          limit: limit + 1,
+        });
+        const { shown, next_cursor } = cutPage(rows, limit, ({ postedAtMs, transactionId }) =>
+          services.cursors.write(question, { postedAtMs, transactionId }),
+        );
+        return { body: { items: shown.map(encodeTransaction), next_cursor, as_of: instant(nowMs()) } };
       },
     }),
     post: operation({

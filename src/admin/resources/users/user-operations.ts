@@ -7,7 +7,9 @@ import { generateId } from '../../../accounts/api-key-format.ts';
 import { parseName } from '../../../accounts/parse-name.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
+import type { CallFactsStore } from '../../../billing/calls/call-facts-store.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
+import type { UsageStore } from '../../../billing/usage/usage-store.ts';
 import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
 import { instant, moneySchema, nullable, pageQuery, pageRowsDefault, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
@@ -16,26 +18,38 @@ import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import { cutPage } from '../cut-page.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
+import { readActivity } from './user-activity.ts';
 
 export type UserServices = ListServices & {
-  readonly accounts: Pick<AccountsStore, 'queryUsers' | 'listTeams' | 'ensureUser' | 'changeUserLimits' | 'setUserTeam'>;
+  readonly accounts: Pick<AccountsStore, 'queryUsers' | 'listTeams' | 'ensureUser' | 'changeUserLimits' | 'setUserTeam' | 'countApiKeys'>;
   readonly audit: Pick<AuditStore, 'subjectVersion'>;
   readonly credits: Pick<CreditBooks, 'readBalances'>;
+  readonly usage: UsageStore;
+  readonly calls: Pick<CallFactsStore, 'scanCalls'>;
+  /** The zone of statistics. */
+  readonly about: { readonly timeZone: string };
   readonly random: (bytes: number) => Uint8Array;
 };
 type Context = AdminContext<UserServices>;
 
-const userSchema = record(
-  {
-    name: Type.String(),
-    created_at: Type.String(),
-    team: nullable(Type.String()),
-    prepaid: Type.Boolean({ description: 'Calls are paid from the balance, and refused if it does not cover them.' }),
-    limits: limitsSchema,
-    balance: nullable({ ...moneySchema, description: 'Only of a single user.' }),
-  },
-  'A user owns keys and pays. Users are never deleted, because the books name them.',
-);
+const userMembers = {
+  name: Type.String(),
+  created_at: Type.String(),
+  team: nullable(Type.String()),
+  prepaid: Type.Boolean({ description: 'Calls are paid from the balance, and refused if it does not cover them.' }),
+  limits: limitsSchema,
+  balance: nullable({ ...moneySchema, description: 'Only of a single user.' }),
+};
+const userSchema = record(userMembers, 'A user owns keys and pays. Users are never deleted, because the books name them.');
+const amounts = record({ amount: moneySchema, calls: Type.Integer() });
+const activeUserSchema = record({
+  ...userMembers,
+  month: { ...amounts, description: 'Since the beginning of the month in the zone of statistics.' },
+  last_day: { ...amounts, description: 'The last 24 hours.' },
+  burn_per_day: { ...moneySchema, description: 'The mean of the last seven days, rounded down to the nano-USD.' },
+  keys: record({ all: Type.Integer(), enabled: Type.Integer() }),
+  last_call_at: nullable(Type.String({ description: 'When the last call was accepted that is booked; null if there is none.' })),
+});
 
 function encodeUser({ name, createdAtMs, limits, team }: User, balanceNanoUsd: bigint | undefined): Static<typeof userSchema> {
   return {
@@ -97,11 +111,15 @@ export const getUser = operation({
   id: 'users.get',
   method: 'GET',
   path: '/users/{name}',
-  summary: 'One user, with its balance',
+  summary: 'One user, with its balance, what it spends, its keys and its last call',
   access: 'keys:read',
   params: nameParams,
-  reply: userSchema,
-  handle: ({ params }, context: Context) => find(context, params.name),
+  reply: activeUserSchema,
+  handle: async ({ params }, context: Context) => {
+    const { body, version } = await find(context, params.name);
+    const activity = await readActivity(context.services, body.name, context.nowMs());
+    return { body: { ...body, ...activity }, ...(version !== undefined && { version }) };
+  },
 });
 
 export const createUser = operation({

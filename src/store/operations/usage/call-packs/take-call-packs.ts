@@ -97,7 +97,8 @@ async function listPacks(
 async function findReadyFrom(database: Database, gaps: readonly Span[], staleMs: number): Promise<number | undefined> {
   if (gaps.reduce((sum, { fromMs, untilMs }) => sum + untilMs - fromMs, 0) <= singleMaxMs) return undefined;
   const { packedFromMs, packedUntilMs } = await readFollowState(database);
-  const first = await database.first('select min(at_ms) as first, max(at_ms) as last from call_facts');
+  // Each bound is one look-up in the index; SQLite reads all of it for both in one query.
+  const first = await database.first('select (select min(at_ms) from call_facts) as first, (select max(at_ms) from call_facts) as last');
   if (first === undefined || first['first'] === null) return undefined;
   const [oldestMs, newestMs] = [readInteger(first, 'first'), readInteger(first, 'last')];
   const within = ({ fromMs, untilMs }: Span, leastMs: number, mostMs: number): number =>
