@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
 
 import { writePart } from './benchmark-page.ts';
@@ -17,14 +18,17 @@ import { smallCall, type Work, works } from './works.ts';
  * upstream on the other. The lower quartile of the rounds counts, because other work on the machine only adds to a
  * measurement. `npm run bench` writes its part of docs/reference/benchmarks.md. `--quick` measures short rounds and
  * writes nothing, and `--work TEXT` measures only the works whose title contains the text. `--peer portkey` also
- * installs and measures Portkey's gateway.
+ * installs and measures Portkey's gateway. `--before FOLDER` measures the version in another checkout too, in the same
+ * rounds.
  */
 const quick = process.argv.includes('--quick');
-const only = process.argv[process.argv.indexOf('--work') + 1] ?? '';
-const withPortkey = process.argv.includes('--peer') && process.argv[process.argv.indexOf('--peer') + 1] === 'portkey';
+const valueOf = (flag: string): string | undefined =>
+  process.argv.includes(flag) ? process.argv[process.argv.indexOf(flag) + 1] : undefined;
+const only = valueOf('--work');
+const before = valueOf('--before');
 const rounds = quick ? 3 : 4;
 const secondsPerRound = 2;
-const chosen = process.argv.includes('--work') ? works.filter(({ title }) => title.includes(only)) : works;
+const chosen = only === undefined ? works : works.filter(({ title }) => title.includes(only));
 
 const upstream = await startUpstream();
 const piped = await startBareProxy(upstream.port, 'piped');
@@ -35,7 +39,8 @@ const contestants = [
   await startBareProxy(upstream.port),
   piped,
   await startWeirGateway(upstream.port),
-  withPortkey ? await startPortkey(upstream.port) : undefined,
+  before === undefined ? undefined : await startWeirGateway(upstream.port, { name: 'Weir before', checkout: before }),
+  valueOf('--peer') === 'portkey' ? await startPortkey(upstream.port) : undefined,
 ].filter((contestant) => contestant !== undefined);
 
 function row({ name }: Contestant, results: readonly Measured[], bare: readonly Measured[]): string {
@@ -90,6 +95,10 @@ function section(work: Work): string {
   return text;
 }
 
+/** The commit that a checkout is at, with its day. */
+const commitOf = (folder: string): string =>
+  spawnSync('git', ['-C', folder, 'show', '-s', '--format=%h of %as', 'HEAD'], { encoding: 'utf8' }).stdout.trim();
+
 try {
   for (const contestant of contestants) warmUp(contestant, { ...smallCall, connections: 32 }, { seconds: secondsPerRound });
   const sections = chosen.map(section);
@@ -106,6 +115,7 @@ try {
     'the median of the rounds. Weir runs with everything on: keys, structural scan, validation, usage, price, journal,',
     'ledger. The latency of a call includes the upstream. The latency of an event is its delay from the upstream to the',
     'client, without the first second, in which all streams begin.',
+    ...(before === undefined ? [] : [`"Weir before" is the version ${commitOf(before)}.`]),
     '',
     ...sections,
   ].join('\n');

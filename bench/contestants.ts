@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -137,6 +137,7 @@ const importing = (module: string | undefined): readonly string[] => (module ===
  * @param variant.preload a module that is loaded before the program
  * @param variant.flags of the runtime
  * @param variant.config text of weir.yaml. Default: one compatible upstream
+ * @param variant.checkout folder of another version. Default: this one
  * @param variant.workers as many processes take the calls
  * @param variant.limited the load's key has a daily limit that it never meets, and its user is prepaid
  */
@@ -149,6 +150,7 @@ export async function startWeirGateway(
     readonly limited?: boolean;
     readonly config?: string;
     readonly workers?: number;
+    readonly checkout?: string;
   } = {},
 ): Promise<WeirContestant> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-bench-'));
@@ -166,8 +168,7 @@ export async function startWeirGateway(
     WEIR_BILLING_TOKEN: 'bench-billing-token',
     WEIR_LOG_LEVEL: 'warn',
   };
-  // A preload replaces modules of the sources.
-  const program = join(here, variant.preload === undefined ? '../weir.js' : '../src/main/run-sources.ts');
+  const program = programOf(variant);
   const workers = variant.workers === undefined ? [] : ['--workers', String(variant.workers)];
   const { child, found } = await startPinned(
     proxyCore,
@@ -184,6 +185,14 @@ export async function startWeirGateway(
     signal: (name) => void child.kill(name),
     stop: () => void child.kill('SIGKILL'),
   };
+}
+
+function programOf({ checkout = join(here, '..'), preload }: { readonly checkout?: string; readonly preload?: string }): string {
+  // A preload replaces modules of the sources.
+  if (preload !== undefined) return join(checkout, 'src/main/run-sources.ts');
+  const bundled = join(checkout, 'weir.js');
+  // The first versions had no bundle.
+  return existsSync(bundled) ? bundled : join(checkout, 'src/main/weir.ts');
 }
 
 /** The key that the environment names belongs to this user, under this name. */

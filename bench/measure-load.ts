@@ -85,9 +85,10 @@ export function measureOrFail(contestant: Contestant, work: Work, seconds: numbe
 
 /**
  * Calls of each process before it is measured. Each compiles its code for itself: the first 10,000 calls cost twice as
- * much as later ones, and with equal time a slower one would be compared while it is still compiling.
+ * much as later ones, and calls up to the 60,000th a quarter more. With equal time a slower one would be compared while
+ * it is still compiling.
  */
-const warmCalls = 30_000;
+const warmCalls = 60_000;
 const warmRoundsMax = 60;
 
 /** Puts load on a contestant until each of its processes has compiled its code, or until it has had so many rounds. */
