@@ -32,6 +32,23 @@ export type LayerState = {
   readonly hidden: readonly string[];
 };
 
+/** A secret, the login to its store or the credential of a cloud, as a gateway has it, without its value. */
+export type CredentialState = {
+  readonly kind: 'secret' | 'login' | 'credential';
+  /** The reference of a secret, the store of a login, the upstream of a credential. */
+  readonly name: string;
+  /** Where it comes from: `Vault`, `instance metadata`. Absent: it was never read. */
+  readonly origin?: string;
+  readonly identity?: string;
+  /** When it was read last. Absent: never. */
+  readonly readAtMs?: number;
+  /** When the present value of a secret was first seen. */
+  readonly changedAtMs?: number;
+  readonly expiresAtMs?: number;
+  /** Set if the last reading failed. */
+  readonly failure?: { readonly sinceMs: number; readonly reason: string };
+};
+
 /** The figures of a gateway process at one moment. */
 export type NodeReport = {
   readonly program: string;
@@ -62,6 +79,8 @@ export type NodeReport = {
   /** The ids of the targets that it leaves out by an operator's order. */
   readonly targetsOut: readonly string[];
   readonly targets: readonly TargetState[];
+  /** Absent from gateways of versions that do not report them. */
+  readonly credentials?: readonly CredentialState[];
   /** Absent until the first question, and from gateways of versions that know no questions. */
   readonly limits?: LimitAnswer;
 };

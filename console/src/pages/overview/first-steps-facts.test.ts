@@ -14,6 +14,7 @@ const upstream = {
   credentials: [],
   is_simulated: true,
   nodes: [],
+  secrets: [],
 };
 const person = { id: 'per_1', name: 'operator', role: 'operator', has_password: false } as const;
 const alertField = {

@@ -18,6 +18,7 @@ import { CheckPanel } from './check-panel.tsx';
 import { HistoryPanel } from './history-panel.tsx';
 import { ModelsPanel } from './models-panel.tsx';
 import { ReplaceKey } from './replace-key-dialog.tsx';
+import { SecretsPanel } from './secrets-panel.tsx';
 import { SettingsTable } from './settings-table.tsx';
 import { useTargetDays, useTargets } from './target-questions.ts';
 import { targetStates, type Target } from './target-words.ts';
@@ -55,6 +56,7 @@ export function UpstreamPage() {
       <Targets upstream={name} />
       <HistoryPanel upstream={name} />
       <CheckPanel upstream={name} isNew={isNew} />
+      <SecretsPanel secrets={data.secrets} />
       <ModelsPanel upstream={name} />
       <div className={styles['columns']}>
         <Panel title="Settings in force">

@@ -9,7 +9,7 @@ import { type FilterField, FilterBar, readFilters } from '../../components/filte
 import { PageHead } from '../../components/page-head.tsx';
 import { one } from '../../components/search-params.ts';
 import { useAddress, useSession } from '../../components/use-page.ts';
-import { showCount } from '../../format/numbers.ts';
+import { showCount, showDuration } from '../../format/numbers.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
@@ -17,6 +17,7 @@ import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { State } from '../../ui/state.tsx';
 import { AddUpstreamDialog } from './add-upstream-dialog.tsx';
+import { oldestSecret, secretAge } from './secret-words.ts';
 import { useTargetDays, useTargets } from './target-questions.ts';
 import { targetStates, type Target, worstState } from './target-words.ts';
 import { TargetsTable } from './targets-table.tsx';
@@ -106,6 +107,16 @@ function UpstreamsTable({ upstreams, targets }: { readonly upstreams: readonly U
     { id: 'vendor', title: 'Vendor', priority: 2, render: ({ title }) => title },
     { id: 'address', title: 'Address', grows: true, priority: 3, render: ({ address }) => <span title={address}>{address}</span> },
     { id: 'credentials', title: 'Credentials', figures: true, priority: 3, render: ({ credentials }) => showCount(credentials.length) },
+    {
+      id: 'secret',
+      title: 'Secret read',
+      figures: true,
+      priority: 3,
+      render: ({ secrets }) => {
+        const oldest = oldestSecret(secrets);
+        return oldest === undefined ? '—' : secretAge(oldest, showDuration);
+      },
+    },
     { id: 'targets', title: 'Targets used', figures: true, priority: 2, render: (upstream) => showCount(targetsOf(upstream).length) },
     { id: 'nodes', title: 'Gateways', figures: true, priority: 3, render: ({ nodes }) => showCount(nodes.length) },
   ];

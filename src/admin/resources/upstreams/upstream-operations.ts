@@ -1,8 +1,8 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
-import type { DescribedUpstream, NodeState } from '../../../control/nodes/node-state.ts';
+import type { CredentialState, DescribedUpstream, NodeState } from '../../../control/nodes/node-state.ts';
 import { describedValueSchema, encodeDescribed } from '../../contract/described-value.ts';
-import { instant, pageSchema, record, request } from '../../contract/values.ts';
+import { instant, nullable, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
@@ -13,6 +13,20 @@ import { readUpstreamHistory, type UpstreamHistoryServices } from './upstream-hi
 export type UpstreamServices = ControlServices & OperationServices & UpstreamHistoryServices;
 type Context = AdminContext<UpstreamServices>;
 
+const secretSchema = record({
+  kind: Type.Enum(['secret', 'login', 'credential']),
+  name: Type.String({ description: 'The reference of a secret, the store of a login, the upstream of a credential.' }),
+  node: Type.String(),
+  origin: nullable(Type.String({ description: 'Where it comes from; null if it was never read.' })),
+  identity: nullable(Type.String()),
+  age_s: nullable(Type.Number({ description: 'Seconds since it was read last; null if it never was.' })),
+  read_at: nullable(Type.String()),
+  changed_at: nullable(Type.String({ description: 'When the present value of a secret was first seen.' })),
+  expires_at: nullable(Type.String()),
+  failing_since: nullable(Type.String()),
+  problem: nullable(Type.String({ description: 'Why the last reading failed.' })),
+});
+
 const listedMembers = {
   name: Type.String(),
   vendor: Type.String(),
@@ -22,25 +36,77 @@ const listedMembers = {
   credentials: Type.Array(Type.String(), { description: 'The names of its credentials in the ids of targets.' }),
   is_simulated: Type.Boolean({ description: 'Whether it is a vendor that Weir simulates, because no upstream is configured.' }),
   nodes: Type.Array(Type.String(), { description: 'The running gateways that use it with these settings.' }),
+  secrets: Type.Array(secretSchema, {
+    description: 'Its secrets by reference, the logins to their stores and its credentials of a cloud, for each gateway.',
+  }),
 };
 const listedSchema = record(listedMembers, 'An upstream of running gateways.');
 const upstreamSchema = record({ ...listedMembers, settings: Type.Array(describedValueSchema) });
 
-type Variant = { readonly described: DescribedUpstream; readonly nodes: string[] };
+type Variant = { readonly described: DescribedUpstream; readonly nodes: string[]; readonly secrets: OwnCredential[] };
+
+/** A secret or a credential of an upstream in a gateway. */
+type OwnCredential = CredentialState & { readonly node: string };
 
 /** The upstreams of running gateways. Gateways with different settings give several entries of a name. */
 function listVariants(states: readonly NodeState[]): readonly Variant[] {
   const variants = new Map<string, Variant>();
-  for (const { nodeId, description } of states)
-    for (const described of description.upstreams)
-      variants.getOrInsertComputed(JSON.stringify(described), () => ({ described, nodes: [] })).nodes.push(nodeId);
+  for (const { nodeId, description, report } of states)
+    for (const described of description.upstreams) {
+      const { nodes, secrets } = variants.getOrInsertComputed(JSON.stringify(described), () => ({ described, nodes: [], secrets: [] }));
+      nodes.push(nodeId);
+      secrets.push(...ownCredentials(described, report.credentials ?? []).map((each) => ({ ...each, node: nodeId })));
+    }
   return [...variants.values()].toSorted((a, b) => (a.described.name < b.described.name ? -1 : 1));
 }
 
-function encodeListed({ described, nodes }: Variant) {
+/** The secrets that its settings refer to, the logins to their stores, and its own credential. */
+function ownCredentials({ name, settings }: DescribedUpstream, all: readonly CredentialState[]): readonly CredentialState[] {
+  const references = new Set(settings.flatMap(({ reference }) => reference ?? []));
+  const secrets = all.filter((each) => each.kind === 'secret' && references.has(each.name));
+  const stores = new Set(secrets.map(({ origin }) => origin));
+  return [
+    ...secrets,
+    ...all.filter(({ kind, name: store }) => kind === 'login' && stores.has(store)),
+    ...all.filter((each) => each.kind === 'credential' && each.name === name),
+  ];
+}
+
+const instantOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : instant(ms));
+
+function encodeSecret(
+  { kind, name, node, origin, identity, readAtMs, changedAtMs, expiresAtMs, failure }: OwnCredential,
+  nowMs: number,
+): Static<typeof secretSchema> {
+  return {
+    kind,
+    name,
+    node,
+    origin: origin ?? null,
+    identity: identity ?? null,
+    age_s: readAtMs === undefined ? null : Math.max(0, Math.round((nowMs - readAtMs) / 1000)),
+    read_at: instantOrNull(readAtMs),
+    changed_at: instantOrNull(changedAtMs),
+    expires_at: instantOrNull(expiresAtMs),
+    failing_since: instantOrNull(failure?.sinceMs),
+    problem: failure?.reason ?? null,
+  };
+}
+
+function encodeListed({ described, nodes, secrets }: Variant, nowMs: number) {
   const { name, vendor, title, address, dialects, credentials, settings } = described;
   const is_simulated = settings.some(({ from }) => from === 'simulated');
-  return { name, vendor, title, address, dialects: [...dialects], credentials: [...credentials], is_simulated, nodes };
+  return {
+    name,
+    vendor,
+    title,
+    address,
+    dialects: [...dialects],
+    credentials: [...credentials],
+    is_simulated,
+    nodes,
+    secrets: secrets.map((each) => encodeSecret(each, nowMs)),
+  };
 }
 
 export const listUpstreams = operation({
@@ -51,8 +117,9 @@ export const listUpstreams = operation({
   access: 'upstreams:read',
   reply: pageSchema(listedSchema),
   handle: async (_input, context: Context) => {
-    const items = listVariants(await listLiveNodes(context)).map(encodeListed);
-    return { body: { items, next_cursor: null, as_of: instant(context.nowMs()) } };
+    const nowMs = context.nowMs();
+    const items = listVariants(await listLiveNodes(context)).map((variant) => encodeListed(variant, nowMs));
+    return { body: { items, next_cursor: null, as_of: instant(nowMs) } };
   },
 });
 
@@ -77,7 +144,7 @@ export const getUpstream = operation({
   reply: upstreamSchema,
   handle: async (input, context: Context) => {
     const found = await find(context, input.params.name);
-    return { body: { ...encodeListed(found), settings: found.described.settings.map(encodeDescribed) } };
+    return { body: { ...encodeListed(found, context.nowMs()), settings: found.described.settings.map(encodeDescribed) } };
   },
 });
 

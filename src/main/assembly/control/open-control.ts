@@ -25,6 +25,7 @@ import type { Store } from '../../../store/store.ts';
 import type { LiveSettings } from '../../config/live-settings.ts';
 import type { Environment } from '../../environment.ts';
 import type { Simulated } from '../../programs/start-simulated-upstreams.ts';
+import { listCredentials, reportCredential } from '../list-credentials.ts';
 import type { OpenedLayers } from '../open-layers.ts';
 import { countLimitUse } from './count-limit-use.ts';
 import { describeNode } from './describe-node.ts';
@@ -80,6 +81,7 @@ export type ControlParts = {
 
 /** Reported targets: those with a problem first. */
 const targetsMax = 500;
+const credentialsMax = 500;
 
 /**
  * Begins to follow the orders of operators, to report the state of the gateway, and to run work of its upstreams.
@@ -118,7 +120,7 @@ export async function openControl(parts: ControlParts, opened: AsyncDisposableSt
 }
 
 function reportNode(
-  { program, live, gateway, clock }: ControlParts,
+  { program, live, gateway, clock, environment }: ControlParts,
   {
     startedAtMs,
     reloads,
@@ -151,6 +153,7 @@ function reportNode(
     reloads,
     targetsOut: overrides.filter(({ untilMs }) => untilMs > clock.nowMs()).map(({ targetId }) => targetId),
     targets: reportTargets(gateway),
+    credentials: listCredentials(live.wholeRouting(), environment.secrets).map(reportCredential).slice(0, credentialsMax),
     ...(limits !== undefined && { limits }),
   };
 }

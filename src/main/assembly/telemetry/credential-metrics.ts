@@ -1,27 +1,8 @@
 import type { Gateway } from '../../../gateway/endpoints/gateway.ts';
 import { addGatewayGauges } from '../../../gateway/server/gateway-gauges.ts';
 import type { MetricRegistry } from '../../../platform/metrics/metric-registry.ts';
-import type { SourceState } from '../../../upstreams/credentials/credential-source.ts';
 import type { SecretBook } from '../../../upstreams/credentials/secrets/secret-book.ts';
-import type { RoutingTable } from '../../../gateway/attempts/routing/routing-table.ts';
-
-/** A credential or a secret, as the labels of its metrics name it. */
-type NamedCredential = SourceState & { readonly kind: 'secret' | 'login' | 'credential'; readonly name: string };
-
-/** The secrets of the configuration, the logins to their stores, and the short-lived credentials of upstreams. */
-function listCredentials(
-  { upstreams }: Pick<RoutingTable, 'upstreams'>,
-  secrets: Pick<SecretBook, 'describe'> | undefined,
-): readonly NamedCredential[] {
-  const book = secrets?.describe();
-  return [
-    ...(book?.secrets ?? []).map((state) => ({ ...state, kind: 'secret' as const, name: state.reference })),
-    ...(book?.logins ?? []).map((state) => ({ ...state, kind: 'login' as const, name: state.store })),
-    ...upstreams.flatMap(({ id, credential }) =>
-      credential === undefined ? [] : [{ ...credential.describe(), kind: 'credential' as const, name: id }],
-    ),
-  ];
-}
+import { listCredentials, type NamedCredential } from '../list-credentials.ts';
 
 /** Adds the gauges of a gateway and of its credentials. */
 export function addAllGauges(
