@@ -1,6 +1,6 @@
 import type { Sample } from './measured-process.ts';
 
-type Name = 'residentMb' | 'settledMb' | 'heapMb' | 'threadHeapsMb' | 'externalMb' | 'threads';
+type Name = 'residentMb' | 'ownMb' | 'heapMb' | 'threadHeapsMb' | 'externalMb' | 'threads';
 type RestName = 'descriptors' | 'timers' | 'heapMb';
 
 /**
@@ -9,7 +9,7 @@ type RestName = 'descriptors' | 'timers' | 'heapMb';
  */
 const growthMax: Readonly<Record<Name, number>> = {
   residentMb: 24,
-  settledMb: 16,
+  ownMb: 16,
   heapMb: 3,
   threadHeapsMb: 12,
   externalMb: 4,
@@ -22,6 +22,9 @@ const growthMax: Readonly<Record<Name, number>> = {
 const restMax: Readonly<Record<RestName, number>> = { descriptors: 16, timers: 16, heapMb: 16 };
 /** Bytes of the ledger, statistics and facts for a call: an empty database is not counted. */
 const bytesPerCallMax = 4096;
+
+/** What a run is judged by. */
+export const soakBounds = { growth: growthMax, atRest: restMax, bytesPerCall: bytesPerCallMax } as const;
 
 export type SoakVerdict = {
   readonly bytesPerCall: number;

@@ -16,6 +16,8 @@ export type Sample = {
   /** Resident memory of all threads before and after they collected their garbage. */
   readonly residentMb: number;
   readonly settledMb: number;
+  /** The part of it without pages of files, which the system takes back when it needs them. */
+  readonly ownMb: number;
   readonly heapMb: number;
   readonly threadHeapsMb: number;
   /** Of each kind of thread. */
@@ -59,6 +61,7 @@ export async function measure(
     processorSeconds: Math.round((Number(statistics[11]) + Number(statistics[12])) / 100),
     residentMb,
     settledMb: megabytes(residentBytes(pid) ?? 0),
+    ownMb: megabytes(residentBytes(pid, 'RssAnon') ?? 0),
     heapMb: megabytes(told.heap),
     threadHeapsMb: megabytes(Object.values(told.threadHeaps).reduce((sum, bytes) => sum + bytes, 0)),
     threadHeaps: Object.fromEntries(Object.entries(told.threadHeaps).map(([name, bytes]) => [name, megabytes(bytes)])),

@@ -11,7 +11,7 @@ import { runSteadyLoad } from '../books/steady-load.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { startWeir } from '../support/start-weir.ts';
-import { judgeSamples } from './judge-samples.ts';
+import { judgeSamples, soakBounds } from './judge-samples.ts';
 import { measure, measuredNodeArguments, type Sample } from './measured-process.ts';
 import { type MixedCall, openMixedCalls } from './mixed-calls.ts';
 
@@ -19,8 +19,9 @@ import { type MixedCall, openMixedCalls } from './mixed-calls.ts';
  * Runs a gateway with its monitor and console in a process of its own, under steady load of all interfaces. Measures
  * what may not grow: memory before and after a collection of garbage, descriptors, threads, timers, and the bytes of
  * the database for each call. The vendors are a second process, the clients this one. `--minutes 480` is the form of a
- * release. Periodic work is done twelve times as often, from which nothing is lost (`--hurry`). `--only <expression>`
- * takes some kinds of calls alone. The exit code is the verdict.
+ * release; `--minutes 16` ends within 25. Periodic work is done twelve times as often, from which nothing is lost
+ * (`--hurry`). `--only <expression>` takes some kinds of calls alone. The exit code is the verdict, and the last line
+ * has the figures, their bounds and what exceeds them.
  */
 const { values } = parseArgs({
   options: {
@@ -105,7 +106,7 @@ const { problems, ...figures } = judgeSamples({ first, sampled, rest: isOver() ?
 if (isOver()) problems.push(`it ended: ${weir.output().slice(-2000)}`);
 if (failures.length > 0) problems.push(`${failures.length} calls failed: ${failures.slice(0, 5).join(' | ')}`);
 if (/unhandled|uncaught|TypeError|RangeError/i.test(weir.output())) problems.push('it printed an unexpected error');
-process.stdout.write(`${JSON.stringify({ minutes, calls, failed: failures.length, ...figures, problems })}\n`);
+process.stdout.write(`${JSON.stringify({ minutes, calls, failed: failures.length, ...figures, bounds: soakBounds, problems })}\n`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 rmSync(folder, { recursive: true, force: true });
 
