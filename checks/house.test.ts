@@ -194,3 +194,9 @@ test('no files import each other in a circle, types included', () => {
   const files = ['src', 'simulator/src', 'console/src', 'conformance', 'checks', 'bench'].flatMap(readSourceFiles);
   assert.deepEqual(findCircles(new Map(files.map(({ path, imports }) => [path, imports]))), []);
 });
+
+test('no amount of the console becomes a number: its digits would be lost', () => {
+  const conversions = /\b(?:Number|parseFloat|parseInt)\((?:[^()<>]|\([^()]*\))*\)/g;
+  for (const { path, text } of readSourceFiles('console/src'))
+    for (const [found] of text.matchAll(conversions)) assert.doesNotMatch(found, /nano|usd/i, path);
+});

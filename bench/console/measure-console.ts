@@ -150,7 +150,8 @@ async function measure(
       return performance.now() - before;
     };
     for (let warm = 0; warm < warmUps; warm += 1) await ask();
-    const [cpu, serverCpu] = [cpuSecondsOf(weir.process.pid), database.serverCpuSeconds()];
+    // Only while a question is answered: what a program does in a pause is not its cost.
+    let [cpu, serverCpu, askedMs] = [0, 0, 0];
     unanswered = 0;
     const taken: number[] = [];
     const beganMs = performance.now();
@@ -158,11 +159,15 @@ async function measure(
     const endMs = beganMs + secondsMax * 1000;
     for (let time = 0; time < most && (time < timesMin || performance.now() < endMs); time += 1) {
       if (question.pauseMs !== undefined) await new Promise((resolve) => setTimeout(resolve, question.pauseMs));
-      taken.push(await ask());
+      const before = [cpuSecondsOf(weir.process.pid), database.serverCpuSeconds()] as const;
+      const tookMs = await ask();
+      taken.push(tookMs);
+      askedMs += tookMs;
+      cpu += cpuSecondsOf(weir.process.pid) - before[0];
+      serverCpu += database.serverCpuSeconds() - before[1];
     }
-    const idleMs = idle * (performance.now() - beganMs);
-    const cpuMs = Math.max(0, (cpuSecondsOf(weir.process.pid) - cpu) * 1000 - idleMs) / taken.length;
-    const serverMs = ((database.serverCpuSeconds() - serverCpu) * 1000) / taken.length;
+    const cpuMs = Math.max(0, cpu * 1000 - idle * askedMs) / taken.length;
+    const serverMs = (serverCpu * 1000) / taken.length;
     taken.sort((one, other) => one - other);
     const part = (share: number): number => taken[Math.min(taken.length - 1, Math.floor(taken.length * share))] ?? 0;
     const name = unanswered === 0 ? question.name : `${question.name} (${unanswered} of ${taken.length} unanswered: 503)`;
