@@ -46,6 +46,7 @@ import { bookVerifications } from './0044-book-verifications.ts';
 import { callPacks } from './0045-call-packs.ts';
 import { callArchives } from './0046-call-archives.ts';
 import { sealedInputs } from './0047-sealed-inputs.ts';
+import { callSpans } from './0048-call-spans.ts';
 
 /** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
@@ -96,6 +97,7 @@ export const migrations: readonly Migration[] = [
   callPacks,
   callArchives,
   sealedInputs,
+  callSpans,
 ];
 
 /** The schema version that this program needs. */

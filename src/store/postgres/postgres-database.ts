@@ -19,6 +19,7 @@ const fragments: SqlFragments = {
     from jsonb_array_elements(cast(? as jsonb)) as value)`,
   textOfBytes: "convert_from(?, 'UTF8')",
   // Each statement is a round trip.
+  hasCallSpans: false,
   rowsPerInsert: [64, 16, 4, 1],
   sumsPerInsert: [64, 16, 4, 1],
 };

@@ -16,7 +16,7 @@ export type Table = {
 /** Tables that each engine has for itself: the list of migrations, and SQLite's full-text index. */
 const engineTables = /^(?:sqlite_|schema_migrations$|chunk_terms)/;
 /** Tables that are derived from others: copied calls are followed again, and copied days are packed again. */
-const derivedTables = /^(?:call_facts|call_follow|fact_names|fact_tags|service_(?:minutes|hours|days)|usage_packs|call_packs)$/;
+const derivedTables = /^(?:call_facts|call_spans|call_follow|fact_names|fact_tags|service_(?:minutes|hours|days)|usage_packs|call_packs)$/;
 
 /** The tables of a SQLite database. A table comes after those that it refers to. */
 export async function listTables(sqlite: Query): Promise<readonly Table[]> {

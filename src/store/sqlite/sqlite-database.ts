@@ -17,6 +17,7 @@ const fragments: SqlFragments = {
   fastNumber: (column) => `cast(${column} as double precision)`,
   segments: '(select value ->> 0 as bucket, value ->> 1 as from_unit, value ->> 2 as until_unit from json_each(?))',
   textOfBytes: 'cast(? as text)',
+  hasCallSpans: true,
   // Larger numbers would save little more, and batches are rarely larger.
   rowsPerInsert: [8, 1],
   sumsPerInsert: [8, 1],

@@ -3,19 +3,21 @@ import type { UsageFilter, UsageRead } from '../../../billing/usage/usage-store.
 import type { CallFilter, KeyChoice, UserScope } from '../../../billing/calls/call-facts-store.ts';
 import type { Database } from '../database.ts';
 import type { SqlValue } from '../sql-values.ts';
+import { refInSpans, spannedColumns } from './call-spans.ts';
 import type { NameReader } from './name-reader.ts';
 
 /** Conditions with their parameters. */
 export type Conditions = { readonly sql: string; readonly parameters: readonly SqlValue[] };
 
 /**
- * A filter as the store reads it: for each stream an index has its rows in the order of time, and together they have
- * all rows that `rest` selects from.
+ * A filter as the store reads it: for each stream an index has its rows in the order of time, or spans of a name have
+ * them, and together they have all rows that `rest` selects from.
  */
-export type CallSelection = { readonly streams: readonly Conditions[]; readonly rest: Conditions };
+export type CallSelection = { readonly streams: readonly CallStream[]; readonly rest: Conditions };
 
-/** Names by the columns of call_facts that have an index with the time, the narrowest first. */
-const indexed = ['key_ref', 'user_ref', 'model_ref', 'upstream_ref'] as const;
+/** @param spans the name whose spans have the rows; without it an index has them */
+export type CallStream = Conditions & { readonly spans?: number };
+
 /** More streams than this cost more than they save. */
 const streamsMax = 8;
 
@@ -33,16 +35,17 @@ export async function selectCallsOf(
   const chosen = await resolveNames(database, names, filter, scope);
   if (chosen === undefined || filter.ends?.length === 0) return undefined;
   const onlyFailed = filter.ends !== undefined && !filter.ends.includes('finished');
-  const narrow = indexed.find((column) => (chosen.get(column)?.length ?? Infinity) <= streamsMax);
+  const narrow = spannedColumns.find((column) => (chosen.get(column)?.length ?? Infinity) <= streamsMax);
   const streams = (narrow === undefined ? undefined : chosen.get(narrow))?.map((number) => ({
     sql: `${narrow} = ?`,
     parameters: [number],
+    ...(database.fragments.hasCallSpans && { spans: refInSpans(narrow ?? 'user_ref', number) }),
   }));
   const conditions: Conditions[] = onlyCalls ? [{ sql: 'parent_id is null', parameters: [] }] : [];
   for (const [column, numbers] of chosen) if (column !== narrow) conditions.push(isOneOf(column, numbers));
   conditions.push(...(await selectTags(database, names, filter)));
   conditions.push(...describeRest(filter));
-  const whole: Conditions = onlyFailed ? { sql: 'whole_end <> 0', parameters: [] } : { sql: '1 = 1', parameters: [] };
+  const whole: CallStream = onlyFailed ? { sql: 'whole_end <> 0', parameters: [] } : { sql: '1 = 1', parameters: [] };
   return {
     streams: streams ?? [whole],
     rest: {
@@ -57,9 +60,11 @@ export async function selectSummed(
   database: Database,
   names: NameReader,
   { filter, excluded = [], scope }: Pick<UsageRead, 'filter' | 'excluded' | 'scope'>,
-): Promise<Conditions | undefined> {
+): Promise<CallStream | undefined> {
   const chosen = await resolveNames(database, names, filter, scope);
   if (chosen === undefined) return undefined;
+  const narrow = spannedColumns.find((column) => chosen.get(column)?.length === 1);
+  const [named] = (narrow === undefined ? undefined : chosen.get(narrow)) ?? [];
   const conditions = [...chosen].map(([column, numbers]) => {
     const [only] = numbers.length === 1 ? numbers : [];
     // With one name the index of the name and the time may be best.
@@ -78,6 +83,7 @@ export async function selectSummed(
   return {
     sql: conditions.map(({ sql }) => sql).join(' and ') || '1 = 1',
     parameters: conditions.flatMap(({ parameters }) => parameters),
+    ...(database.fragments.hasCallSpans && narrow !== undefined && named !== undefined && { spans: refInSpans(narrow, named) }),
   };
 }
 

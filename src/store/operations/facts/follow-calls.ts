@@ -9,6 +9,7 @@ import type { FollowPositions, NumberedRow } from '../new-calls.ts';
 import { readBigInt, readInteger, readText } from '../read-column.ts';
 import type { SqlParameter, SqlRow } from '../sql-values.ts';
 import { addWide, readWide, toWide } from '../wide-amount.ts';
+import { CallSpans, refInSpans } from './call-spans.ts';
 import type { EntryFacts } from './entry-facts.ts';
 import type { FactNames, NameRefs, NamesInTransaction } from './fact-names.ts';
 import { type FollowedCall, readFollowedCall, shapesOf, valuesOfBooked } from './followed-call.ts';
@@ -115,8 +116,11 @@ async function followRows(transaction: Database, memory: FollowerMemory, { state
     transaction.giveWay();
     return readFollowedCall(row, entries);
   });
+  const { hasCallSpans } = transaction.fragments;
+  if (hasCallSpans) await transaction.run('update call_follow set writes_spans = 1 where id = 1');
   await writeFacts(transaction, calls, used, { name: state.dayZone, fromMinute: state.dayFrom }, nowMs);
-  const sql = 'update call_follow set next_number = ?, back_number = ?, last_name = ?, day_zone = ?, day_from = ? where id = 1';
+  const sql = `update call_follow set next_number = ?, back_number = ?, last_name = ?, day_zone = ?, day_from = ?
+    ${hasCallSpans ? ', writes_spans = 0' : ''} where id = 1`;
   await transaction.run(sql, positions.nextNumber, positions.backNumber, used.lastName, state.dayZone, state.dayFrom);
   await sweepServiceMinutes(transaction, nowMs);
   return used;
@@ -182,11 +186,13 @@ async function writeFacts(
   const parts = await readParts(database, calls);
   const service: ServicePart[] = [];
   const values: SqlParameter[][] = [];
+  const spans = database.fragments.hasCallSpans ? new CallSpans() : undefined;
   for (const call of calls) {
     database.giveWay();
     const { names: own, endCode, tags, failedAttempts } = call.fact;
     const refs = names.knownRefs(own) ?? (await names.refsOf(own));
     const tagsRef = tags === undefined ? 0 : await numberOfTags(database, names, tags);
+    spans?.add(call.number, call.atMs, spannedOf(refs));
     values.push(valuesOfFact(call, { ...refs, tags: tagsRef }, parts.get(call.callId)));
     service.push({ refs, endCode, atMs: call.atMs, call });
     for (const attempt of failedAttempts) {
@@ -196,9 +202,17 @@ async function writeFacts(
     }
   }
   for (const part of inParts(values, database.fragments.rowsPerInsert)) await database.run(insertFacts(part.length), ...part.flat());
+  await spans?.write(database);
   for (const call of calls) if (call.fact.parentId !== undefined) await addToWhole(database, call, call.fact.parentId);
   await addToService(database, service, zone, nowMs);
 }
+
+const spannedOf = ({ user, key, model, upstream }: NameRefs): readonly number[] => [
+  refInSpans('user_ref', user),
+  refInSpans('key_ref', key),
+  refInSpans('model_ref', model),
+  refInSpans('upstream_ref', upstream),
+];
 
 type Refs = NameRefs & { readonly tags: number };
 type Sums = { readonly amount: bigint; readonly prompt: bigint; readonly completion: bigint; readonly end: number };

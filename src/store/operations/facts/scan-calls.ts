@@ -15,7 +15,8 @@ import type { Database } from '../database.ts';
 import { readInteger, readOptionalInteger, readText } from '../read-column.ts';
 import type { SqlRow } from '../sql-values.ts';
 import { readWide } from '../wide-amount.ts';
-import { type CallSelection, type Conditions, selectCallsOf } from './call-conditions.ts';
+import { type CallSelection, type CallStream, type Conditions, selectCallsOf } from './call-conditions.ts';
+import { callsInSpans, findEndOfSpans, isInSlots, slotsOf } from './call-spans.ts';
 import type { NameReader } from './name-reader.ts';
 
 /** The most calls of a page. */
@@ -30,7 +31,7 @@ const windowMsMax = 15;
 const beginning: CallPlace = { atMs: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
 
 /** Part of the list: from after `from` down to `to` itself, or to the beginning of time. */
-type Window = { readonly from: CallPlace; readonly to: CallPlace | undefined; readonly startMs: number };
+type Window = { readonly from: CallPlace; readonly to: CallPlace | undefined; readonly startMs: number; readonly byTime: boolean };
 
 /** Finds the next calls of a list. See CallFactsStore. */
 export async function scanCalls(database: Database, names: NameReader, scan: CallScan): Promise<ScannedCalls> {
@@ -80,8 +81,8 @@ async function readWindows(
   let [place, rows] = [from, firstWindow];
   for (;;) {
     const windowMs = performance.now();
-    const to = await findEnd(database, streams, { from: place, startMs, rows });
-    const isWanted = await read({ from: place, to, startMs });
+    const { to, byTime } = await findEnd(database, streams, { from: place, startMs, rows });
+    const isWanted = await read({ from: place, to, startMs, byTime });
     const endedMs = performance.now();
     if (to === undefined || !isWanted || endedMs - begunMs >= workMs) return to;
     place = to;
@@ -93,25 +94,61 @@ async function readWindows(
 
 // One bound on each side is for the index; the plus keeps the exact ones from taking its place.
 const isBefore = 'at_ms <= ? and at_ms >= ? and (+at_ms, number) < (?, ?)';
+const isInWindow = `${isBefore} and (+at_ms, number) >= (?, ?)`;
 
-/** The place that none of the streams reaches with fewer rows. Undefined if all end before. */
+type Reading = { readonly from: CallPlace; readonly startMs: number; readonly rows: number };
+
+/**
+ * The place that none of the streams reaches with fewer rows, undefined if all end before, and whether the calls before
+ * it are found by their times alone.
+ */
 async function findEnd(
   database: Database,
-  streams: readonly Conditions[],
-  { from, startMs, rows }: { readonly from: CallPlace; readonly startMs: number; readonly rows: number },
-): Promise<CallPlace | undefined> {
+  streams: readonly CallStream[],
+  reading: Reading,
+): Promise<{ readonly to: CallPlace | undefined; readonly byTime: boolean }> {
   let end: CallPlace | undefined;
-  for (const { sql, parameters } of streams) {
-    const select = `select at_ms, number from call_facts where ${sql} and ${isBefore} order by at_ms desc, number desc limit 1 offset ?`;
-    const row = await database.first(select, ...parameters, from.atMs, startMs, from.atMs, from.number, rows - 1);
-    if (row === undefined) continue;
-    const place = placeOf(row);
-    if (end === undefined || place.atMs > end.atMs || (place.atMs === end.atMs && place.number > end.number)) end = place;
+  let byTime = false;
+  for (const stream of streams) {
+    const spans = stream.spans === undefined ? undefined : await findEndOfSpans(database, stream.spans, reading);
+    byTime ||= spans?.isDense === true;
+    const place = stream.spans === undefined ? await findEndOfIndex(database, stream, reading) : spans?.place;
+    if (place !== undefined && (end === undefined || isLater(place, end))) end = place;
   }
-  return end;
+  const inside = byTime ? await findEndOfIndex(database, allCalls, reading) : undefined;
+  const to = inside !== undefined && (end === undefined || isLater(inside, end)) ? inside : end;
+  // The beginning of a slot may be before the time that is asked for.
+  return { to: to !== undefined && to.atMs < reading.startMs ? undefined : to, byTime };
 }
 
-const isInWindow = `${isBefore} and (+at_ms, number) >= (?, ?)`;
+const allCalls: CallStream = { sql: '1 = 1', parameters: [] };
+
+const isLater = (one: CallPlace, other: CallPlace): boolean =>
+  one.atMs > other.atMs || (one.atMs === other.atMs && one.number > other.number);
+
+async function findEndOfIndex(
+  database: Database,
+  { sql, parameters }: CallStream,
+  { from, startMs, rows }: Reading,
+): Promise<CallPlace | undefined> {
+  const select = `select at_ms, number from call_facts where ${sql} and ${isBefore} order by at_ms desc, number desc limit 1 offset ?`;
+  const row = await database.first(select, ...parameters, from.atMs, startMs, from.atMs, from.number, rows - 1);
+  return row === undefined ? undefined : placeOf(row);
+}
+
+/** The rows of a stream in a window: follows `from`. */
+function rowsOf({ sql, parameters, spans }: CallStream, window: Window): Conditions {
+  const bounds = boundsOf(window);
+  if (spans === undefined || window.byTime)
+    return { sql: `call_facts where ${sql} and ${isInWindow}`, parameters: [...parameters, ...bounds] };
+  const slots = slotsOf(window.from, Math.max(window.startMs, window.to?.atMs ?? 0));
+  return {
+    // The rows of a span are found by their numbers and not by an index of times.
+    sql: `${callsInSpans('facts')} and ${isInSlots('?', '?')} and ${sql} and ${isInWindow.replaceAll(/(?<!\+)at_ms/g, '+at_ms')}`,
+    parameters: [spans, ...slots, ...parameters, ...bounds],
+  };
+}
+
 const boundsOf = ({ from, to, startMs }: Window): readonly number[] => {
   const end = to ?? { atMs: -1, number: -1 };
   return [from.atMs, Math.max(startMs, end.atMs), from.atMs, from.number, end.atMs, end.number];
@@ -119,9 +156,10 @@ const boundsOf = ({ from, to, startMs }: Window): readonly number[] => {
 
 async function readWindow(database: Database, { streams, rest }: CallSelection, window: Window, limit: number): Promise<readonly SqlRow[]> {
   const rows: SqlRow[] = [];
-  for (const { sql, parameters } of streams) {
-    const select = `select ${describing} from call_facts where ${sql} and ${isInWindow} and ${rest.sql} order by at_ms desc, number desc limit ?`;
-    rows.push(...(await database.all(select, ...parameters, ...boundsOf(window), ...rest.parameters, limit)));
+  for (const stream of streams) {
+    const { sql, parameters } = rowsOf(stream, window);
+    const select = `select ${describing} from ${sql} and ${rest.sql} order by at_ms desc, number desc limit ?`;
+    rows.push(...(await database.all(select, ...parameters, ...rest.parameters, limit)));
   }
   if (streams.length === 1) return rows;
   const places = rows.map((row) => ({ row, place: placeOf(row) }));
@@ -215,10 +253,11 @@ export async function countCallsByTime(database: Database, names: NameReader, co
   const buckets = new Map<number, Record<CallEnd, number>>();
   const from = firstPlace(filter.endMs, undefined);
   const reached = await readWindows(database, selection, { from, startMs: filter.startMs, workMs: count.workMs }, async (window) => {
-    for (const { sql, parameters } of selection.streams) {
-      const select = `select at_ms / cast(? as bigint) as bucket, whole_end, count(*) as calls from call_facts
-        where ${sql} and ${isInWindow} and ${selection.rest.sql} group by 1, 2`;
-      const rows = await database.all(select, bucketMs, ...parameters, ...boundsOf(window), ...selection.rest.parameters);
+    for (const stream of selection.streams) {
+      const { sql, parameters } = rowsOf(stream, window);
+      const select = `select at_ms / cast(? as bigint) as bucket, whole_end, count(*) as calls from ${sql}
+        and ${selection.rest.sql} group by 1, 2`;
+      const rows = await database.all(select, bucketMs, ...parameters, ...selection.rest.parameters);
       for (const row of rows) {
         const ends = buckets.getOrInsertComputed(readInteger(row, 'bucket') * bucketMs, noCalls);
         ends[endOfCode(readInteger(row, 'whole_end'))] += readInteger(row, 'calls');

@@ -3,7 +3,8 @@ import { classBoundsMs } from '../../../billing/calls/duration-histogram.ts';
 import { tagOf, type UsageDimension, type UsageFilter, type UsageRead } from '../../../billing/usage/usage-store.ts';
 import { toStorableText } from '../../storable-text.ts';
 import { minutesKeptMs } from '../facts/service-sums.ts';
-import { type Conditions, exceptAll, selectSummed } from '../facts/call-conditions.ts';
+import { type CallStream, type Conditions, exceptAll, selectSummed } from '../facts/call-conditions.ts';
+import { callsInSpans, isInSlots, slotOfColumn } from '../facts/call-spans.ts';
 import { readFollowState } from '../facts/follow-calls.ts';
 import type { NameReader } from '../facts/name-reader.ts';
 import type { Database } from '../database.ts';
@@ -142,20 +143,25 @@ async function findService(
   const segments = taken?.segments ?? (await splitService(database, read));
   const parts: { readonly rows: string; readonly parameters: readonly SqlValue[] }[] = [];
   const durations: Durations[] = [];
-  const add = (units: readonly Segment[], from: string, columns: readonly [sums: string, durations: string], isEncoded: boolean): void => {
+  const add = (
+    units: readonly Segment[],
+    from: Conditions,
+    columns: readonly [sums: string, durations: string],
+    isEncoded: boolean,
+  ): void => {
     if (units.length === 0) return;
-    const parameters = [JSON.stringify(units), ...conditions.parameters];
-    const where = `from ${database.fragments.segments} as segments cross join ${from} and ${conditions.sql}`;
+    const parameters = [JSON.stringify(units), ...from.parameters, ...conditions.parameters];
+    const where = `from ${database.fragments.segments} as segments cross join ${from.sql} and ${conditions.sql}`;
     parts.push({ rows: `select segments.bucket as bucket, ${columns[0]} ${where}`, parameters });
     if (read.withDurations) durations.push({ rows: `select segments.bucket as bucket, ${columns[1]} ${where}`, parameters, isEncoded });
   };
   for (const { source, table, unit } of serviceTables) {
-    const from = `${table} as source where source.${unit} >= segments.from_unit and source.${unit} < segments.until_unit`;
+    const sql = `${table} as source where source.${unit} >= segments.from_unit and source.${unit} < segments.until_unit`;
+    const from = { sql, parameters: [] };
     add(segments[source], from, [`${serviceNames}, ended, ${sumColumns}`, `${serviceNames}, first_byte, duration`], true);
   }
   const tags = await findTagColumns(database, names, read);
-  const facts = 'call_facts as source where source.at_ms >= segments.from_unit and source.at_ms < segments.until_unit';
-  add(segments.calls, facts, factColumns(read, tags), false);
+  add(segments.calls, callsOf(conditions), factColumns(read, tags), false);
   if (parts.length === 0 && taken?.packed === undefined) return undefined;
   return {
     rows: parts.length === 0 ? undefined : parts.map(({ rows }) => rows).join(' union all '),
@@ -188,6 +194,16 @@ async function findTagColumns(database: Database, names: NameReader, { groupBy }
     columns.push({ dimension, column: `tag_${columns.length}`, nameNumber: (await names.tagNumber(database, tag)) ?? 0 });
   }
   return columns;
+}
+
+/** Single calls between the bounds of segments. */
+function callsOf({ spans }: CallStream): Conditions {
+  if (spans === undefined)
+    return { sql: 'call_facts as source where source.at_ms >= segments.from_unit and source.at_ms < segments.until_unit', parameters: [] };
+  // The rows of a span are found by their numbers and not by an index of times.
+  const bounds = '+source.at_ms >= segments.from_unit and +source.at_ms < segments.until_unit';
+  const slots = isInSlots(slotOfColumn('segments.from_unit'), slotOfColumn('segments.until_unit'));
+  return { sql: `${callsInSpans('source')} and ${slots} and ${bounds}`, parameters: [spans] };
 }
 
 /** Single calls in the form of sums, and of durations. */
