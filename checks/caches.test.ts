@@ -7,6 +7,7 @@ import { root } from './source-files.ts';
 
 /** The words of docs/guide/sizing.md for a bound, the file that has it, and its line there. */
 const bounds: readonly (readonly [words: string, file: string, line: string])[] = [
+  ['16 MB for each connection', 'store/sqlite/open-store-database.ts', 'pragma cache_size = -16384;'],
   ['20,000 that were verified', 'accounts/jwt/token-callers.ts', 'const verifiedMax = 20_000;'],
   ['10,000 that were refused', 'accounts/jwt/token-callers.ts', 'const refusedMax = 10_000;'],
   ['Keys that do not exist | 10,000', 'accounts/key-look-up.ts', 'const unknownHashesMax = 10_000;'],

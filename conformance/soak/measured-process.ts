@@ -18,6 +18,8 @@ export type Sample = {
   readonly settledMb: number;
   /** The part of it without pages of files, which the system takes back when it needs them. */
   readonly ownMb: number;
+  /** The most of it that the page caches of SQLite can have: each connection keeps up to 16 MB of the database. */
+  readonly pagesMb: number;
   readonly heapMb: number;
   readonly threadHeapsMb: number;
   /** Of each kind of thread. */
@@ -35,6 +37,8 @@ export type Sample = {
 };
 
 const tellWithinMs = 300_000;
+/** `pragma cache_size` of src/store/sqlite/open-store-database.ts. */
+const pageCacheBytes = 16 * 1024 * 1024;
 
 /** Arguments of node for a program that `measure` can question; `file` is where it writes its answers. */
 export const measuredNodeArguments = (file: string): readonly string[] => [
@@ -62,6 +66,7 @@ export async function measure(
     residentMb,
     settledMb: megabytes(residentBytes(pid) ?? 0),
     ownMb: megabytes(residentBytes(pid, 'RssAnon') ?? 0),
+    pagesMb: megabytes((descriptorKinds['weir.sqlite'] ?? 0) * Math.min(pageCacheBytes, databaseBytes)),
     heapMb: megabytes(told.heap),
     threadHeapsMb: megabytes(Object.values(told.threadHeaps).reduce((sum, bytes) => sum + bytes, 0)),
     threadHeaps: Object.fromEntries(Object.entries(told.threadHeaps).map(([name, bytes]) => [name, megabytes(bytes)])),

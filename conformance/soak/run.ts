@@ -88,6 +88,7 @@ const startedMs = performance.now();
 for (const kind of mixed) await kind.go().catch(() => undefined);
 await delay(restMs);
 const first = await take();
+process.stdout.write(`${JSON.stringify({ atRest: first })}\n`);
 for (let sample = 0; sample < samples && !isOver(); sample += 1) {
   const during = (): Promise<void> => runOthers(mixed, (minutes * 60_000) / samples);
   if (chats === 0) await during();
@@ -102,7 +103,9 @@ for (let sample = 0; sample < samples && !isOver(); sample += 1) {
 }
 // Longer than the gateway and its upstream connections keep idle connections.
 if (!isOver()) await delay(restMs);
-const { problems, ...figures } = judgeSamples({ first, sampled, rest: isOver() ? (sampled.at(-1) ?? first) : await take() });
+const rest = isOver() ? (sampled.at(-1) ?? first) : await take();
+process.stdout.write(`${JSON.stringify({ atRest: rest })}\n`);
+const { problems, ...figures } = judgeSamples({ first, sampled, rest });
 if (isOver()) problems.push(`it ended: ${weir.output().slice(-2000)}`);
 if (failures.length > 0) problems.push(`${failures.length} calls failed: ${failures.slice(0, 5).join(' | ')}`);
 if (/unhandled|uncaught|TypeError|RangeError/i.test(weir.output())) problems.push('it printed an unexpected error');
