@@ -70,7 +70,7 @@ export function isKeyProblem({ status, message, words }: UpstreamError): boolean
  * Messages for clients that replace the upstream's, because keys, bills and configured names concern only the operator.
  */
 const operatorsBusiness: Partial<Record<ErrorCode, string>> = {
-  upstream_credentials_rejected: "The upstream of this model refused the gateway's credentials.",
+  upstream_credentials_rejected: "The model service rejects the gateway's credential; the operator must renew it.",
   upstream_quota_exhausted: "The gateway's account at the upstream of this model has no credit left.",
   upstream_model_not_found: 'The upstream does not know the model that is configured there.',
 };

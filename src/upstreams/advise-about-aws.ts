@@ -13,7 +13,9 @@ export function adviseAboutAws({ status, message, model }: AwsRefusal, { region 
     return 'the clock of this machine is wrong, and AWS accepts five minutes: synchronize it (timedatectl set-ntp true)';
   if (/scoped to|credential should be/i.test(message))
     return `the region of the upstream and its address differ${region === undefined ? '' : `, and requests are signed for ${region}`}: correct region or baseUrl`;
-  if (/security token|does not match the signature|missing authentication/i.test(message))
+  if (/does not match the signature/i.test(message))
+    return 'the secret access key does not belong to the access key, or a proxy changed the request: write both keys again';
+  if (/security token|missing authentication/i.test(message))
     return 'AWS does not know these credentials, or they have ended: replace them where they come from, or choose another place with credential.from';
   if (/on-demand throughput/i.test(message))
     return `"${model}" exists only as an inference profile: write eu., us. or global. before its id`;

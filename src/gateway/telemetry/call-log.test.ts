@@ -16,9 +16,9 @@ function write(level: CallLogLevel = 'info', forTerminal = false) {
   const clock = { nowMs: () => 1_700_000_000_000 + nowMs, monotonicMs: () => nowMs };
   const log = createCallLog({ write: (lines) => void (text += lines), level, forTerminal, clock });
   const telemetry = createTelemetry({ clock, logger: silentLogger, log });
-  const refuse = (code: ErrorCode, status: number, headers: Readonly<Record<string, string>> = {}): void => {
+  const refuse = (code: ErrorCode, status: number, headers: Readonly<Record<string, string>> = {}, internal?: string): void => {
     const { report, reply } = beginFakeCall(telemetry, headers);
-    report.refused(new GatewayError(code, 'words for the client'));
+    report.refused(new GatewayError(code, 'words for the client', internal === undefined ? {} : { internal }));
     reply.close(status);
   };
   const lines = (): readonly string[] => {
@@ -66,6 +66,17 @@ test('a finished call is one line with everything about it', () => {
       msg: 'call finished',
     },
   ]);
+});
+
+test('the reason of a failure keeps the next step at its end, and is cut far behind it', () => {
+  const { refuse, lines } = write();
+  const reason = `${'a reason '.repeat(20)}: set credential.file`;
+  refuse('upstream_credentials_rejected', 503, {}, reason);
+  refuse('upstream_credentials_rejected', 503, {}, 'x'.repeat(5000));
+  assert.deepEqual(
+    lines().map((line) => parse(line)['internal']),
+    [reason, 'x'.repeat(320)],
+  );
 });
 
 test('failed attempts are named', () => {

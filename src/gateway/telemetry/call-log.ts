@@ -7,14 +7,16 @@ import type { CallSink, EndedCall } from './call-report.ts';
 
 /** Texts of clients are cut at this length. */
 const textCharactersMax = 128;
+/** The reason of a failure ends with what the operator can do. */
+const reasonCharactersMax = 320;
 
 /** Matches almost every name and id. The test is cheaper than escaping. */
 const needsNoEscape = /^[ !#-[\]-~]*$/;
 
 /** One escaped member of the line. Empty without a value. */
-function text(name: string, value: string | undefined): string {
+function text(name: string, value: string | undefined, charactersMax = textCharactersMax): string {
   if (value === undefined) return '';
-  const bounded = value.length > textCharactersMax ? value.slice(0, textCharactersMax) : value;
+  const bounded = value.length > charactersMax ? value.slice(0, charactersMax) : value;
   return needsNoEscape.test(bounded) ? `,"${name}":"${bounded}"` : `,"${name}":${JSON.stringify(bounded)}`;
 }
 
@@ -101,7 +103,7 @@ function writeCallLine(call: EndedCall, nowMs: number, suppressed: number): stri
     plain('queueMs', report.queueMs) +
     bookedMembers(call) +
     text('code', error?.code ?? entry?.errorCode) +
-    text('internal', error?.internal) +
+    text('internal', error?.internal, reasonCharactersMax) +
     text('agent', report.agent) +
     text('traceId', report.trace?.context.traceId) +
     (suppressed === 0 ? '' : `,"suppressed":${suppressed}`) +
@@ -110,8 +112,8 @@ function writeCallLine(call: EndedCall, nowMs: number, suppressed: number): stri
 }
 
 /** Shows other than plain characters as JSON, so that a client cannot control a terminal. */
-const shown = (value: string): string =>
-  /^[\w@.:/+*-]{1,128}$/.test(value) ? value : JSON.stringify(value.slice(0, textCharactersMax)).replaceAll(/[\u007f-\uffff]/g, '?');
+const shown = (value: string, charactersMax = textCharactersMax): string =>
+  /^[\w@.:/+*-]{1,128}$/.test(value) ? value : JSON.stringify(value.slice(0, charactersMax)).replaceAll(/[\u007f-\uffff]/g, '?');
 
 const seconds = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
@@ -134,7 +136,7 @@ function writeTerminalLine(call: EndedCall, nowMs: number, suppressed: number): 
   parts.push(seconds(durationMs));
   const code = error?.code ?? entry?.errorCode;
   if (code !== undefined) parts.push(shown(code));
-  if (error?.internal !== undefined) parts.push(shown(error.internal));
+  if (error?.internal !== undefined) parts.push(shown(error.internal, reasonCharactersMax));
   if (caller !== undefined) parts.push(`${shown(caller.userName)}/${shown(caller.name)}`);
   parts.push(report.callId);
   if (suppressed > 0) parts.push(`(${suppressed} refusals before it are not shown)`);

@@ -30,9 +30,13 @@ function advise(
   const reasons = objectsOf(error['details']).map(({ reason }) => reason);
   const says = adviseAboutVertex({ status, message, model }, reasons);
   if (says !== undefined && status !== 404)
-    return new GatewayError('upstream_credentials_rejected', 'The upstream refused the operator’s credential.', {
-      internal: `${says} (${message.slice(0, 300)})`,
-    });
+    return new GatewayError(
+      'upstream_credentials_rejected',
+      "the model service rejects the gateway's credential; the operator must renew it",
+      {
+        internal: `${says} (${message.slice(0, 300)})`,
+      },
+    );
   if (status !== 404) return undefined;
   return new GatewayError('upstream_model_not_found', `model: the upstream has no ${model.slice(0, 200)}`, {
     param: 'model',

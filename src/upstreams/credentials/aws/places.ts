@@ -132,7 +132,7 @@ export const fromInstance: Place = async ({ settings, means, signal }) => {
     .catch((error: unknown) => {
       if (settings.from !== 'instance') return undefined;
       throw new CredentialError(
-        'the metadata service of the instance does not answer (169.254.169.254); is this an EC2 instance with a role, and is its hop limit 2 for containers?',
+        `the metadata service of the instance does not answer (${base}); is this an EC2 instance with a role, and is its hop limit 2 for containers?`,
         { cause: error },
       );
     });

@@ -190,8 +190,14 @@ function explainLogin(reply: TokenReply, login: Login, mount: string, namespace:
 }
 
 function wordsOf({ body }: TokenReply): string {
-  return textsOf(membersOf(parseIfJson(body))['errors'])
-    .join('; ')
+  const said = textsOf(membersOf(parseIfJson(body))['errors']).join('; ');
+  // Vault lists errors on lines of their own: "1 error occurred:", then a mark before each.
+  return said
+    .replaceAll(/\d+ errors? occurred:\s*/g, '')
+    .replaceAll(/\s*\*\s+/g, '; ')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/^; /, '')
+    .trim()
     .slice(0, 300);
 }
 
