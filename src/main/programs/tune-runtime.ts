@@ -9,6 +9,8 @@ const idleTickMs = 1000;
 const idleTicksMax = 60;
 /** The part of a second that an idle process works. */
 const idleShareMax = 0.05;
+/** After this much work the process has compiled code of calls, which the collection would throw away. */
+const workedMsMax = 2000;
 
 /**
  * Tunes V8 for a gateway that runs for long:
@@ -30,16 +32,21 @@ export function tuneRuntime(): void {
   }, settledAfterMs).unref();
 }
 
-/** The collection takes some 50 ms, so a process that is busy from its start makes none. */
+/**
+ * The collection takes some 50 ms, and calls cost twice as much after it until their code is compiled again. So a
+ * process that is busy from its start makes none.
+ */
 function collectWhenIdle(): void {
   let before = performance.eventLoopUtilization();
   let ticks = 0;
+  let workedMs = 0;
   const timer = setInterval(() => {
-    const { utilization } = performance.eventLoopUtilization(before);
+    const { utilization, active } = performance.eventLoopUtilization(before);
     const isIdle = utilization <= idleShareMax;
     before = performance.eventLoopUtilization();
     ticks += 1;
-    if (!isIdle && ticks < idleTicksMax) return;
+    workedMs += active;
+    if (!isIdle && ticks < idleTicksMax && workedMs < workedMsMax) return;
     clearInterval(timer);
     if (isIdle) collectGarbage();
   }, idleTickMs).unref();
