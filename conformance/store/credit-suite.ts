@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { AccessLimits, AccessLimitsChange } from '../../src/accounts/access-limits.ts';
 import { type BookProblem, type NewTransaction, transactionIdOf, verifyStart } from '../../src/billing/credits/credit-books.ts';
 import type { LeaseRequest, LeaseState } from '../../src/billing/credits/credit-store.ts';
-import { balancePot, allPots, type Pot } from '../../src/billing/credits/pots.ts';
+import { balancePot, allPots, periodsOf, type Pot } from '../../src/billing/credits/pots.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createEntry } from './call-entries.ts';
 import { useEngine } from './store-under-test.ts';
@@ -203,6 +203,22 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     const [report] = await store.readPots([month]);
     assert.deepEqual([report?.limitNanoUsd, report?.spentNanoUsd], [5_000_000_000n, 3n * huge]);
     assert.deepEqual(await verifyAll(store), []);
+  });
+
+  test('what keys have spent in a month is read for many of them at once, also without a limit', async () => {
+    const store = engine().store();
+    const names = ['thrifty', 'lavish', 'idle'];
+    for (const name of names) await createPayer(name, {});
+    await store.appendEntries([callOf('thrifty', 'thrifty.1', 3n), callOf('lavish', 'lavish.1', 5n), callOf('lavish', 'lavish.2', 6n)]);
+    const keys = names.map((userName) => ({ userName, keyId: `key-${userName}` }));
+    const { day, month } = periodsOf(startMs);
+    const expected = new Map([
+      ['key-thrifty', 3n],
+      ['key-lavish', 11n],
+    ]);
+    assert.deepEqual([await store.readKeySpend(keys, day), await store.readKeySpend(keys, month)], [expected, expected]);
+    assert.equal((await store.readKeySpend(keys, '1970-01')).size, 0);
+    assert.equal((await store.readKeySpend([{ userName: 'idle', keyId: 'key-lavish' }], day)).size, 0, 'a key of another user');
   });
 
   test('F1 F3 F6: processes that lease simultaneously never have more than exists, also of an unused key', async () => {

@@ -25,6 +25,8 @@ type Props = {
   readonly onPick?: (first: number, last: number) => void;
   /** Whether several bars can be chosen together: by a drag, or by Shift with the arrow keys and Enter. */
   readonly brushes?: boolean;
+  /** The labels of series that are in the legend alone. */
+  readonly hidden?: readonly string[];
   /** Takes a series out of the question, by its entry of the legend. */
   readonly onLeaveOut?: (name: string) => void;
 };
@@ -37,12 +39,15 @@ const top = 8;
 
 /** Sums over time as stacked bars. Arrow keys move over the bars; a table has the same figures. */
 export function StackedBars(props: Props) {
-  const { title, sentence, series, starts, show, before, onPick, brushes = false, onLeaveOut } = props;
+  const { title, sentence, series: all, starts, show, before, onPick, brushes = false, onLeaveOut, hidden = [] } = props;
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
   const id = useId();
   const [isTable, setIsTable] = useState(false);
-  const colours = coloursOf(series.map(({ name }) => name)).map((colour, index) => series[index]?.colour ?? colour);
+  const chosen = coloursOf(all.map(({ name }) => name)).map((colour, index) => all[index]?.colour ?? colour);
+  const isDrawn = (index: number): boolean => !hidden.includes(all[index]?.label ?? '');
+  const series = all.filter((_line, index) => isDrawn(index));
+  const colours = chosen.filter((_colour, index) => isDrawn(index));
   const sums = starts.map((_start, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n));
   const scale = scaleOf(sums, before, show);
   const { left } = scale;
@@ -59,7 +64,7 @@ export function StackedBars(props: Props) {
         {title}. {sentence}
       </figcaption>
       <div ref={frame} className={styles['picture']} hidden={isTable}>
-        <Picture {...props} {...{ id, width, range, handlers, colours, sums, scale }} />
+        <Picture {...props} {...{ series, id, width, range, handlers, colours, sums, scale }} />
         {at !== undefined && first === last && (
           <Reading
             {...{ series, colours, at, show, before }}
@@ -77,15 +82,16 @@ export function StackedBars(props: Props) {
       {isTable && <Figures {...{ title, series, starts, show, sums }} />}
       <div className={styles['foot']}>
         <ul className={styles['legend']}>
-          {series.map(({ name, label }, index) => (
-            <li key={label}>
+          {all.map(({ name, label }, index) => (
+            <li key={label} data-hidden={!isDrawn(index)}>
               {name === undefined || onLeaveOut === undefined ? (
-                <LegendEntry label={label} colour={colours[index]} />
+                <LegendEntry label={label} colour={chosen[index]} />
               ) : (
                 <button type="button" aria-label={`Leave out ${label}`} title={`Leave out ${label}`} onClick={() => onLeaveOut(name)}>
-                  <LegendEntry label={label} colour={colours[index]} />
+                  <LegendEntry label={label} colour={chosen[index]} />
                 </button>
               )}
+              {!isDrawn(index) && ' (hidden)'}
             </li>
           ))}
           {before !== undefined && <li>┄ the period before</li>}

@@ -7,6 +7,12 @@ const fractionDigits = 9;
 
 export const nanosOf = ({ nano_usd }: Money): bigint => BigInt(nano_usd);
 
+/** Nano-USD of an amount that was written as a decimal text with at most nine decimals. */
+export function nanosOfUsd(text: string): bigint {
+  const [whole = '0', fraction = ''] = text.split('.');
+  return BigInt(whole) * nanosPerUsd + BigInt(fraction.padEnd(fractionDigits, '0'));
+}
+
 const group = (digits: string): string => digits.replaceAll(/\B(?=(\d{3})+$)/g, '\u00a0');
 
 /**

@@ -85,6 +85,9 @@ type PotReport = {
   readonly videosNanoUsd: bigint;
 };
 
+/** A key, and the user who owns it. */
+export type KeyOfUser = { readonly userName: string; readonly keyId: string };
+
 /** The lease of a process. */
 type NodeLease = {
   readonly nodeId: string;
@@ -115,6 +118,8 @@ export type CreditBooks = {
   /** Balances of the organization, teams and users, in this order, or of one of them. */
   readonly readBalances: (filter: { readonly owner?: PotOwner; readonly limit: number }) => Promise<readonly OwnerBalance[]>;
   readonly readPots: (pots: readonly Pot[]) => Promise<readonly PotReport[]>;
+  /** What keys have spent in one period, such as `2026-11`: by the ids of those that have spent something. */
+  readonly readKeySpend: (keys: readonly KeyOfUser[], span: string) => Promise<ReadonlyMap<string, bigint>>;
   /** Newest first; after a given one, if a page of the list goes on. */
   readonly listTransactions: (filter: {
     readonly owner: PotOwner;

@@ -8,7 +8,7 @@ import { StoreError } from '../store-error.ts';
 import { insertPostings, moveBalances, ownerAccount } from './booked-spend.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './sql-values.ts';
-import { readBalance, readPotBalances } from './pot-balances.ts';
+import { readBalance, readKeySpend, readPotBalances } from './pot-balances.ts';
 import { readBigInt, readOptionalInteger, readText } from './read-column.ts';
 import { decodeTransaction, listedMax, transactionColumns as columns } from './ledger-rows.ts';
 import { readStatement } from './read-statement.ts';
@@ -21,6 +21,7 @@ export function createBookOperations(database: Database): CreditBooks {
     postTransaction: (posted, change) => database.transact((transaction) => post(transaction, posted, change), 'read-committed'),
     readBalances: (filter) => readBalances(database, filter),
     readPots: (pots) => readPots(database, pots),
+    readKeySpend: (keys, span) => readKeySpend(database, keys, span),
     listTransactions: (filter) => listTransactions(database, filter),
     readStatement: (span) => readStatement(database, span),
     listLeases: () => listLeases(database),

@@ -1,7 +1,11 @@
 import type { AccessLimits } from '../../accounts/access-limits.ts';
 import { accountIdOf, type Pot, type PotOwner, periodStartMs, spanEndMs, spendLimitOf } from '../../billing/credits/pots.ts';
+import type { KeyOfUser } from '../../billing/credits/credit-books.ts';
+import { toStorableText } from '../storable-text.ts';
 import type { Database } from './database.ts';
 import { decodeLimits } from './decode-limits.ts';
+import { inParts, perRows, valuesOf } from './in-parts.ts';
+import { readText } from './read-column.ts';
 import type { SqlValue } from './sql-values.ts';
 import { readWide, sumNarrow, sumWide } from './wide-amount.ts';
 
@@ -67,6 +71,24 @@ async function readSpent(database: Database, { owner, span, keyId }: Extract<Pot
       ? await database.first(sql, owner.userName, span)
       : await database.first(`${sql} and key_id = ?`, owner.userName, span, keyId);
   return row === undefined ? 0n : readWide(row, 'spent');
+}
+
+const keySpend = perRows(
+  (rows) => `select spend_periods.key_id as key_id, spent_kusd, spent_nano
+    from (${valuesOf('(cast(? as text), cast(? as text))', rows)}) as wanted
+    join spend_periods on spend_periods.user_name = wanted.column1 and spend_periods.key_id = wanted.column2
+    where spend_periods.period = ?`,
+);
+
+/** What keys have spent in one period, with a statement for many of them. */
+export async function readKeySpend(database: Database, keys: readonly KeyOfUser[], span: string): Promise<ReadonlyMap<string, bigint>> {
+  const spent = new Map<string, bigint>();
+  for (const part of inParts(keys, database.fragments.sumsPerInsert)) {
+    const values = part.flatMap(({ userName, keyId }) => [toStorableText(userName), keyId]);
+    for (const row of await database.all(keySpend(part.length), ...values, span))
+      spent.set(readText(row, 'key_id'), readWide(row, 'spent'));
+  }
+  return spent;
 }
 
 /**

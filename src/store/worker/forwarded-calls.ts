@@ -162,6 +162,7 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   postTransaction: 2,
   readBalances: 1,
   readPots: 1,
+  readKeySpend: 2,
   listTransactions: 1,
   readStatement: 1,
   listLeases: 0,

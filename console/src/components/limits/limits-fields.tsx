@@ -90,7 +90,7 @@ export function LimitsFields({ draft, onChange, errors }: Props) {
 const modelsMax = 500;
 
 /** How many of the configured models a list of names allows. */
-function useModelsHelp(text: string): string {
+export function useModelsHelp(text: string): string {
   const mayRead = may(useSession(), 'upstreams:read');
   const { data } = useQuery({ ...question('models.list', { query: { limit: modelsMax } }), enabled: mayRead, staleTime: 60_000 });
   const rule = 'Names with commas; name* for all that begin so.';

@@ -16,6 +16,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { State } from '../../ui/state.tsx';
 import { say } from '../../ui/toasts.tsx';
+import { useKeys } from '../../ui/use-keys.ts';
 import styles from './calls-page.module.css';
 
 type Props = { readonly receipt: Receipt; readonly transactions: Reply<'calls.get'>['transactions'] };
@@ -73,9 +74,10 @@ function Verification({ id }: { readonly id: string }) {
       setBusy(false);
     }
   };
+  useKeys({ v: () => void verify() });
   return (
     <>
-      <Button icon="check" busy={busy} onClick={() => void verify()}>
+      <Button icon="check" busy={busy} shortcut="v" onClick={() => void verify()}>
         Prices: verify
       </Button>
       {found?.is_right === true && <State sign="✓" word="the stored prices give the same" tone="good" />}

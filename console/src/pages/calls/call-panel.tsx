@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import type { Receipt } from '../../../../src/billing/receipts/receipt.ts';
@@ -14,13 +14,14 @@ import { KeyName } from '../../components/key-name.tsx';
 import { useSession, useZone } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
 import { showTime } from '../../format/times.ts';
-import { paths } from '../../paths.ts';
+import { paths, type Place } from '../../paths.ts';
 import { placeInPlayground } from '../../playground/place-in-playground.ts';
 import { ReceiptView, Timeline } from '../../receipts/receipt-view.tsx';
 import { CodeLine, Copy } from '../../ui/copy.tsx';
 import { Skeleton } from '../../ui/notice.tsx';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { SidePanel } from '../../ui/split.tsx';
+import { useKeys } from '../../ui/use-keys.ts';
 import { CallActions } from './call-actions.tsx';
 import { CallWires } from './call-wires.tsx';
 import styles from './calls-page.module.css';
@@ -79,15 +80,24 @@ export function CallDetails({ id }: { readonly id: string }) {
       <Usage receipt={receipt} />
       {may(session, 'content:read') && <CallWires id={receipt.request_id} />}
       <Panel title="The same elsewhere">
-        {again !== undefined && (
-          <p className={styles['links']}>
-            <Link {...again}>Open in the playground</Link>
-          </p>
-        )}
+        {again !== undefined && <PlaygroundLink place={again} />}
         <CodeLine text={`weir receipt ${receipt.request_id}`} label="Command" />
         <CodeLine text={curlOf(location.origin, 'calls.get', { params: { id: receipt.request_id } })} label="curl" />
       </Panel>
     </>
+  );
+}
+
+/** Leads to the playground with the shape of the call; `p` does too. */
+function PlaygroundLink({ place }: { readonly place: Place }) {
+  const navigate = useNavigate();
+  useKeys({ p: () => void navigate(place) });
+  return (
+    <p className={styles['links']}>
+      <Link {...place} aria-keyshortcuts="p">
+        Open in the playground
+      </Link>
+    </p>
   );
 }
 

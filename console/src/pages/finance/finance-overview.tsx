@@ -20,7 +20,7 @@ import { AttentionList } from '../overview/attention-list.tsx';
 import { ExportMenu } from '../usage/export-menu.tsx';
 import { MonthClose } from './month-close.tsx';
 import { MonthPapers } from './month-papers.tsx';
-import { forecastMonth } from './forecast.ts';
+import { forecastMonth } from '../../components/forecast.ts';
 import { monthBefore } from './months.ts';
 import { useOpenDays } from './use-open-days.ts';
 import styles from './finance-overview.module.css';

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 
 import { may } from '../../api/sign-in.ts';
 import { versionedQuestion } from '../../api/query-client.ts';
+import { Amount } from '../../components/amount.tsx';
 import { History } from '../../components/history.tsx';
 import { Standing } from '../../components/limits/standing.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -91,6 +92,8 @@ function Details({ apiKey: key }: { readonly apiKey: Key }) {
             ),
           ],
           ['Limits of the key', describeLimits(key.limits)],
+          ['Spend today (UTC)', <Amount key="today" money={key.spent_today} />],
+          ['Spend this month (UTC)', <Amount key="month" money={key.spent_this_month} />],
           ['Expires', when(key.limits.expires_at, 'never')],
           ['Made', since(key.created_at, '—')],
           ['Last used', since(key.last_used_at, 'never')],

@@ -1,7 +1,9 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 
+import { Amount } from '../../components/amount.tsx';
 import { KeyName } from '../../components/key-name.tsx';
 import { useMinute, useSession, useZone } from '../../components/use-page.ts';
+import { columnDigits, exactMoney, type Money, nanosOf, nanosOfUsd, shareOf, showUsd } from '../../format/money.ts';
 import { showAgo, showDay, showMinute } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
@@ -9,6 +11,7 @@ import { State } from '../../ui/state.tsx';
 import { describeLimits, type Key, keyStates } from './key-words.ts';
 
 const soonMs = 7 * 86_400_000;
+const nearlyUsed = 0.8;
 
 type Props = {
   readonly rows: readonly Key[];
@@ -21,7 +24,7 @@ export function KeysTable({ rows, selection }: Props) {
   return (
     <DataTable
       caption="API keys"
-      columns={useColumns()}
+      columns={useColumns(rows)}
       rows={rows}
       keyOf={({ id }) => id}
       onOpen={({ id }) => void navigate({ to: paths.key(id) })}
@@ -30,7 +33,26 @@ export function KeysTable({ rows, selection }: Props) {
   );
 }
 
-function useColumns(): readonly Column<Key>[] {
+/** What was spent, against its limit if there is one: amber from four fifths of it on. */
+function Spent({ spent, limitUsd, digits }: { readonly spent: Money; readonly limitUsd: string | null; readonly digits: number }) {
+  const amount = <Amount money={spent} digits={digits} />;
+  if (limitUsd === null) return amount;
+  const share = shareOf(nanosOf(spent), nanosOfUsd(limitUsd));
+  const words = (
+    <>
+      {amount} of {showUsd(limitUsd)}
+    </>
+  );
+  if (share < nearlyUsed) return words;
+  return (
+    <>
+      <State sign={share >= 1 ? '✗' : '▲'} word={share >= 1 ? 'used up' : 'nearly used'} tone={share >= 1 ? 'bad' : 'warning'} /> {words}
+    </>
+  );
+}
+
+function useColumns(rows: readonly Key[]): readonly Column<Key>[] {
+  const digits = columnDigits(rows.map(({ spent_this_month: month }) => nanosOf(month)));
   const seesAll = useSession().users === null;
   const zone = useZone();
   const nowMs = useMinute();
@@ -65,6 +87,23 @@ function useColumns(): readonly Column<Key>[] {
       grows: true,
       priority: 2,
       render: ({ limits }) => <span title={describeLimits(limits)}>{describeLimits(limits)}</span>,
+    },
+    {
+      id: 'spent',
+      title: 'Spend this month',
+      figures: true,
+      priority: 2,
+      render: ({ spent_this_month: month, spent_today: today, limits }) => (
+        <span title={`${exactMoney(nanosOf(month))} this month, ${exactMoney(nanosOf(today))} today (UTC)`}>
+          <Spent spent={month} limitUsd={limits.spend_per_month_usd} digits={digits} />
+          {limits.spend_per_day_usd !== null && (
+            <>
+              {'; today '}
+              <Spent spent={today} limitUsd={limits.spend_per_day_usd} digits={digits} />
+            </>
+          )}
+        </span>
+      ),
     },
     {
       id: 'used',

@@ -7,13 +7,14 @@ import { question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { useModelsHelp } from '../../components/limits/limits-fields.tsx';
 import { SecretDialog } from '../../components/secret-dialog.tsx';
 import { useChange } from '../../components/use-change.ts';
 import { useSession } from '../../components/use-page.ts';
 import { Button } from '../../ui/button.tsx';
-import { CodeLine } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { FirstCall } from './first-call.tsx';
 
 type Draft = { readonly user: string; readonly name: string; readonly monthUsd: string; readonly models: string; readonly days: string };
 
@@ -73,7 +74,7 @@ export function NewKeyDialog({ open, onClose }: { readonly open: boolean; readon
         onStored={() => setMade(undefined)}
       >
         <p>An application uses it as the API key of its SDK, with the address of the gateway as the base address.</p>
-        {made !== undefined && <CodeLine text={`export WEIR_API_KEY=${made.secret}`} label="Line of a shell" />}
+        {made !== undefined && <FirstCall made={made} />}
       </SecretDialog>
     </>
   );
@@ -161,7 +162,7 @@ function KeyLimits({ draft, set, errors, body }: LimitsProps) {
       />
       <TextField
         label="Models"
-        help="Names with commas. Empty: all."
+        help={useModelsHelp(draft.models)}
         value={draft.models}
         error={errors['limits.models']}
         placeholder="all"

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { type Facts, stepsOf } from './first-steps-facts.ts';
 
 const nothing = { amount: { nano_usd: '0', usd: '0' }, calls: 0 };
-const day = { calls: 0, failed_share: null, first_byte_p95_ms: null, bucket_starts: [], series: [] };
+const before = { amounts: [], calls: [], tokens: [] };
+const day = { calls: 0, failed_share: null, first_byte_p95_ms: null, bucket_starts: [], series: [], before };
 const upstream = {
   name: 'a',
   vendor: 'openai',

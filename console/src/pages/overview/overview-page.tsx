@@ -1,19 +1,20 @@
 import { useSuspenseQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 
 import type { Reply } from '../../api/client.ts';
 import { queryClient, question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
-import { StackedBars } from '../../charts/stacked-bars.tsx';
+import { forecastMonth } from '../../components/forecast.ts';
 import { areFirstStepsShown } from '../../components/appearance.ts';
 import { Amount } from '../../components/amount.tsx';
+import { targetStates as upstreamStates } from '../upstreams/target-words.ts';
 import { useEvents } from '../../components/live.ts';
 import { PageHead } from '../../components/page-head.tsx';
-import { useSession, useZone } from '../../components/use-page.ts';
-import { exactMoney, isLongMoney, nanosOf, shareOf, showChange, showChartMoney } from '../../format/money.ts';
+import { useMinute, useSession, useZone } from '../../components/use-page.ts';
+import { isLongMoney, nanosOf, shareOf, showChange, showMoney } from '../../format/money.ts';
 import { showCount, showDuration, showShare } from '../../format/numbers.ts';
-import { clockTick, showMinute } from '../../format/times.ts';
+import { showAgo, showMinute } from '../../format/times.ts';
 import { paths, type Place, placeOf } from '../../paths.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Meter } from '../../ui/meter.tsx';
@@ -22,6 +23,7 @@ import { Facts, Panel } from '../../ui/panel.tsx';
 import { State } from '../../ui/state.tsx';
 import { useKeys } from '../../ui/use-keys.ts';
 import { AttentionList } from './attention-list.tsx';
+import { DayChart } from './day-chart.tsx';
 import styles from './overview-page.module.css';
 
 // Only a person of finance sees it, so it is not in the first load.
@@ -68,7 +70,7 @@ function OperatorOverview() {
         </Suspense>
       )}
       <div className={styles['row']}>
-        <SpendChart data={data} />
+        <DayChart day={data.last_day} />
         <Panel title={data.attention.length === 0 ? 'Needs attention' : `Needs attention (${data.attention.length})`}>
           <div id={attentionId} tabIndex={-1}>
             <AttentionList items={data.attention} />
@@ -105,6 +107,7 @@ function Tiles({ data }: { readonly data: Overview }) {
   const mayReadUpstreams = may(useSession(), 'upstreams:read');
   const { today, yesterday, month, last_day: day, under_way: underWay } = data;
   const change = showChange(nanosOf(today.amount), nanosOf(yesterday.amount));
+  const forecast = forecastMonth(nanosOf(month.amount), useMinute(), data.time_zone);
   return (
     <ul className={styles['tiles']} aria-label="Figures">
       <Tile
@@ -119,7 +122,7 @@ function Tiles({ data }: { readonly data: Overview }) {
         place={{ to: paths.usage, search: { r: 'month' } }}
         value={<Amount money={month.amount} />}
         isLong={isLongMoney(month.amount)}
-        note={`${showCount(month.calls)} calls`}
+        note={forecast === undefined ? `${showCount(month.calls)} calls` : `forecast ${showMoney(forecast)}`}
       />
       <Tile
         title="Calls, 24 h"
@@ -171,37 +174,6 @@ function Tile({ title, value, isLong, note, place }: TileProps) {
   );
 }
 
-function SpendChart({ data: { last_day: day } }: { readonly data: Overview }) {
-  const zone = useZone();
-  const navigate = useNavigate();
-  const series = day.series
-    .map(({ model, amounts }) => ({ name: model ?? undefined, label: model ?? 'Other', values: amounts.map(nanosOf) }))
-    .filter(({ values }) => values.some((value) => value !== 0n));
-  const total = series.reduce((sum, { values }) => values.reduce((inner, value) => inner + value, sum), 0n);
-  const starts = day.bucket_starts.map((start) => ({ ...clockTick(start, zone), full: showMinute(start, zone) }));
-  const pick = (index: number): void => {
-    const from = day.bucket_starts[index];
-    if (from !== undefined) void navigate({ to: paths.calls, search: { from, to: new Date(Date.parse(from) + 3_600_000).toISOString() } });
-  };
-  return (
-    <Panel title="Spend by model, last 24 hours">
-      {total === 0n ? (
-        <Empty title="Nothing was spent in the last 24 hours.">Calls appear here a few seconds after they end.</Empty>
-      ) : (
-        <StackedBars
-          title="Spend by model, last 24 hours"
-          sentence={`${exactMoney(total)} in all; most by ${series[0]?.label ?? ''}.`}
-          series={series}
-          starts={starts}
-          unfinishedFrom={starts.length - 1}
-          show={showChartMoney}
-          onPick={pick}
-        />
-      )}
-    </Panel>
-  );
-}
-
 function UsersPanel({ data: { users, today } }: { readonly data: Overview }) {
   const whole = nanosOf(today.amount);
   return (
@@ -244,7 +216,8 @@ function UpstreamsPanel({ data: { upstreams } }: { readonly data: Overview }) {
             grows: true,
             render: ({ upstream }) => <Link {...placeOf.upstream(upstream)}>{upstream}</Link>,
           },
-          { id: 'calls', title: 'Calls', figures: true, render: ({ calls }) => showCount(calls) },
+          { id: 'state', title: 'State', render: ({ state }) => (state === null ? '—' : <State {...upstreamStates[state]} />) },
+          { id: 'calls', title: 'Calls', figures: true, priority: 2, render: ({ calls }) => showCount(calls) },
           { id: 'failed', title: 'Failed', figures: true, render: ({ failed_share: share }) => (share === null ? '—' : showShare(share)) },
           {
             id: 'p95',
@@ -260,19 +233,39 @@ function UpstreamsPanel({ data: { upstreams } }: { readonly data: Overview }) {
 }
 
 function BooksPanel({ data, books }: { readonly data: Overview; readonly books: NonNullable<Overview['books']> }) {
+  const zone = useZone();
+  const nowMs = useMinute();
+  const { add_up: addsUp, verified_at: verifiedAt, estimated_share: estimated, held } = books;
   return (
     <Panel title="Books">
       <Facts
         rows={[
           [
             'Verification',
-            books.add_up ? (
+            addsUp ? (
               <State key="up" sign="✓" word="the books add up" tone="good" />
             ) : (
               <State key="down" sign="✗" word="the books do not add up" tone="bad" />
             ),
           ],
+          [
+            'Verified',
+            verifiedAt === null ? (
+              'not yet'
+            ) : (
+              <time key="at" dateTime={verifiedAt} title={showMinute(verifiedAt, zone)}>
+                {showAgo(verifiedAt, Math.max(nowMs, Date.parse(verifiedAt)))}
+              </time>
+            ),
+          ],
           ['Not booked yet', `${showCount(books.journal_pending + data.pending_calls)} calls`],
+          ['Estimated', estimated === null ? '—' : `${showShare(estimated)} of the newest calls`],
+          [
+            'Held for calls',
+            <Link key="held" to={paths.credits} search={{ tab: 'leases' }}>
+              <Amount money={held} />
+            </Link>,
+          ],
           ['Price version', books.price_versions.join(', ') || '—'],
         ]}
       />

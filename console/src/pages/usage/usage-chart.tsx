@@ -1,10 +1,15 @@
 import type { Reply } from '../../api/client.ts';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
+import { many } from '../../components/search-params.ts';
 import { useAddress } from '../../components/use-page.ts';
 import { clockTick, showDay, showMinute, showShortDay } from '../../format/times.ts';
+import { useKeys } from '../../ui/use-keys.ts';
 import { accumulate, sharesOf, showMillionths } from './chart-views.ts';
 import { canLeaveOut, leaveOut } from './leave-out.ts';
 import { type MetricName, metrics, readView } from './usage-question.ts';
+
+/** So many groups have a key. */
+const shownByKey = 9;
 
 type Answer = Reply<'usage.query'>;
 
@@ -15,12 +20,14 @@ type Props = {
   readonly zone: string;
 };
 
-/** The sums over time. A bar narrows the span to its time, and an entry of the legend leaves its group out. */
+/**
+ * The sums over time. A bar narrows the span to its time, and an entry of the legend leaves its group out. `1` to `9`
+ * hide groups of the chart alone, and show them again.
+ */
 export function UsageChart({ answer, groups, metric, zone }: Props) {
   const [search, change] = useAddress();
   const { of, show, text } = metrics[metric];
   const { bucket_starts: starts, granularity, series, other, totals, comparison } = answer;
-  if (starts.length < 2) return null;
   const isShort = granularity === 'minute' || granularity === 'hour';
   const summed = [
     ...series.map(({ names, buckets }) => ({
@@ -32,6 +39,20 @@ export function UsageChart({ answer, groups, metric, zone }: Props) {
   ];
   const namesOf = new Map(series.map(({ names }) => [names.join(' › '), names]));
   const view = readView(search);
+  const hidden = many(search, 'hide');
+  const toggle = (place: number): void => {
+    const label = summed[place]?.label;
+    if (label === undefined) return;
+    const left = hidden.includes(label) ? hidden.filter((each) => each !== label) : [...hidden, label];
+    change({ hide: left.length === 0 ? undefined : left }, true);
+  };
+  useKeys({
+    ...Object.fromEntries(Array.from({ length: shownByKey }, (_, place) => [String(place + 1), () => toggle(place)])),
+    d: () => change({ per: 'day' }),
+    w: () => change({ per: 'week' }),
+    m: () => change({ per: 'month' }),
+  });
+  if (starts.length < 2) return null;
   const shares = view === 'share' ? sharesOf(summed.map(({ values }) => values)) : [];
   const lines = summed.map((line, index) => ({
     ...line,
@@ -51,6 +72,7 @@ export function UsageChart({ answer, groups, metric, zone }: Props) {
       }
       sentence={`${show(of(totals.total))} in all.`}
       series={lines}
+      hidden={hidden}
       starts={starts.map((start) => ({
         ...(isShort ? clockTick(start, zone) : { tick: showShortDay(start, zone) }),
         full: isShort ? showMinute(start, zone) : showDay(start, zone),

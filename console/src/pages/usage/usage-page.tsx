@@ -10,9 +10,10 @@ import { useKept } from '../../components/use-kept.ts';
 import { useAddress, useSpan, useZone } from '../../components/use-page.ts';
 import { showMinute, showOffset } from '../../format/times.ts';
 import { InlineSelect } from '../../ui/field.tsx';
-import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
+import { Notice, Skeleton } from '../../ui/notice.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { SavedViews } from '../../components/saved-views.tsx';
+import { NoUsage } from './no-usage.tsx';
 import { UsageChart } from './usage-chart.tsx';
 import styles from './usage-page.module.css';
 import {
@@ -56,7 +57,7 @@ export function UsagePage() {
             {showMinute(data.from, zone)} to {showMinute(data.to, zone)}, {zone} ({showOffset(data.from, zone)}), per {data.granularity}
           </p>
           {data.totals.total.calls === 0 ? (
-            <Empty title="No calls in this span.">Choose another span of time, or remove a filter.</Empty>
+            <NoUsage from={data.from} />
           ) : (
             <>
               <UsageChart answer={data} groups={readGroups(search)} metric={readMetric(search)} zone={zone} />

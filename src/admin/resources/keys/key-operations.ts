@@ -11,12 +11,16 @@ import { type CallTags, isCallTags, sortTags, tagLimits } from '../../../account
 import { isListed } from '../../../accounts/is-listed.ts';
 import { maySee } from '../../../accounts/people/principal.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
+import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
+import { periodsOf } from '../../../billing/credits/pots.ts';
+import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import type { ChangeAuthor } from '../../../audit/change-author.ts';
 import { contentModeSchema } from '../../contract/content.ts';
 import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
 import {
   instant,
   instantQuery,
+  moneySchema,
   nullable,
   optionalInstant,
   pageQuery,
@@ -37,6 +41,7 @@ export type KeyServices = ListServices & {
   readonly accountsBy: (author: ChangeAuthor) => Accounts;
   readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'editApiKey' | 'deleteApiKey'>;
   readonly audit: Pick<AuditStore, 'subjectVersion'>;
+  readonly credits: Pick<CreditBooks, 'readKeySpend'>;
 };
 type Context = AdminContext<KeyServices>;
 
@@ -66,6 +71,8 @@ const keyMembers = {
   content: contentModeSchema('as its team says'),
   tags: Type.Object({}, { additionalProperties: Type.String(), description: 'Tags of all calls of the key.' }),
   limits: limitsSchema,
+  spent_today: { ...moneySchema, description: 'Booked in the present day of UTC, as its limit counts.' },
+  spent_this_month: { ...moneySchema, description: 'Booked in the present month of UTC, as its limit counts.' },
 };
 const keySchema = record(keyMembers, 'An API key. Its secret is shown once, when it is made or rotated.');
 const createdSchema = record({ ...keyMembers, secret: Type.String({ description: 'Shown here once: sk-weir-….' }) });
@@ -75,7 +82,21 @@ function stateOf({ disabledAtMs, limits, userLimits }: ListedApiKey, nowMs: numb
   return Math.min(limits?.expiresAtMs ?? Infinity, userLimits?.expiresAtMs ?? Infinity) <= nowMs ? 'expired' : 'active';
 }
 
-function encodeKey(key: ListedApiKey, nowMs: number): Static<typeof keySchema> {
+/** Keys as answers have them, with what each has spent. */
+async function encodeKeys(
+  { credits }: Pick<KeyServices, 'credits'>,
+  keys: readonly ListedApiKey[],
+  nowMs: number,
+): Promise<Static<typeof keySchema>[]> {
+  const owned = keys.map(({ id, userName }) => ({ keyId: id, userName }));
+  const { day, month } = periodsOf(nowMs);
+  const [today, thisMonth] = await Promise.all([credits.readKeySpend(owned, day), credits.readKeySpend(owned, month)]);
+  return keys.map((key) => encodeKey(key, nowMs, { day: today.get(key.id) ?? 0n, month: thisMonth.get(key.id) ?? 0n }));
+}
+
+type Spent = { readonly day: bigint; readonly month: bigint };
+
+function encodeKey(key: ListedApiKey, nowMs: number, spent: Spent): Static<typeof keySchema> {
   return {
     id: key.id,
     user: key.userName,
@@ -94,6 +115,8 @@ function encodeKey(key: ListedApiKey, nowMs: number): Static<typeof keySchema> {
     content: key.content ?? null,
     tags: { ...key.tags },
     limits: encodeLimits(key.limits),
+    spent_today: formatMoney(spent.day),
+    spent_this_month: formatMoney(spent.month),
   };
 }
 
@@ -103,9 +126,10 @@ const subject = ({ id }: Readonly<Record<string, string>>): string => `key:${id 
 /** A key that the caller may see, with its version. @throws AdminProblem `not_found` */
 async function find({ services, principal, nowMs }: Context, id: string): Promise<Answer<Static<typeof keySchema>>> {
   const version = await services.audit.subjectVersion(subject({ id }));
-  const [key] = await services.accounts.queryApiKeys({ users: principal.users, ids: [id], order: 'oldest', limit: 1 });
-  if (key === undefined) throw notFound('key of this id');
-  return { body: encodeKey(key, nowMs()), version };
+  const keys = await services.accounts.queryApiKeys({ users: principal.users, ids: [id], order: 'oldest', limit: 1 });
+  const [body] = await encodeKeys(services, keys, nowMs());
+  if (body === undefined) throw notFound('key of this id');
+  return { body, version };
 }
 
 const listQuery = record({
@@ -171,7 +195,7 @@ export const listKeys = operation({
     const atMs = nowMs();
     return {
       body: {
-        items: shown.map((key) => encodeKey(key, atMs)),
+        items: await encodeKeys(services, shown, atMs),
         next_cursor: last === undefined ? next_cursor : writeCursor(last),
         as_of: instant(atMs),
       },

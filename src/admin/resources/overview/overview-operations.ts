@@ -5,25 +5,37 @@ import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { queryUsage } from '../../../billing/usage/query-usage.ts';
 import { addUsage, type UsageAnswer, type UsageQuestion } from '../../../billing/usage/usage-question.ts';
 import type { UsageSums } from '../../../billing/usage/usage-store.ts';
+import type { NodeReport } from '../../../control/nodes/node-state.ts';
 import { instant, moneySchema, nullable, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { shareAnswer } from '../../share-answers.ts';
 import { attentionSchema, type AttentionServices, readAttention } from '../attention/attention-operations.ts';
 import { type ControlServices, isSilent, watchNodes } from '../nodes/live-nodes.ts';
+import { targetStates, worstState } from '../targets/target-operations.ts';
 import type { UsageServices } from '../usage/usage-operations.ts';
+import { booksMembers, type BooksServices, readBooks } from './books-state.ts';
 import { beginOfToday, sumMonthBefore, sumYesterday } from './day-and-month.ts';
 
-type OverviewServices = UsageServices & AttentionServices & ControlServices;
+type OverviewServices = UsageServices & AttentionServices & ControlServices & BooksServices;
 type Context = AdminContext<OverviewServices>;
 
 const daySeconds = 86_400;
+const hourSeconds = 3600;
+const beforeKeptMs = 15_000;
 const seriesMax = 8;
 const listedMax = 8;
 const attentionMax = 20;
 
 const amounts = record({ amount: moneySchema, calls: Type.Integer() });
 const share = nullable(Type.Number({ description: 'From 0 to 1; null if nothing ended, or for callers of some users.' }));
+
+/** Sums of each hour. */
+const hours = {
+  amounts: Type.Array(moneySchema),
+  calls: Type.Array(Type.Integer()),
+  tokens: Type.Array(Type.Integer({ description: 'Of input and output.' })),
+};
 
 const overviewSchema = record({
   time_zone: Type.String(),
@@ -35,19 +47,28 @@ const overviewSchema = record({
     failed_share: share,
     first_byte_p95_ms: nullable(Type.Integer()),
     bucket_starts: Type.Array(Type.String()),
-    series: Type.Array(record({ model: nullable(Type.String({ description: 'Null: all others.' })), amounts: Type.Array(moneySchema) })),
+    series: Type.Array(record({ model: nullable(Type.String({ description: 'Null: all others.' })), ...hours })),
+    before: record(hours, 'All calls of the same hours of the day before.'),
   }),
   under_way: nullable(Type.Integer({ description: 'Calls in all running gateways.' })),
   attention: Type.Array(attentionSchema),
   users: Type.Array(record({ user: Type.String(), ...amounts.properties })),
   upstreams: Type.Array(
-    record({ upstream: Type.String(), calls: Type.Integer(), failed_share: share, first_byte_p95_ms: nullable(Type.Integer()) }),
+    record({
+      upstream: Type.String(),
+      state: nullable(Type.Enum(targetStates, { description: 'The worst of its targets in running gateways; null if none has used it.' })),
+      calls: Type.Integer(),
+      failed_share: share,
+      first_byte_p95_ms: nullable(Type.Integer()),
+    }),
+    { description: 'Those that were called most, and all that do not work.' },
   ),
   books: nullable(
     record({
       add_up: Type.Boolean({ description: 'Whether the last verification of every gateway found no difference.' }),
       journal_pending: Type.Integer({ description: 'Finished calls that are not in the database yet.' }),
       price_versions: Type.Array(Type.String(), { description: 'More than one while gateways differ.' }),
+      ...booksMembers,
     }),
   ),
   pending_calls: Type.Integer(),
@@ -62,6 +83,11 @@ function beginnings(nowMs: number, timeZone: string): { readonly day: number; re
 }
 
 const sumOf = ({ amountNanoUsd, calls }: UsageSums) => ({ amount: formatMoney(amountNanoUsd), calls });
+const hoursOf = (buckets: readonly UsageSums[]) => ({
+  amounts: buckets.map(({ amountNanoUsd }) => formatMoney(amountNanoUsd)),
+  calls: buckets.map(({ calls }) => calls),
+  tokens: buckets.map(({ tokensIn, tokensOut }) => tokensIn + tokensOut),
+});
 const failedShare = ({ failed, ended }: UsageSums): number | null =>
   failed === undefined || ended === undefined || ended === 0 ? null : failed / ended;
 const firstByte = ({ firstByte: histogram }: UsageSums): number | null =>
@@ -102,8 +128,36 @@ async function askUsage({ services, principal }: Context, nowMs: number) {
     sumYesterday(spans),
     sumMonthBefore(spans),
     ask({ startSeconds: now - daySeconds, granularity: 'hour', groupBy: ['model'], limit: seriesMax }),
+    // What is over hardly changes.
+    shareAnswer(
+      services.usage,
+      JSON.stringify(['hours before', principal.users, Math.floor(now / hourSeconds)]),
+      () => ask({ startSeconds: now - 2 * daySeconds, endSeconds: now - daySeconds, granularity: 'hour' }),
+      () => beforeKeptMs,
+    ),
     service,
   ] as const);
+}
+
+/** Upstreams with their sums of a day and their state in running gateways: those that were called, and those that do not work. */
+function encodeUpstreams(service: UsageAnswer | undefined, live: readonly NodeReport[]): Static<typeof overviewSchema>['upstreams'] {
+  const targets = Map.groupBy(
+    live.flatMap((report) => report.targets),
+    ({ upstream }) => upstream,
+  );
+  const stateOf = (upstream: string) => worstState((targets.get(upstream) ?? []).map(({ state }) => state));
+  const called = (service?.series ?? []).map(({ names: [upstream = ''], total: sums }) => ({
+    upstream,
+    state: stateOf(upstream),
+    calls: sums.calls,
+    failed_share: failedShare(sums),
+    first_byte_p95_ms: firstByte(sums),
+  }));
+  const broken = [...targets.keys()].filter((name) => stateOf(name) !== 'healthy' && !called.some(({ upstream }) => upstream === name));
+  return [
+    ...called,
+    ...broken.map((upstream) => ({ upstream, state: stateOf(upstream), calls: 0, failed_share: null, first_byte_p95_ms: null })),
+  ];
 }
 
 /**
@@ -115,10 +169,11 @@ const keepMs = (tookMs: number): number => (tookMs < 25 ? 0 : Math.min(3000, 20 
 async function readOverview(context: Context): Promise<{ readonly body: Static<typeof overviewSchema> }> {
   const atMs = context.nowMs();
   const seesNodes = context.principal.permissions.has('upstreams:read') && context.principal.users === 'all';
-  const [[today, yesterday, monthBefore, lastDay, service], attention, nodes] = await Promise.all([
+  const [[today, yesterday, monthBefore, lastDay, dayBefore, service], attention, nodes, books] = await Promise.all([
     askUsage(context, atMs),
     readAttention(context),
     seesNodes ? watchNodes(context) : [],
+    seesNodes ? readBooks(context) : undefined,
   ]);
   const live = nodes.filter((node) => !isSilent(node, atMs)).map(({ report }) => report);
   const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
@@ -135,27 +190,22 @@ async function readOverview(context: Context): Promise<{ readonly body: Static<t
         failed_share: service === undefined ? null : failedShare(service.totals.total),
         first_byte_p95_ms: service === undefined ? null : firstByte(service.totals.total),
         bucket_starts: lastDay.bucketStarts.map((seconds) => instant(seconds * 1000)),
-        series: [...lines, ...others].map(({ model, buckets }) => ({
-          model,
-          amounts: buckets.map(({ amountNanoUsd }) => formatMoney(amountNanoUsd)),
-        })),
+        series: [...lines, ...others].map(({ model, buckets }) => ({ model, ...hoursOf(buckets) })),
+        before: hoursOf(dayBefore.totals.buckets),
       },
       under_way: seesNodes ? total(live.map(({ callsUnderWay }) => callsUnderWay)) : null,
       attention: attention.slice(0, attentionMax),
       users: today.series.map(({ names: [user = ''], total: sums }) => ({ user, ...sumOf(sums) })),
-      upstreams: (service?.series ?? []).map(({ names: [upstream = ''], total: sums }) => ({
-        upstream,
-        calls: sums.calls,
-        failed_share: failedShare(sums),
-        first_byte_p95_ms: firstByte(sums),
-      })),
-      books: seesNodes
-        ? {
-            add_up: !attention.some(({ code }) => code === 'books'),
-            journal_pending: total(live.map(({ journalPending }) => journalPending)),
-            price_versions: [...new Set(live.map(({ priceVersion }) => priceVersion))],
-          }
-        : null,
+      upstreams: encodeUpstreams(service, live),
+      books:
+        books === undefined
+          ? null
+          : {
+              add_up: !attention.some(({ code }) => code === 'books'),
+              journal_pending: total(live.map(({ journalPending }) => journalPending)),
+              price_versions: [...new Set(live.map(({ priceVersion }) => priceVersion))],
+              ...books,
+            },
       pending_calls: (service?.progress?.waiting ?? 0) + (service?.progress?.old ?? 0),
       as_of: instant(atMs),
     },

@@ -11,7 +11,9 @@ import { type ControlServices, isSilent, listLiveNodes, watchNodes } from '../no
 export type TargetServices = ControlServices & { readonly audit: Pick<AuditStore, 'subjectVersion'> };
 type Context = AdminContext<TargetServices>;
 
-const states = ['healthy', 'suspect', 'rate-limited', 'failing', 'rejected'] as const;
+/** From the best to the worst. */
+export const targetStates = ['healthy', 'suspect', 'rate-limited', 'failing', 'rejected'] as const;
+
 const overrideDaysMax = 30;
 
 const overrideSchema = record(
@@ -32,12 +34,12 @@ const targetSchema = record(
     upstream: Type.String(),
     credential: Type.String({ description: 'The upstream, and the place of the credential if it has several: `openai#2`.' }),
     model: Type.String({ description: 'The name at the upstream; `*` for all.' }),
-    state: nullable(Type.Enum(states, { description: 'The worst of all running gateways; null if none has used it.' })),
+    state: nullable(Type.Enum(targetStates, { description: 'The worst of all running gateways; null if none has used it.' })),
     override: nullable(overrideSchema),
     nodes: Type.Array(
       record({
         node: Type.String(),
-        state: Type.Enum(states),
+        state: Type.Enum(targetStates),
         again_in_ms: nullable(Type.Integer({ description: 'Time until it is probed; null if it is in use.' })),
         calls_under_way: Type.Integer(),
         consecutive_failures: Type.Integer(),
@@ -49,6 +51,10 @@ const targetSchema = record(
   },
   'A model at an upstream with one of its credentials.',
 );
+
+/** The worst of some states; null if there are none. */
+export const worstState = (some: readonly TargetState['state'][]): TargetState['state'] | null =>
+  targetStates[Math.max(-1, ...some.map((state) => targetStates.indexOf(state)))] ?? null;
 
 function encodeOverride({ targetId, reason, actor, setAtMs, untilMs }: TargetOverride): Static<typeof overrideSchema> {
   return { target: targetId, state: 'out', reason, actor, set_at: instant(setAtMs), until: instant(untilMs) };
@@ -70,14 +76,14 @@ export function encodeTargets(nodes: readonly NodeState[], overrides: readonly T
   return [...ids].toSorted().map((id): Static<typeof targetSchema> => {
     const [credential, model] = splitId(id);
     const own = byId.get(id) ?? [];
-    const live = own.filter(({ node }) => !isSilent(node, nowMs)).map(({ target }) => states.indexOf(target.state));
+    const live = own.filter(({ node }) => !isSilent(node, nowMs)).map(({ target }) => target.state);
     const override = overrides.find(({ targetId }) => targetId === id);
     return {
       id,
       upstream: own[0]?.target.upstream ?? credential.replace(/#\d+$/, ''),
       credential,
       model,
-      state: states[Math.max(-1, ...live)] ?? null,
+      state: worstState(live),
       override: override === undefined ? null : encodeOverride(override),
       nodes: own.map(({ node, target }) => ({
         node: node.nodeId,
@@ -101,7 +107,7 @@ export const listTargets = operation({
   access: 'upstreams:read',
   query: record({
     upstream: Type.Optional(Type.String({ maxLength: 64 })),
-    state: Type.Optional(Type.Enum([...states, 'out'])),
+    state: Type.Optional(Type.Enum([...targetStates, 'out'])),
     node: Type.Optional(Type.String({ maxLength: 100 })),
   }),
   reply: pageSchema(targetSchema),

@@ -1,4 +1,4 @@
-import { instantIn, showDay } from '../../format/times.ts';
+import { instantIn, showDay } from '../format/times.ts';
 
 /**
  * What a month costs if it goes on as until now, by integers. Undefined in the first hours, which say too little.
