@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 
 import { entry } from '../../src/billing/journal/testing/call-kit.ts';
+import { changeAt } from '../../src/audit/testing/test-change.ts';
 import { eventually } from '../support/http.ts';
 import { askApi } from './ask-api.ts';
 import { assertNoBarrier, skipPages } from './open-pages.ts';
@@ -166,5 +167,30 @@ describe('figures of the overview, of usage, of calls and of keys', { skip: skip
   test('the pages have no barrier with them', async () => {
     for (const path of ['/?by=tokens', '/usage?r=7d&hide=model-b', '/keys'])
       await assertNoBarrier(suite.pages, suite.weir.consoleUrl, path);
+  });
+});
+
+describe('a console with more users than a page has', { skip: skipPages }, () => {
+  const suite = serveSuite(async ({ weir }) => {
+    const store = await openStore(weir);
+    for (let number = 0; number < 230; number += 1)
+      await store.ensureUser({ id: `many-${number}`, name: `many-${number}`, createdAtMs: 1000 + number }, changeAt());
+    await store.close();
+  });
+
+  test('the list asks for pages, goes on by itself, and a search finds a user of any page', async () => {
+    const { page, assertQuiet } = suite.pages;
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/api/v1/users?') && asked.push(request.url()));
+    await page.goto('/users');
+    await page.getByRole('link', { name: 'many-1', exact: true }).waitFor();
+    assert.ok(
+      asked.every((url) => /[?&]limit=200\b/.test(url)),
+      asked.join(' '),
+    );
+    await page.getByLabel('Name of the user').fill('MANY-229');
+    await page.getByRole('link', { name: 'many-229', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'many-1', exact: true }).waitFor({ state: 'detached' });
+    assertQuiet();
   });
 });

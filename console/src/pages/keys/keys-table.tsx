@@ -51,8 +51,29 @@ function Spent({ spent, limitUsd, digits }: { readonly spent: Money; readonly li
   );
 }
 
-function useColumns(rows: readonly Key[]): readonly Column<Key>[] {
+/** What keys have spent this month, and today if a limit counts days. */
+function spentColumn(rows: readonly Key[]): Column<Key> {
   const digits = columnDigits(rows.map(({ spent_this_month: month }) => nanosOf(month)));
+  return {
+    id: 'spent',
+    title: 'Spend this month',
+    figures: true,
+    priority: 2,
+    render: ({ spent_this_month: month, spent_today: today, limits }) => (
+      <span title={`${exactMoney(nanosOf(month))} this month, ${exactMoney(nanosOf(today))} today (UTC)`}>
+        <Spent spent={month} limitUsd={limits.spend_per_month_usd} digits={digits} />
+        {limits.spend_per_day_usd !== null && (
+          <>
+            {'; today '}
+            <Spent spent={today} limitUsd={limits.spend_per_day_usd} digits={digits} />
+          </>
+        )}
+      </span>
+    ),
+  };
+}
+
+function useColumns(rows: readonly Key[]): readonly Column<Key>[] {
   const seesAll = useSession().users === null;
   const zone = useZone();
   const nowMs = useMinute();
@@ -88,23 +109,7 @@ function useColumns(rows: readonly Key[]): readonly Column<Key>[] {
       priority: 2,
       render: ({ limits }) => <span title={describeLimits(limits)}>{describeLimits(limits)}</span>,
     },
-    {
-      id: 'spent',
-      title: 'Spend this month',
-      figures: true,
-      priority: 2,
-      render: ({ spent_this_month: month, spent_today: today, limits }) => (
-        <span title={`${exactMoney(nanosOf(month))} this month, ${exactMoney(nanosOf(today))} today (UTC)`}>
-          <Spent spent={month} limitUsd={limits.spend_per_month_usd} digits={digits} />
-          {limits.spend_per_day_usd !== null && (
-            <>
-              {'; today '}
-              <Spent spent={today} limitUsd={limits.spend_per_day_usd} digits={digits} />
-            </>
-          )}
-        </span>
-      ),
-    },
+    spentColumn(rows),
     {
       id: 'used',
       title: 'Last used',

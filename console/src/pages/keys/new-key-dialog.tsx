@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import type { Body, Reply } from '../../api/client.ts';
@@ -20,6 +20,7 @@ type Draft = { readonly user: string; readonly name: string; readonly monthUsd: 
 
 const empty: Draft = { user: '', name: '', monthUsd: '', models: '', days: '' };
 const dayMs = 86_400_000;
+const offeredMax = 50;
 const expiries = [
   { value: '', text: 'never' },
   { value: '7', text: 'in 7 days' },
@@ -85,7 +86,12 @@ function KeyForm({ onMade }: { readonly onMade: (key: Reply<'keys.create'>) => v
   const session = useSession();
   const { users: own } = session;
   const [draft, setDraft] = useState({ ...empty, user: own?.[0] ?? '' });
-  const users = useQuery(question('users.list', {}));
+  // The names that fit what is typed: there may be very many.
+  const users = useQuery({
+    ...question('users.list', { query: { limit: offeredMax, ...(draft.user !== '' && { q: draft.user }) } }),
+    enabled: own === null,
+    placeholderData: keepPreviousData,
+  });
   const change = useChange('keys.create', ['keys', 'users', 'search']);
   const errors = change.problem?.fieldErrors() ?? {};
   const body = bodyOf(draft);

@@ -1,12 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 
-import type { Reply } from '../../api/client.ts';
+import { ask, type Reply } from '../../api/client.ts';
 import { question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
 import { Failure } from '../../components/failure.tsx';
+import { More } from '../../components/more.tsx';
 import { NameFilter } from '../../components/name-filter.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { PeopleTabs } from '../../components/people-tabs.tsx';
@@ -32,11 +33,19 @@ export function UsersPage() {
   const navigate = useNavigate();
   const [search] = useAddress();
   const [isMaking, setIsMaking] = useState(false);
-  const users = useQuery(question('users.list', {}));
-  const rows = useRows(users.data?.items);
-  const wanted = (one(search, 'q') ?? '').toLowerCase();
-  const team = one(search, 'team');
-  const shown = rows?.filter((row) => row.name.toLowerCase().includes(wanted) && (team === undefined || row.team === team));
+  const [q, team] = [one(search, 'q'), one(search, 'team')];
+  const query = { ...(q !== undefined && { q }), ...(team !== undefined && { team }), limit: pageRows };
+  const pages = useInfiniteQuery({
+    queryKey: ['users.list', query],
+    queryFn: ({ pageParam, signal }) => ask('users.list', { query: pageParam === '' ? query : { ...query, cursor: pageParam }, signal }),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor: cursor }: Reply<'users.list'>) => cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+  const users = useMemo(() => pages.data?.pages.flatMap(({ items }) => items), [pages.data]);
+  // Of more users than a page has, the largest spending is not known before all pages are: they stay as they come.
+  const isWhole = pages.data?.pages.length === 1 && !pages.hasNextPage;
+  const rows = useRows(users, isWhole);
   const mayMake = may(session, 'limits:write');
   useKeys({ n: () => mayMake && setIsMaking(true) });
   return (
@@ -50,28 +59,30 @@ export function UsersPage() {
       </PageHead>
       <PeopleTabs />
       <NameFilter label="Name of the user" />
-      {users.isError && <Failure error={users.error} onRetry={() => void users.refetch()} />}
-      {shown === undefined && !users.isError && <Skeleton rows={10} />}
-      {shown?.length === 0 &&
-        (rows?.length === 0 ? (
+      {pages.isError && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
+      {rows === undefined && !pages.isError && <Skeleton rows={10} />}
+      {rows?.length === 0 &&
+        (q === undefined && team === undefined ? (
           <Empty title="There is no user yet." line="weir users create ann">
             A user owns keys and pays for their calls. The first key of a name makes its user too.
           </Empty>
         ) : (
           <Empty title="No user fits.">Search for a shorter part of the name.</Empty>
         ))}
-      {shown !== undefined && shown.length > 0 && (
-        <UsersTable rows={shown} onOpen={({ name }) => void navigate({ to: paths.user(name) })} />
+      {rows !== undefined && rows.length > 0 && (
+        <UsersTable rows={rows} isWhole={isWhole} onOpen={({ name }) => void navigate({ to: paths.user(name) })} />
       )}
+      {rows !== undefined && <More pages={pages} />}
       <NewUserDialog open={isMaking} onClose={() => setIsMaking(false)} />
     </>
   );
 }
 
 const groupsMax = 50;
+const pageRows = 200;
 
-/** The users with their spending of 30 days and their balances, the largest spending first. */
-function useRows(users: readonly User[] | undefined): readonly Row[] | undefined {
+/** The users with their spending of 30 days and their balances. @param isSorted the largest spending first */
+function useRows(users: readonly User[] | undefined, isSorted: boolean): readonly Row[] | undefined {
   const zone = useZone();
   const { from, to } = useSpan('30d');
   const body = { from, to, time_zone: zone, granularity: 'none', group_by: ['user'], limit: groupsMax, rank_by: 'amount' } as const;
@@ -86,13 +97,16 @@ function useRows(users: readonly User[] | undefined): readonly Row[] | undefined
     spent: spent.get(user.name) ?? (isWhole ? 0n : undefined),
     account: accounts.get(user.name) ?? (balances.data === undefined ? undefined : 0n),
   }));
+  if (!isSorted) return rows;
   const order = ({ spent: amount = 0n }: Row): bigint => amount;
   return rows.toSorted((first, second) =>
     order(first) === order(second) ? first.name.localeCompare(second.name) : order(first) < order(second) ? 1 : -1,
   );
 }
 
-function UsersTable({ rows, onOpen }: { readonly rows: readonly Row[]; readonly onOpen: (row: Row) => void }) {
+type TableProps = { readonly rows: readonly Row[]; readonly isWhole: boolean; readonly onOpen: (row: Row) => void };
+
+function UsersTable({ rows, isWhole, onOpen }: TableProps) {
   const [spentDigits, accountDigits] = [
     columnDigits(rows.flatMap(({ spent }) => (spent === undefined ? [] : [spent]))),
     columnDigits(rows.flatMap(({ account }) => (account === undefined ? [] : [account]))),
@@ -138,5 +152,13 @@ function UsersTable({ rows, onOpen }: { readonly rows: readonly Row[]; readonly 
       },
     },
   ];
-  return <DataTable caption="Users, the largest spending first" columns={columns} rows={rows} keyOf={({ name }) => name} onOpen={onOpen} />;
+  return (
+    <DataTable
+      caption={isWhole ? 'Users, the largest spending first' : 'Users, the oldest first'}
+      columns={columns}
+      rows={rows}
+      keyOf={({ name }) => name}
+      onOpen={onOpen}
+    />
+  );
 }

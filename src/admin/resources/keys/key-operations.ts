@@ -2,7 +2,6 @@ import { type Static, Type } from 'typebox';
 
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
 import type { AccessLimitsChange } from '../../../accounts/access-limits.ts';
-import { disconnectPolicies } from '../../../accounts/disconnect-policy.ts';
 import type { Accounts } from '../../../accounts/create-accounts.ts';
 import type { KeyQuery, ListedApiKey } from '../../../accounts/key-store.ts';
 import { bulkKeysMax, overlapMsMax } from '../../../accounts/manage-keys.ts';
@@ -11,114 +10,28 @@ import { type CallTags, isCallTags, sortTags, tagLimits } from '../../../account
 import { isListed } from '../../../accounts/is-listed.ts';
 import { maySee } from '../../../accounts/people/principal.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
-import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
-import { periodsOf } from '../../../billing/credits/pots.ts';
-import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import type { ChangeAuthor } from '../../../audit/change-author.ts';
 import { contentModeSchema } from '../../contract/content.ts';
-import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
-import {
-  instant,
-  instantQuery,
-  moneySchema,
-  nullable,
-  optionalInstant,
-  pageQuery,
-  pageRowsDefault,
-  pageSchema,
-  record,
-  request,
-} from '../../contract/values.ts';
+import { decodeLimitsChange, limitsChangeSchema } from '../../contract/limits.ts';
+import { instant, instantQuery, pageQuery, pageRowsDefault, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
 import { cutPage } from '../cut-page.ts';
+import { createdSchema, disconnect, encodeKeys, keySchema, type KeySpendServices, retention } from './key-schema.ts';
 
-export type KeyServices = ListServices & {
-  /** Accounts whose changes have this author. */
-  readonly accountsBy: (author: ChangeAuthor) => Accounts;
-  readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'editApiKey' | 'deleteApiKey'>;
-  readonly audit: Pick<AuditStore, 'subjectVersion'>;
-  readonly credits: Pick<CreditBooks, 'readKeySpend'>;
-};
+export type KeyServices = ListServices &
+  KeySpendServices & {
+    /** Accounts whose changes have this author. */
+    readonly accountsBy: (author: ChangeAuthor) => Accounts;
+    readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'editApiKey' | 'deleteApiKey'>;
+    readonly audit: Pick<AuditStore, 'subjectVersion'>;
+  };
 type Context = AdminContext<KeyServices>;
 
-const states = ['active', 'disabled', 'expired'] as const;
 const name = Type.String({ minLength: 1, maxLength: 256 });
-const retentionDaysMax = 36_500;
-const retention = nullable(
-  Type.Integer({ minimum: 0, maximum: retentionDaysMax, description: 'Days for which responses are kept; null as configured.' }),
-);
-const disconnect = nullable(Type.Enum(disconnectPolicies, { description: 'What happens when a client leaves; null as configured.' }));
-
-const keyMembers = {
-  id: Type.String({ examples: ['k3jd82ls0a'] }),
-  user: Type.String(),
-  team: nullable(Type.String({ description: 'That of the user.' })),
-  name: Type.String(),
-  issuer: nullable(Type.String({ description: 'Of a key that signed tokens open: the name of their issuer.' })),
-  ends_in: Type.String({ description: 'The last characters of the secret.' }),
-  state: Type.Enum(states),
-  created_at: Type.String(),
-  disabled_at: nullable(Type.String()),
-  last_used_at: nullable(Type.String({ description: 'To about a minute; null if never.' })),
-  previous_until: nullable(Type.String({ description: 'Until when the secret before the last rotation works.' })),
-  strict_translation: Type.Boolean(),
-  response_retention_days: retention,
-  disconnect,
-  content: contentModeSchema('as its team says'),
-  tags: Type.Object({}, { additionalProperties: Type.String(), description: 'Tags of all calls of the key.' }),
-  limits: limitsSchema,
-  spent_today: { ...moneySchema, description: 'Booked in the present day of UTC, as its limit counts.' },
-  spent_this_month: { ...moneySchema, description: 'Booked in the present month of UTC, as its limit counts.' },
-};
-const keySchema = record(keyMembers, 'An API key. Its secret is shown once, when it is made or rotated.');
-const createdSchema = record({ ...keyMembers, secret: Type.String({ description: 'Shown here once: sk-weir-….' }) });
-
-function stateOf({ disabledAtMs, limits, userLimits }: ListedApiKey, nowMs: number): (typeof states)[number] {
-  if (disabledAtMs !== undefined) return 'disabled';
-  return Math.min(limits?.expiresAtMs ?? Infinity, userLimits?.expiresAtMs ?? Infinity) <= nowMs ? 'expired' : 'active';
-}
-
-/** Keys as answers have them, with what each has spent. */
-async function encodeKeys(
-  { credits }: Pick<KeyServices, 'credits'>,
-  keys: readonly ListedApiKey[],
-  nowMs: number,
-): Promise<Static<typeof keySchema>[]> {
-  const owned = keys.map(({ id, userName }) => ({ keyId: id, userName }));
-  const { day, month } = periodsOf(nowMs);
-  const [today, thisMonth] = await Promise.all([credits.readKeySpend(owned, day), credits.readKeySpend(owned, month)]);
-  return keys.map((key) => encodeKey(key, nowMs, { day: today.get(key.id) ?? 0n, month: thisMonth.get(key.id) ?? 0n }));
-}
-
-type Spent = { readonly day: bigint; readonly month: bigint };
-
-function encodeKey(key: ListedApiKey, nowMs: number, spent: Spent): Static<typeof keySchema> {
-  return {
-    id: key.id,
-    user: key.userName,
-    team: key.team?.name ?? null,
-    name: key.name,
-    issuer: key.issuer ?? null,
-    ends_in: key.hint,
-    state: stateOf(key, nowMs),
-    created_at: instant(key.createdAtMs),
-    disabled_at: optionalInstant(key.disabledAtMs),
-    last_used_at: optionalInstant(key.lastUsedAtMs),
-    previous_until: optionalInstant(key.previousOpensUntilMs),
-    strict_translation: key.strictTranslation,
-    response_retention_days: key.responseRetentionDays ?? null,
-    disconnect: key.disconnectPolicy ?? null,
-    content: key.content ?? null,
-    tags: { ...key.tags },
-    limits: encodeLimits(key.limits),
-    spent_today: formatMoney(spent.day),
-    spent_this_month: formatMoney(spent.month),
-  };
-}
 
 const idParams = record({ id: Type.String({ maxLength: 64 }) });
 const subject = ({ id }: Readonly<Record<string, string>>): string => `key:${id ?? ''}`;
