@@ -5,10 +5,7 @@ type Lease = Pick<Awaited<ReturnType<CreditBooks['listLeases']>>[number], 'nodeI
 const sum = (values: Iterable<bigint>): bigint => [...values].reduce((total, value) => total + value, 0n);
 const largest = (values: Iterable<bigint>): bigint => [...values].reduce((max, value) => (value > max ? value : max), 0n);
 
-/**
- * The level and the owner of a pot, by its id: `key:2026-11:k3jd82ls0a`, `balance:ann`, `balance-of-team:7`. Of a user's
- * key only the key is known.
- */
+/** The level and the owner of a pot, by its id: `key:2026-11:k3jd82ls0a`, `balance:ann`, `balance-of-team:7`. */
 function ownerOf(potId: string): readonly [level: string, owner: string] {
   const balance = /^balance(?:-of-(team|organization))?:([^]*)$/.exec(potId);
   if (balance !== null) return [balance[1] ?? 'user', balance[2] ?? ''];

@@ -9,7 +9,7 @@ import { contentModeSchema } from '../../contract/content.ts';
 import { encodeLimits, limitsSchema } from '../../contract/limits.ts';
 import { instant, moneySchema, nullable, optionalInstant, record } from '../../contract/values.ts';
 
-/** What tells the spending of keys. */
+/** The store that knows the spending of keys. */
 export type KeySpendServices = { readonly credits: Pick<CreditBooks, 'readKeySpend'> };
 
 const states = ['active', 'disabled', 'expired'] as const;

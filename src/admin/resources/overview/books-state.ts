@@ -19,7 +19,7 @@ const dayMs = 86_400_000;
 const estimatesKeptMs = 15_000;
 const workMs = 60;
 
-/** What the overview says of the books beside whether they add up. */
+/** Members of the overview about the books, beside whether they add up. */
 export const booksMembers = {
   verified_at: nullable(Type.String({ description: 'The end of the last verification; null before the first.' })),
   held: {

@@ -128,7 +128,7 @@ async function askUsage({ services, principal }: Context, nowMs: number) {
     sumYesterday(spans),
     sumMonthBefore(spans),
     ask({ startSeconds: now - daySeconds, granularity: 'hour', groupBy: ['model'], limit: seriesMax }),
-    // What is over hardly changes.
+    // Hours that have ended hardly change.
     shareAnswer(
       services.usage,
       JSON.stringify(['hours before', principal.users, Math.floor(now / hourSeconds)]),
@@ -139,7 +139,7 @@ async function askUsage({ services, principal }: Context, nowMs: number) {
   ] as const);
 }
 
-/** Upstreams with their sums of a day and their state in running gateways: those that were called, and those that do not work. */
+/** Upstreams with their sums of a day and their state: those that were called, and those that do not work. */
 function encodeUpstreams(service: UsageAnswer | undefined, live: readonly NodeReport[]): Static<typeof overviewSchema>['upstreams'] {
   const targets = Map.groupBy(
     live.flatMap((report) => report.targets),
