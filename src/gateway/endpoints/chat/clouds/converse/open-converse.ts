@@ -2,6 +2,7 @@ import type { FieldNotes, TranslationNote } from '../../../../../inference/trans
 import { itemsOf, membersOf, numberOf, textOf, textsOf } from '../../../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../../../platform/json/json-value.ts';
 import { openBlock, openList, openText, refuse } from './open-blocks.ts';
+import { converseNames } from './word-for-converse.ts';
 
 /** What reading a request of Converse needs besides its body. */
 export type ConverseOpening = {
@@ -105,18 +106,13 @@ function parseSchema(text: JsonValue | undefined, path: string): JsonValue {
   }
 }
 
-/** Members of Messages that Converse has at another place. */
+/** Members of Messages that the model's own fields may not set, and where they belong. */
 const places: Readonly<Record<string, string | undefined>> = {
+  ...converseNames,
   model: 'the path',
   stream: 'the path',
   messages: 'messages',
   system: 'system',
-  max_tokens: 'inferenceConfig.maxTokens',
-  temperature: 'inferenceConfig.temperature',
-  top_p: 'inferenceConfig.topP',
-  stop_sequences: 'inferenceConfig.stopSequences',
-  tools: 'toolConfig.tools',
-  tool_choice: 'toolConfig.toolChoice',
 };
 
 /**

@@ -1,11 +1,15 @@
-/** Fields of Messages at the start of an error, where Converse has another name. */
-const fieldNames: Readonly<Record<string, string | undefined>> = {
+/** Members of Messages that Converse has at another place. */
+export const converseNames = {
   max_tokens: 'inferenceConfig.maxTokens',
   temperature: 'inferenceConfig.temperature',
   top_p: 'inferenceConfig.topP',
   stop_sequences: 'inferenceConfig.stopSequences',
   tools: 'toolConfig.tools',
   tool_choice: 'toolConfig.toolChoice',
+} as const;
+
+const fieldNames: Readonly<Record<string, string | undefined>> = {
+  ...converseNames,
   output_config: 'outputConfig.textFormat',
   thinking: 'additionalModelRequestFields.thinking',
   top_k: 'additionalModelRequestFields.top_k',
