@@ -19,7 +19,7 @@ import { type MixedCall, openMixedCalls } from './mixed-calls.ts';
  * Runs a gateway with its monitor and console in a process of its own, under steady load of all interfaces. Measures
  * what may not grow: memory before and after a collection of garbage, descriptors, threads, timers, and the bytes of
  * the database for each call. The vendors are a second process, the clients this one. `--minutes 480` is the form of a
- * release; `--minutes 16` ends within 25. Periodic work is done twelve times as often, from which nothing is lost
+ * release; `--minutes 16` takes about 25. Periodic work is done twelve times as often, from which nothing is lost
  * (`--hurry`). `--only <expression>` takes some kinds of calls alone. The exit code is the verdict, and the last line
  * has the figures, their bounds and what exceeds them.
  */
