@@ -33,25 +33,16 @@ export function KeysTable({ rows, selection }: Props) {
   );
 }
 
-/** What was spent, against its limit if there is one: amber from four fifths of it on. */
-function Spent({ spent, limitUsd, digits }: { readonly spent: Money; readonly limitUsd: string | null; readonly digits: number }) {
-  const amount = <Amount money={spent} digits={digits} />;
-  if (limitUsd === null) return amount;
-  const share = shareOf(nanosOf(spent), nanosOfUsd(limitUsd));
-  const words = (
-    <>
-      {amount} of {showUsd(limitUsd)}
-    </>
-  );
-  if (share < nearlyUsed) return words;
+/** How near an amount is to its limit, from four fifths of it on. */
+function Nearness({ spent, limitUsd, of }: { readonly spent: Money; readonly limitUsd: string | null; readonly of: string }) {
+  const share = limitUsd === null ? 0 : shareOf(nanosOf(spent), nanosOfUsd(limitUsd));
+  if (share < nearlyUsed) return null;
   return (
-    <>
-      <State sign={share >= 1 ? '✗' : '▲'} word={share >= 1 ? 'used up' : 'nearly used'} tone={share >= 1 ? 'bad' : 'warning'} /> {words}
-    </>
+    <State sign={share >= 1 ? '✗' : '▲'} word={`${share >= 1 ? 'used up' : 'nearly used'} ${of}`} tone={share >= 1 ? 'bad' : 'warning'} />
   );
 }
 
-/** What keys have spent this month, and today if a limit counts days. */
+/** What keys have spent this month, against its limit. A limit of a day is named when its end is near. */
 function spentColumn(rows: readonly Key[]): Column<Key> {
   const digits = columnDigits(rows.map(({ spent_this_month: month }) => nanosOf(month)));
   return {
@@ -61,13 +52,9 @@ function spentColumn(rows: readonly Key[]): Column<Key> {
     priority: 2,
     render: ({ spent_this_month: month, spent_today: today, limits }) => (
       <span title={`${exactMoney(nanosOf(month))} this month, ${exactMoney(nanosOf(today))} today (UTC)`}>
-        <Spent spent={month} limitUsd={limits.spend_per_month_usd} digits={digits} />
-        {limits.spend_per_day_usd !== null && (
-          <>
-            {'; today '}
-            <Spent spent={today} limitUsd={limits.spend_per_day_usd} digits={digits} />
-          </>
-        )}
+        <Nearness spent={today} limitUsd={limits.spend_per_day_usd} of="today" />{' '}
+        <Nearness spent={month} limitUsd={limits.spend_per_month_usd} of="" /> <Amount money={month} digits={digits} />
+        {limits.spend_per_month_usd !== null && ` of ${showUsd(limits.spend_per_month_usd)}`}
       </span>
     ),
   };

@@ -122,7 +122,7 @@ function Tiles({ data }: { readonly data: Overview }) {
         place={{ to: paths.usage, search: { r: 'month' } }}
         value={<Amount money={month.amount} />}
         isLong={isLongMoney(month.amount)}
-        note={forecast === undefined ? `${showCount(month.calls)} calls` : `forecast ${showMoney(forecast)}`}
+        note={forecast === undefined || forecast === 0n ? `${showCount(month.calls)} calls` : `forecast ${showMoney(forecast)}`}
       />
       <Tile
         title="Calls, 24 h"
