@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
+import { AnthropicAws } from '@anthropic-ai/aws-sdk';
+import { AnthropicGoogleCloud } from '@anthropic-ai/google-cloud-sdk';
+
 import { runDoctor } from '../../src/main/doctor/run-doctor.ts';
 import { readEnvironment } from '../../src/main/environment.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { type Answer, call, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
+import { actsOfMessages, countTokens, type CountingClient, outcomeOf } from './acts-of-clients.ts';
 import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 
 const claude = 'claude-sonnet-4-5';
@@ -31,6 +35,7 @@ describe('the Claude Platform on AWS and on Google Cloud', () => {
           project: google.project,
           workspace: platform.state.workspace,
           baseUrl: platform.url,
+          forwardHeaders: ['x-simulator-*'],
           credential: { kind: 'google', from: 'metadata', metadataUrl: google.identityUrl },
         };
         return {
@@ -117,6 +122,73 @@ describe('the Claude Platform on AWS and on Google Cloud', () => {
       const prices = (lines: unknown) =>
         (lines as { meter: string; unit_price: unknown }[]).map(({ meter, unit_price }) => [meter, unit_price]);
       assert.deepEqual(prices(charges[0]), prices(charges[1]));
+    });
+
+  /** The SDK of the platform, at the simulated service and at Weir, where only address and credential are others. */
+  const judges = [
+    [
+      'AnthropicAws, signed',
+      'aws-signed',
+      () => {
+        const { accessKeyId, secretAccessKey } = aws().addUser();
+        const { url: baseURL, workspace: workspaceId } = running.simulator.aws.claudePlatform;
+        const keys = { awsAccessKey: accessKeyId, awsSecretAccessKey: secretAccessKey };
+        return new AnthropicAws({ baseURL, workspaceId, awsRegion: 'us-east-1', ...keys, maxRetries: 0 });
+      },
+      () => new AnthropicAws({ baseURL: running.weir.gatewayUrl, workspaceId: 'any', apiKey: running.weir.apiKey, maxRetries: 0 }),
+      () => ({ url: sentToAws().target, headers: sentToAws().headers, body: sentToAws().body }),
+    ],
+    [
+      'AnthropicAws, with a key',
+      'aws-key',
+      () => {
+        const { url: baseURL, workspace: workspaceId } = running.simulator.aws.claudePlatform;
+        return new AnthropicAws({ baseURL, workspaceId, awsRegion: 'us-east-1', apiKey: upstreamKey, maxRetries: 0 });
+      },
+      () => new AnthropicAws({ baseURL: running.weir.gatewayUrl, workspaceId: 'any', apiKey: running.weir.apiKey, maxRetries: 0 }),
+      () => ({ url: sentToAws().target, headers: sentToAws().headers, body: sentToAws().body }),
+    ],
+    [
+      'AnthropicGoogleCloud',
+      'google-token',
+      () => {
+        const { project, platform, tokens, serviceAccount } = google();
+        const { workspace } = platform.state;
+        return new AnthropicGoogleCloud({
+          baseURL: `${platform.url}/v1/projects/${project}/locations/global/workspaces/${workspace}/invoke`,
+          bearerTokenProvider: async () => tokens.issue(serviceAccount).token,
+          maxRetries: 0,
+        });
+      },
+      () =>
+        new AnthropicGoogleCloud({
+          baseURL: running.weir.gatewayUrl,
+          bearerTokenProvider: async () => running.weir.apiKey,
+          maxRetries: 0,
+        }),
+      () => sentToGoogle(),
+    ],
+  ] as const;
+  for (const [title, model, straight, through, sent] of judges)
+    describe(`${title}: the same straight and through Weir`, () => {
+      const acts = { ...actsOfMessages(claude), 'a count of tokens': countTokens(claude) };
+      const ofModel = { ...actsOfMessages(model), 'a count of tokens': countTokens(model) };
+      for (const [name, act] of Object.entries(acts))
+        test(name, async () => {
+          const [own, other]: readonly CountingClient[] = [straight(), through()];
+          assert.ok(own !== undefined && other !== undefined);
+          // The first time the prompt may not be in the cache of the vendor.
+          await outcomeOf(act, own);
+          const expected = await outcomeOf(act, own);
+          const asked = sent();
+          const got = await outcomeOf(ofModel[name as keyof typeof ofModel], other);
+          assert.deepEqual(got, expected);
+          const passed = sent();
+          if (JSON.stringify(expected).includes('"failed"')) return;
+          assert.equal(passed.url?.replace(/\?.*/, ''), asked.url?.replace(/\?.*/, ''));
+          for (const header of ['anthropic-version', 'anthropic-beta', 'anthropic-workspace-id'])
+            assert.equal(passed.headers[header], asked.headers[header], header);
+        });
     });
 
   test('a token of Google or keys of a role that are refused are replaced within the call', async () => {
