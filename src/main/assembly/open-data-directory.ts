@@ -46,7 +46,7 @@ export async function openDatabase(environment: Environment, options: DatabaseOp
   }
 }
 
-type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure'> &
+type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure' | 'onMigrating'> &
   Pick<PostgresStoreOptions, 'mayBeAway'> & {
     /** The PostgreSQL database with another role than in the configuration. */
     readonly url?: string;
@@ -95,6 +95,7 @@ export async function openDataDirectory(options: {
   }
   const store = await openDatabase(environment, {
     mayBeAway: exclusive && remembersKeys(environment),
+    onMigrating: () => logger.warn('database is being migrated'),
     onFailure: (error) => logger.error({ err: error }, 'database worker died'),
   });
   opened.defer(() => store.close());

@@ -18,12 +18,15 @@ export type SqliteStoreOptions = {
   readonly busyTimeoutMs?: number;
   /** Time limit of one call with all its statements. Default 30 s. */
   readonly callTimeoutMs?: number;
+  /** Called when an existing database begins to be migrated, which can take minutes. */
+  readonly onMigrating?: () => void;
   /** Called once if the worker thread dies unexpectedly, which only a bug or a lack of memory can cause. */
   readonly onFailure?: (error: StoreError) => void;
 };
 
-/** Time limit with migrations: creating a large index may take long. */
 const openTimeoutMs = 120_000;
+/** Ten million calls take half a minute for a migration that reads them all. */
+const migrateTimeoutMs = 3_600_000;
 const closeTimeoutMs = 10_000;
 const pendingCallsMax = 10_000;
 
@@ -35,8 +38,13 @@ const pendingCallsMax = 10_000;
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<WorkerStore> {
   createPrivateFile(options.path);
-  const { readOnly = false, onFailure } = options;
-  const store = await openThread(options, { name: 'store', readOnly, ...(onFailure === undefined ? {} : { onFailure }) });
+  const { readOnly = false, onFailure, onMigrating } = options;
+  const store = await openThread(options, {
+    name: 'store',
+    readOnly,
+    ...(onFailure !== undefined && { onFailure }),
+    ...(onMigrating !== undefined && { onMigrating }),
+  });
   const searching = createSearchThread(() => openThread(options, { name: 'search', readOnly: true }));
   return {
     ...store,
@@ -52,13 +60,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Work
 /** Starts a thread with one connection, which blocks it. */
 function openThread(
   { path, busyTimeoutMs = 5000, callTimeoutMs = 30_000 }: SqliteStoreOptions,
-  { name, readOnly, ...listening }: { readonly name: string; readonly readOnly: boolean } & Pick<SqliteStoreOptions, 'onFailure'>,
+  {
+    name,
+    readOnly,
+    ...listening
+  }: { readonly name: string; readonly readOnly: boolean } & Pick<SqliteStoreOptions, 'onFailure' | 'onMigrating'>,
 ): Promise<WorkerStore> {
   const workerData: SqliteWorkerData = { path, readOnly, busyTimeoutMs };
   // The worker needs neither the environment, which may hold vendor keys, nor the flags of the process, which may not
   // be allowed in a thread.
   const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData, env: threadEnvironment(), execArgv: [], name });
-  return connectStoreWorker(worker, { openTimeoutMs, callTimeoutMs, closeTimeoutMs, pendingCallsMax, ...listening });
+  return connectStoreWorker(worker, { openTimeoutMs, migrateTimeoutMs, callTimeoutMs, closeTimeoutMs, pendingCallsMax, ...listening });
 }
 
 /**

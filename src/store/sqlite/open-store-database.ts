@@ -13,15 +13,16 @@ export type SqliteWorkerData = { readonly path: string; readonly readOnly: boole
  * Opens the store's database, and creates or migrates it first if needed, also for a read-only store. Any number of
  * processes may do so at the same moment. Blocks its thread for up to twice the busy time-out. Throws StoreError, for
  * example `too-new`.
+ * @param announceMigration called before an existing database is migrated, which can take minutes
  */
-export function openStoreDatabase(data: SqliteWorkerData): SqliteConnection {
-  if (!data.readOnly) return openForWriting(data);
-  if (readVersionOnly(data) < latestVersion) openForWriting(data).close();
+export function openStoreDatabase(data: SqliteWorkerData, announceMigration: () => void = () => {}): SqliteConnection {
+  if (!data.readOnly) return openForWriting(data, announceMigration);
+  if (readVersionOnly(data) < latestVersion) openForWriting(data, announceMigration).close();
   const database = openDatabase(data.path, { readOnly: true, busyTimeoutMs: data.busyTimeoutMs });
   return closeOnFailure(database, () => checkVersion(readApplied(database), `The database ${data.path}`));
 }
 
-function openForWriting(data: SqliteWorkerData): SqliteConnection {
+function openForWriting(data: SqliteWorkerData, announceMigration: () => void): SqliteConnection {
   const database = openDatabase(data.path, { readOnly: false, busyTimeoutMs: data.busyTimeoutMs });
   return closeOnFailure(database, () => {
     // Checked before anything is written: an older program must not change a newer database.
@@ -39,6 +40,8 @@ function openForWriting(data: SqliteWorkerData): SqliteConnection {
     database.execute('pragma cache_size = -16384; pragma wal_autocheckpoint = 4000');
     // After a burst the log file shrinks to 64 MB.
     database.execute('pragma journal_size_limit = 67108864');
+    const version = versionOf(readApplied(database));
+    if (version > 0 && version < latestVersion) announceMigration();
     retryWhileBusy(data.busyTimeoutMs, () => migrate(database, data.path));
   });
 }

@@ -12,8 +12,8 @@ import { createSqliteDatabase } from './sqlite-database.ts';
  */
 if (parentPort === null) throw new Error('The store worker runs only as a worker thread.');
 
-const open = async () => {
-  const connection = openStoreDatabase(workerData as SqliteWorkerData);
+const open = async (announceMigration: () => void) => {
+  const connection = openStoreDatabase(workerData as SqliteWorkerData, announceMigration);
   return { operations: createStoreOperations(createSqliteDatabase(connection, createPace())), close: async () => connection.close() };
 };
 

@@ -107,6 +107,26 @@ test('opening ends with the time limit, with a refusal, or with the thread', asy
   });
 });
 
+test('migrations that the thread announces have a time limit of their own', async (context) => {
+  const migrating = (then: string): Worker => {
+    const script = `const { parentPort } = require('node:worker_threads'); parentPort.postMessage({ type: 'migrating' }); ${then}`;
+    const worker = new Worker(script, { eval: true });
+    context.after(() => worker.terminate());
+    return worker;
+  };
+  const announced = { ...limits, openTimeoutMs: 60_000 };
+  await assert.rejects(connectStoreWorker(migrating('setInterval(() => {}, 1000)'), { ...announced, migrateTimeoutMs: 10 }), {
+    kind: 'unavailable',
+    message: /not opened in time/,
+  });
+  let announcements = 0;
+  const onMigrating = (): void => void (announcements += 1);
+  const opens = `parentPort.postMessage({ type: 'opened' }); parentPort.on('message', () => parentPort.close());`;
+  const store = await connectStoreWorker(migrating(opens), { ...announced, migrateTimeoutMs: 60_000, onMigrating });
+  assert.equal(announcements, 1);
+  await store.close();
+});
+
 test('every operation of the store reaches the worker under its own name, with its declared parameters only', async (context) => {
   const worker = startWorker(
     context,

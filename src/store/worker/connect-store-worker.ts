@@ -9,8 +9,10 @@ import { decodeError } from './store-protocol.ts';
 import type { EncodedBatch, OperationName, StoreOperations, StoreReply, StoreRequest } from './store-protocol.ts';
 
 export type StoreWorkerOptions = {
-  /** Time limit of opening, with migrations. */
+  /** Time limit of opening, with migrations unless the worker says that it migrates. */
   readonly openTimeoutMs: number;
+  /** Time limit of migrations that the worker has announced. Default: that of opening. */
+  readonly migrateTimeoutMs?: number;
   /**
    * Time limit of one call, with its wait in the queue. After it the call fails as `unavailable`, but may still be
    * carried out.
@@ -20,6 +22,8 @@ export type StoreWorkerOptions = {
   readonly closeTimeoutMs: number;
   /** The most calls that wait for the worker; a further one fails as `unavailable`. */
   readonly pendingCallsMax: number;
+  /** Called when migrations begin, which can take minutes. */
+  readonly onMigrating?: () => void;
   /** Called once if the worker dies unexpectedly. From then on every call fails as `unavailable`. */
   readonly onFailure?: (error: StoreError) => void;
 };
@@ -88,7 +92,8 @@ function createConnection(worker: Worker, options: StoreWorkerOptions): Connecti
   const calls = createPendingCalls(worker, options);
   const opening = Promise.withResolvers<void>();
   const exited = Promise.withResolvers<void>();
-  const openTimer = setTimeout(() => fail('The store was not opened in time.'), options.openTimeoutMs);
+  const limitOpening = (timeoutMs: number): NodeJS.Timeout => setTimeout(() => fail('The store was not opened in time.'), timeoutMs);
+  let openTimer = limitOpening(options.openTimeoutMs);
   let failure: StoreError | undefined;
   let closing: Promise<void> | undefined;
   let open = false;
@@ -116,6 +121,10 @@ function createConnection(worker: Worker, options: StoreWorkerOptions): Connecti
       clearTimeout(openTimer);
       worker.unref();
       opening.resolve();
+    } else if (reply.type === 'migrating') {
+      clearTimeout(openTimer);
+      openTimer = limitOpening(options.migrateTimeoutMs ?? options.openTimeoutMs);
+      options.onMigrating?.();
     } else if (reply.type === 'refused') {
       failure = decodeError(reply.error);
       end(failure);

@@ -14,18 +14,22 @@ export type ServedStore = {
 /**
  * Answers calls of the other thread until it receives `close`. If the database cannot be opened, the refusal is the
  * only message.
- * @param open opens the database
+ * @param open opens the database, and says so before it migrates it
  * @param callsAtOnce the number of concurrent operations. With 1, each begins when the one before has ended, so that
  * transactions of one connection never mix, and calls are answered in order.
  */
-export async function serveStore(port: MessagePort, open: () => Promise<ServedStore>, callsAtOnce: number): Promise<void> {
+export async function serveStore(
+  port: MessagePort,
+  open: (announceMigration: () => void) => Promise<ServedStore>,
+  callsAtOnce: number,
+): Promise<void> {
   const reply = (message: StoreReply): void => port.postMessage(message);
   const waiting: Call[] = [];
   let running = 0;
   let closing = false;
   let store: ServedStore;
   try {
-    store = await open();
+    store = await open(() => reply({ type: 'migrating' }));
   } catch (error) {
     reply({ type: 'refused', error: encodeError(error) });
     return;

@@ -110,6 +110,8 @@ export type StoreRequest =
 
 /** From the worker: first `opened` or `refused`, then one answer for each call. */
 export type StoreReply =
+  /** The schema is brought up to date before the database is open. */
+  | { readonly type: 'migrating' }
   | { readonly type: 'opened' }
   | { readonly type: 'refused'; readonly error: CarriedError }
   | { readonly type: 'result'; readonly id: number; readonly result: unknown }

@@ -4,13 +4,13 @@ import type { JsonObject, JsonValue } from '../../../../../platform/json/json-va
 /** The ends of Messages, where Converse has another word. Source: StopReason of the Bedrock API reference. */
 const stopReasons: Readonly<Record<string, string | undefined>> = { refusal: 'content_filtered', pause_turn: 'end_turn' };
 
-export function writeStopReason(reason: JsonValue | undefined): string {
+function writeStopReason(reason: JsonValue | undefined): string {
   const text = textOf(reason) ?? 'end_turn';
   return (Object.hasOwn(stopReasons, text) ? stopReasons[text] : undefined) ?? text;
 }
 
 /** The usage of Messages as TokenUsage of Converse. Its counts are disjoint, as there. */
-export function writeUsage(usage: JsonObject): JsonObject {
+function writeUsage(usage: JsonObject): JsonObject {
   const inputTokens = countOf(usage.input_tokens) ?? 0;
   const outputTokens = countOf(usage.output_tokens) ?? 0;
   const read = countOf(usage.cache_read_input_tokens);
@@ -42,7 +42,7 @@ function writeCacheDetails(split: JsonObject): JsonObject {
  * The members of a reply that a request has asked for by JSON Pointers, such as `/stop_sequence`. Those that the reply
  * has not are left out.
  */
-export function pickFields(reply: JsonObject, pointers: readonly string[]): JsonObject {
+function pickFields(reply: JsonObject, pointers: readonly string[]): JsonObject {
   const found = pointers.flatMap((pointer) => {
     const name = pointer.replace(/^\//, '').replaceAll('~1', '/').replaceAll('~0', '~');
     return Object.hasOwn(reply, name) ? [[name, reply[name]] as const] : [];
