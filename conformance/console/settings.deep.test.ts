@@ -92,7 +92,8 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     await page.goto('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('long work');
+    // The page behind the palette has a combobox too.
+    await page.getByRole('combobox').and(page.locator(':focus')).fill('long work');
     await page.getByRole('option', { name: 'Long work' }).waitFor();
     await page.keyboard.press('Enter');
     const row = page.getByRole('row').filter({ hasText: 'simulated-anthropic' });

@@ -85,7 +85,7 @@ test('mistakes are one sentence without a stack', async () => {
 
 test('an admin token is made, listed without its secret, rotated and deleted', async () => {
   const created = (
-    await succeed('admin-tokens create --name ci --permission usage:read people:write --user dan --expires 1h')
+    await succeed('admin-tokens create --name ci --permission usage:read calls:read --user dan --expires 1h')
   ).stdout.trim();
   assert.match(created, /^at-weir-[0-9A-Za-z]{10}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
   const listed = (await succeed('admin-tokens list --json')).stdout;
@@ -93,7 +93,7 @@ test('an admin token is made, listed without its secret, rotated and deleted', a
   const [token] = JSON.parse(listed);
   assert.deepEqual(
     [token.name, token.permissions, token.users, token.ends_in],
-    ['ci', ['usage:read', 'people:write'], ['dan'], created.slice(-4)],
+    ['ci', ['usage:read', 'calls:read'], ['dan'], created.slice(-4)],
   );
   assert.equal(Date.parse(token.expires_at) - Date.parse(token.created_at), 3_600_000);
   const rotated = await succeed('admin-tokens rotate ci --overlap 1h');
