@@ -164,6 +164,17 @@ describe('figures of the overview, of usage, of calls and of keys', { skip: skip
     assertQuiet();
   });
 
+  test('a new key without a list of models comes with a first call too', async () => {
+    const { page, assertQuiet } = suite.pages;
+    await page.goto('/keys?new=1');
+    await page.getByRole('combobox', { name: 'User' }).fill('fay');
+    await page.getByLabel('Name of the key').fill('any model');
+    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.locator('pre[aria-label="A first call"]').waitFor();
+    await page.getByRole('button', { name: 'I have stored it' }).click();
+    assertQuiet();
+  });
+
   test('the pages have no barrier with them', async () => {
     for (const path of ['/?by=tokens', '/usage?r=7d&hide=model-b', '/keys'])
       await assertNoBarrier(suite.pages, suite.weir.consoleUrl, path);

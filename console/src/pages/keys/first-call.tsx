@@ -22,7 +22,9 @@ export function FirstCall({ made: { secret, user, limits } }: { readonly made: R
   const mayAsk = may(useSession(), 'playground:use');
   const [language, setLanguage] = useState<Language>('curl');
   const models = useQuery({ ...question('playground.models', { query: { user } }), enabled: mayAsk });
-  const chats = models.data?.items.filter(({ name, kinds }) => kinds.includes('chat') && isAllowed(limits.models ?? [], name));
+  // Without a list a key may call all models.
+  const mayCall = (name: string): boolean => limits.models === null || isAllowed(limits.models, name);
+  const chats = models.data?.items.filter(({ name, kinds }) => kinds.includes('chat') && mayCall(name));
   const model = chats?.[0]?.name;
   const body = { model: model ?? '', messages: [{ role: 'user', content: 'Hello' }] };
   const snippet = useQuery({
