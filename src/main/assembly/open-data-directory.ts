@@ -34,19 +34,24 @@ export function ensureDataDirectory(dataDirectory: string): void {
  * Opens the configured database, or the file in the data directory. Throws StartError or ConfigError if it cannot be
  * used.
  */
-export async function openDatabase(environment: Environment, options: DatabaseOptions = {}): Promise<WorkerStore> {
+export async function openDatabase(
+  environment: Environment,
+  { onMigrating, ...options }: DatabaseOptions & Pick<SqliteStoreOptions, 'onMigrating'> = {},
+): Promise<WorkerStore> {
   const configured = readDatabaseConfig(environment);
   const config = options.url === undefined ? configured : { ...configured, url: options.url };
   const path = databasePath(environment.dataDirectory);
   try {
-    return config === undefined ? await openSqliteStore({ ...options, path }) : await openPostgres(config, options);
+    return config === undefined
+      ? await openSqliteStore({ ...options, path, ...(onMigrating !== undefined && { onMigrating }) })
+      : await openPostgres(config, options);
   } catch (cause) {
     const name = config === undefined ? path : 'of the configuration';
     throw new StartError(`the database ${name} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
 
-type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure' | 'onMigrating'> &
+type DatabaseOptions = Pick<SqliteStoreOptions, 'readOnly' | 'onFailure'> &
   Pick<PostgresStoreOptions, 'mayBeAway'> & {
     /** The PostgreSQL database with another role than in the configuration. */
     readonly url?: string;
