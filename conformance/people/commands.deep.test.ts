@@ -84,9 +84,7 @@ test('mistakes are one sentence without a stack', async () => {
 });
 
 test('an admin token is made, listed without its secret, rotated and deleted', async () => {
-  const created = (
-    await succeed('admin-tokens create --name ci --permission usage:read calls:read --user dan --expires 1h')
-  ).stdout.trim();
+  const created = (await succeed('admin-tokens create --name ci --permission usage:read calls:read --user dan --expires 1h')).stdout.trim();
   assert.match(created, /^at-weir-[0-9A-Za-z]{10}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
   const listed = (await succeed('admin-tokens list --json')).stdout;
   assert.ok(!listed.includes(created.slice(19, 62)));
