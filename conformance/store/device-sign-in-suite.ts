@@ -50,7 +50,7 @@ export function deviceSignInSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store().insertDeviceSignIn(newSignIn('one-more'), 1), 'full');
   });
 
-  test('an approved code gives one token, of two consoles that are asked at once, and the log names who approved', async () => {
+  test('an approved code gives one token, even if two consoles are asked at once, and the log names who approved', async () => {
     const other = await engine().openAnother();
     await begin('once');
     assert.deepEqual(await poll(store(), 'once', 1500), { state: 'waiting' });

@@ -67,7 +67,7 @@ describe('sign-ins of other machines', () => {
     assert.equal(looked(), 0);
   });
 
-  test('after ten wrong codes a person has one try a minute, from whatever address, and a right one counts nothing', async () => {
+  test('after ten wrong codes a person has one try a minute from any address, and a right code is not counted', async () => {
     const { devices, advance } = start();
     const begun = await devices.begin(machine, from);
     assert.ok(!('retryAfterSeconds' in begun));

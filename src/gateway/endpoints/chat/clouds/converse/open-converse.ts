@@ -1,6 +1,7 @@
 import type { FieldNotes, TranslationNote } from '../../../../../inference/translation-notes.ts';
 import { itemsOf, membersOf, numberOf, textOf, textsOf } from '../../../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../../../platform/json/json-value.ts';
+import { parseIfJson } from '../../../../../platform/json/parse-if-json.ts';
 import { openBlock, openList, openText, refuse } from './open-blocks.ts';
 import { converseNames } from './word-for-converse.ts';
 
@@ -99,11 +100,7 @@ function openFormat(config: JsonValue | undefined): JsonObject {
 }
 
 function parseSchema(text: JsonValue | undefined, path: string): JsonValue {
-  try {
-    return JSON.parse(textOf(text) ?? '') as JsonValue;
-  } catch {
-    return refuse(path, 'must be a JSON schema, written as a text');
-  }
+  return parseIfJson(textOf(text) ?? '') ?? refuse(path, 'must be a JSON schema, written as a text');
 }
 
 /** Members of Messages that the model's own fields may not set, and where they belong. */
