@@ -47,8 +47,8 @@ export const tiers: Readonly<Record<string, Tier>> = {
 };
 
 /**
- * The suites of a part. With every commit, CI runs the suites of the reliability card, which it compares, and one half
- * of the others: the other half with the next commit.
+ * The suites of a part. With every commit, CI runs the suites of the reliability card, which it compares, and one part
+ * of the others: the next part with the next commit.
  * @param part the part and the number of parts, `1/2`; undefined for all suites
  * @param isAlways whether a suite is in every part
  */

@@ -191,7 +191,8 @@ describe('journeys of operators', { skip: chromiumPath === undefined ? 'there is
     await standing.getByRole('meter', { name: /requests a minute/ }).waitFor();
     await tabTo(page, /^Limits$/);
     await page.keyboard.press('Enter');
-    await page.getByLabel('Requests a minute').waitFor();
+    // The meter of the page has the same words in its name, and the dialog's code is loaded when it is first opened.
+    await page.getByRole('dialog').getByLabel('Requests a minute').waitFor();
     await tabTo(page, /^Requests a minute/);
     await page.keyboard.press('Control+a');
     await page.keyboard.type('500');

@@ -223,7 +223,8 @@ export function operationSuite(open: () => Promise<StoreUnderTest>): void {
       await store.claimOperation({ kinds: ['move.killed'], owner: `dead${at}`, nowMs: at * 10, leaseUntilMs: at * 10 + 5 });
     const calls: number[] = [];
     const done: OperationHandler = (_input, { operation }) => Promise.resolve(calls.push(operation.attempts));
-    const second = openRunner(another, { 'move.on': done, 'move.killed': done });
+    // With the short lease of this suite, a machine that stalls for half a second would let it run twice.
+    const second = openRunner(another, { 'move.on': done, 'move.killed': done }, { leaseMs: 60_000 });
     await using opened = new AsyncDisposableStack();
     opened.defer(() => second.runner.close());
     assert.equal((await second.operations.ended(id, signal())).state, 'done');
