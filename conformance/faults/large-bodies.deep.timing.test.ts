@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { readLoop, watchedNodeArguments } from '../support/loop-watch.ts';
-import { chatInterfaces } from '../support/interfaces.ts';
+import { type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { measureBest } from '../support/measure-best.ts';
 import type { RunningWeir } from '../support/start-weir.ts';
 import { startScriptedProgram, type ScriptedWeir, speeches } from './translated-bench.ts';
@@ -51,6 +50,10 @@ const words: Readonly<Record<DialectId, Words>> = {
     picture: (_model, data) => ({ contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data } }] }] }),
   },
 };
+
+/** Converse, as clients of Bedrock send it. */
+const converse: Pick<ChatInterface, 'path' | 'headers'> = { path: (model) => `/model/${model}/converse`, headers: {} };
+const saidInConverse = (block: object): string => JSON.stringify({ messages: [{ role: 'user', content: [block] }] });
 
 /** Bodies that are invalid or unusual requests of any interface. */
 const hostile: Readonly<Record<string, (model: string) => string>> = {
@@ -99,9 +102,10 @@ describe('large bodies do not block the event loop', { timeout: 600_000 }, () =>
   });
 
   /** Sends a body and returns the answer, the upstream's request, and the longest block of the event loop. */
-  async function send(from: DialectId, to: DialectId, text: (model: string) => string, whole?: (response: ServerResponse) => void) {
-    const api = chatInterfaces.find(({ dialect }) => dialect === from);
-    assert.ok(api);
+  async function send(from: DialectId, to: DialectId, text: (model: string) => string, form: Partial<ChatInterface> = {}) {
+    const own = chatInterfaces.find(({ dialect }) => dialect === from);
+    assert.ok(own);
+    const api = { ...own, ...form };
     let received: string | undefined;
     let sent = '';
     await readLoop(bench.weir);
@@ -110,7 +114,6 @@ describe('large bodies do not block the event loop', { timeout: 600_000 }, () =>
       to,
       (response, body) => {
         received = createHash('sha1').update(body).digest('hex');
-        if (whole !== undefined) return whole(response);
         response.setHeader('content-type', 'application/json');
         response.end(JSON.stringify(speeches[to].whole('Hello!')));
       },
@@ -167,6 +170,20 @@ describe('large bodies do not block the event loop', { timeout: 600_000 }, () =>
       }
     });
   }
+
+  test('Converse to anthropic-messages: an image, a text and escapes of 20 MB are translated', async () => {
+    for (const [title, block] of [
+      ['picture', { image: { format: 'png', source: { bytes: picture.slice(0, 20 * mebibyte) } } }],
+      ['text', { text: fill('hello, wörld ', 20 * mebibyte) }],
+      ['escapes', { text: fill('"\n', 10 * mebibyte) }],
+      ['a result', { toolResult: { toolUseId: 't1', content: [{ json: { text: fill('"\n', 8 * mebibyte) } }] } }],
+    ] as const) {
+      const done = await sendShortly(`Converse to anthropic-messages, ${title}`, () =>
+        send('anthropic-messages', 'anthropic-messages', () => saidInConverse(block), converse),
+      );
+      assert.equal(done.reply.status, 200, done.reply.text.slice(0, 300));
+    }
+  });
 
   for (const [title, body] of Object.entries(hostile)) {
     test(`hostile: ${title}`, async () => {

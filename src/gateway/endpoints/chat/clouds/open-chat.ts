@@ -2,6 +2,8 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { applyJsonEdits } from '../../../../platform/json/json-edits.ts';
 import { membersOf, textOf, textsOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import { readAhead } from '../../../../platform/json/lazy-object.ts';
+import { writeJson } from '../../../../platform/json/write-json.ts';
 import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { type ReadRequest, nameModel, readJsonObject } from '../../../admission/read-request.ts';
@@ -67,6 +69,7 @@ async function openMessages(received: ReadRequest, form: CloudForm, opening: Ope
 /** The request of Messages in the body of a cloud. */
 async function openBody(received: ReadRequest, form: CloudForm, opening: Opening): Promise<ReadRequest> {
   const { isWrappedCount = false, isConverse = false } = form;
+  if (isConverse || isWrappedCount) await readAhead(received.body);
   if (isConverse) return await openConverseBody(received.body, form, opening);
   if (!isWrappedCount) return received;
   const { converse } = membersOf(received.body['input']);
@@ -87,7 +90,7 @@ async function openConverseBody(
   const outputTokensMax = target?.upstream.traitsOf(target.upstreamModel).outputTokensMax ?? usualOutputTokensMax;
   const opened = openConverse(body, { notes: createFieldNotes(isStrict), outputTokensMax, isCount: isWrappedCount });
   onConverse?.(opened);
-  const bytes = Buffer.from(JSON.stringify(opened.body));
+  const bytes = await writeJson(opened.body);
   return { bytes, body: await readJsonObject(bytes, limits) };
 }
 
