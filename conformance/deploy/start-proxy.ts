@@ -38,6 +38,16 @@ export const proxies = {
         .replace('maxconn 40000', 'maxconn 200'),
     words: (file) => ['haproxy', '-db', '-f', file],
   },
+  caddy: {
+    file: 'Caddyfile',
+    // Without certificates, an administration port of its own, and the sites of the monitor and the console, which
+    // would listen too.
+    adapt: (text, port, gateway) =>
+      `{\n\tadmin off\n}\n${text.slice(0, text.indexOf('\nusage.example'))}`
+        .replace('models.example', `http://:${port}`)
+        .replace('127.0.0.1:8080', gateway),
+    words: (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
+  },
 } as const satisfies Record<string, Kind>;
 
 export type ProxyName = keyof typeof proxies;

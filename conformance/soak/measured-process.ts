@@ -85,6 +85,7 @@ const megabytes = (bytes: number): number => Math.round(bytes / 2 ** 18) / 4;
 
 function countDescriptors(pid: number): Record<string, number> {
   const kinds: Record<string, number> = {};
+  const { connections, listening } = readConnections(pid);
   for (const name of readdirSync(`/proc/${pid}/fd`)) {
     let target: string;
     try {
@@ -95,10 +96,37 @@ function countDescriptors(pid: number): Record<string, number> {
     }
     const kind = target.startsWith('/')
       ? (target.split('/').at(-1) ?? '').replaceAll(/[0-9a-f-]{6,}|\d+/g, '#')
-      : target.replace(/:.*/, '');
+      : target.startsWith('socket:')
+        ? describeSocket(connections.get(target.slice('socket:['.length, -1)), listening)
+        : target.replace(/:.*/, '');
     kinds[kind] = (kinds[kind] ?? 0) + 1;
   }
   return kinds;
+}
+
+/** A socket of the machine: its port, and whether it waits for connections. */
+type Connection = { readonly port: string; readonly isListening: boolean };
+
+/** TCP sockets by their inodes, and the ports at which somebody listens (proc_pid_net(5): address, peer, state 0A). */
+function readConnections(pid: number): {
+  readonly connections: ReadonlyMap<string, Connection>;
+  readonly listening: ReadonlySet<string>;
+} {
+  const connections = new Map<string, Connection>();
+  for (const table of ['tcp', 'tcp6'])
+    for (const line of readFileSync(`/proc/${pid}/net/${table}`, 'utf8').trim().split('\n').slice(1)) {
+      const columns = line.trim().split(/\s+/);
+      const [address = '', state, inode = ''] = [columns[1], columns[3], columns[9]];
+      connections.set(inode, { port: address.split(':')[1] ?? '', isListening: state === '0A' });
+    }
+  return { connections, listening: new Set([...connections.values()].filter((one) => one.isListening).map(({ port }) => port)) };
+}
+
+/** Clients reach a port at which the process listens; its own connections leave from other ports. */
+function describeSocket(connection: Connection | undefined, listening: ReadonlySet<string>): string {
+  if (connection === undefined) return 'socket';
+  if (connection.isListening) return 'listening socket';
+  return listening.has(connection.port) ? 'connection of a client' : 'connection to an upstream';
 }
 
 function folderBytes(folder: string): number {

@@ -47,7 +47,11 @@ const [minutes, chats, others, samples] = [values.minutes, values.chats, values.
 if (!(minutes > 0 && chats >= 0 && others >= 0 && chats + others > 0 && samples >= 8))
   throw new RangeError('--minutes must be positive, --chats and --others not negative, --samples at least 8');
 
-const restMs = 100_000;
+/**
+ * Simulated vendors announce 120 s for idle connections (`keep-alive: timeout=120`). The gateway closes them two
+ * seconds earlier, and those of clients after 75 s. A shorter rest would count connections as leaks.
+ */
+const restMs = 130_000;
 const folder = mkdtempSync(join(tmpdir(), 'weir-soak-'));
 await using simulator = await startSimulatorProcess('/dev/null', { video: 'ms=500' });
 const { searchUrl } = simulator;
