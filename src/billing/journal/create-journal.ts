@@ -26,6 +26,8 @@ export type JournalOptions = {
   readonly disk?: JournalDisk;
   /** A power loss may lose the records of this time; a killed process loses none. */
   readonly syncIntervalMs?: number;
+  /** A power loss may lose the progress of this time: the output since then of streams that run at that moment. */
+  readonly progressSyncIntervalMs?: number;
   readonly shipIntervalMs?: number;
   readonly segmentBytesMax?: number;
   readonly limits?: Partial<JournalLimits>;
@@ -97,6 +99,7 @@ class FileJournal implements Journal, JournalView {
       firstSegment,
       segmentBytesMax: options.segmentBytesMax ?? 16 * 1024 * 1024,
       syncIntervalMs: options.syncIntervalMs ?? 5,
+      progressSyncIntervalMs: options.progressSyncIntervalMs ?? 200,
       retryIntervalMs: this.#limits.retryIntervalMs,
       unsyncedBytesMax: this.#limits.unsyncedBytesMax,
       onMoved: (from, to) => this.#follow(from, to),

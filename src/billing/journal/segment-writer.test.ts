@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 
+import { recordTypes } from './journal-record.ts';
 import { MemoryJournalDisk } from './testing/memory-journal-disk.ts';
 import { closeWriters, failing, holdSync, idAt, isSynced, pathOf, startWriter, until } from './testing/segment-writer-kit.ts';
 
@@ -86,6 +87,24 @@ describe('syncing', () => {
     held.resolve();
     await until(() => isSynced(disk, 1));
     assert.equal(idAt(disk.afterCrash('power-loss'), late), 'b');
+  });
+
+  test('progress is synced after its interval, also if it came during a sync', async () => {
+    const { disk, append } = startWriter({ progressSyncIntervalMs: 1 });
+    const held = holdSync(disk);
+    append('a', 0, recordTypes.progress);
+    await until(() => held.started);
+    const late = append('b', 0, recordTypes.progress);
+    held.resolve();
+    await until(() => isSynced(disk, 1));
+    assert.equal(idAt(disk.afterCrash('power-loss'), late), 'b');
+  });
+
+  test('progress whose sync failed is soon synced in its new segment', async () => {
+    const { disk, append } = startWriter({ syncIntervalMs: 1, progressSyncIntervalMs: 2 });
+    disk.fault = failing(['sync'], 'EIO', 1);
+    append('a', 0, recordTypes.progress);
+    await until(() => isSynced(disk, 2));
   });
 
   test('the name of a segment is synced once', async () => {

@@ -4,18 +4,18 @@ import type { JournalDisk } from './journal-disk.ts';
 import { type RecordType, createdBytes, encodeRecord, recordBytesBound } from './journal-record.ts';
 import { JournalUnavailableError } from './journal.ts';
 import { segmentName } from './segment-name.ts';
+import { type SyncIntervals, SyncTimer } from './sync-timer.ts';
 
 /** The position of a record. The writer changes it if it must write the record again elsewhere. */
 export type RecordPosition = { segment: number; offset: number; readonly length: number };
 
-export type SegmentWriterOptions = {
+export type SegmentWriterOptions = SyncIntervals & {
   readonly disk: JournalDisk;
   readonly directory: string;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** The number of the first segment to create. */
   readonly firstSegment: number;
   readonly segmentBytesMax: number;
-  readonly syncIntervalMs: number;
   readonly retryIntervalMs: number;
   /** The most unsynced bytes before the journal is unavailable. */
   readonly unsyncedBytesMax: number;
@@ -50,9 +50,10 @@ const closedReason = 'the journal is closed';
 
 /**
  * Appends records to numbered segments. A record is with the operating system when `append` returns, or when the
- * callback of a staged one is called, and on the disk within the sync interval. Records that are staged in one turn of
- * the event loop are written together at its end. A segment whose write or sync has failed is never written again:
- * every record that may not be on the disk goes to a new one.
+ * callback of a staged one is called, and on the disk within the sync interval. Only progress may take longer, because
+ * the next record of its stream replaces it. Records that are staged in one turn of the event loop are written together
+ * at its end. A segment whose write or sync has failed is never written again: every record that may not be on the disk
+ * goes to a new one.
  */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
@@ -63,7 +64,7 @@ export class SegmentWriter {
   /** Complete segments whose handles are closed when no sync can use them. */
   #leaving = new Set<Segment>();
   #syncing: Promise<void> | undefined;
-  #syncTimer: NodeJS.Timeout | undefined;
+  readonly #syncTimer: SyncTimer;
   #healTimer: NodeJS.Timeout | undefined;
   #failure: string | undefined;
   /** Whether the last sync failed. */
@@ -75,6 +76,7 @@ export class SegmentWriter {
 
   constructor(options: SegmentWriterOptions) {
     this.#options = options;
+    this.#syncTimer = new SyncTimer(options, () => void this.#sync());
     this.#nextNumber = options.firstSegment;
   }
 
@@ -119,6 +121,7 @@ export class SegmentWriter {
     if (this.#closed) throw new JournalUnavailableError(closedReason);
     if (this.#failure !== undefined) throw new JournalUnavailableError(this.#failure);
     const chunk = this.#chunkFor(recordBytesBound(json));
+    this.#syncTimer.add(type);
     const at = chunk.length;
     const length = encodeRecord(chunk.bytes, at, type, json);
     chunk.length += length;
@@ -192,7 +195,7 @@ export class SegmentWriter {
       await this.flush();
     } finally {
       this.#closed = true;
-      clearTimeout(this.#syncTimer);
+      this.#syncTimer.stop();
       if (this.#current !== undefined) this.#leaving.add(this.#current);
       this.#current = undefined;
       this.#closeLeaving();
@@ -330,11 +333,7 @@ export class SegmentWriter {
   }
 
   #scheduleSync(): void {
-    if (this.#syncTimer !== undefined || this.#closed) return;
-    this.#syncTimer = setTimeout(() => {
-      this.#syncTimer = undefined;
-      void this.#sync();
-    }, this.#options.syncIntervalMs);
+    if (!this.#closed) this.#syncTimer.schedule();
   }
 
   /** Runs one sync at a time; later callers wait for it. Never rejects: a failure replaces the segment. */
@@ -349,6 +348,7 @@ export class SegmentWriter {
 
   async #syncChunks(): Promise<void> {
     this.#tryWriteOut();
+    this.#syncTimer.began();
     const syncing = this.#chunks.map((chunk) => ({ chunk, segment: chunk.segment }));
     for (const { chunk } of syncing) chunk.sealed = true;
     try {
@@ -360,6 +360,7 @@ export class SegmentWriter {
       }
     } catch (error) {
       // A write may have failed in the meantime and replaced the segment already; then this failure does not matter.
+      this.#syncTimer.failed();
       const isCurrent = syncing.some(({ chunk, segment }) => chunk.segment === segment);
       if (isCurrent && this.#failure === undefined) this.#abandonUnsynced(error);
       return;

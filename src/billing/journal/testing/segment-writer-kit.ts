@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { decodeRecord, recordTypes } from '../journal-record.ts';
+import { decodeRecord, type RecordType, recordTypes } from '../journal-record.ts';
 import { MemoryJournalDisk, type DiskFault } from './memory-journal-disk.ts';
 import { type RecordPosition, SegmentWriter, type SegmentWriterOptions } from '../segment-writer.ts';
 
@@ -34,6 +34,7 @@ export function startWriter(changes: Partial<SegmentWriterOptions> & { readonly 
     firstSegment: 1,
     segmentBytesMax: 10_000_000,
     syncIntervalMs: 60_000,
+    progressSyncIntervalMs: 60_000,
     retryIntervalMs: 60_000,
     unsyncedBytesMax: 10_000_000,
     onMoved: (from, to) => moves.push([from, to]),
@@ -43,7 +44,8 @@ export function startWriter(changes: Partial<SegmentWriterOptions> & { readonly 
   });
   writer.start();
   opened.push(writer);
-  const append = (id: string, characters?: number): RecordPosition => writer.append(recordTypes.done, json(id, characters));
+  const append = (id: string, characters?: number, type: RecordType = recordTypes.done): RecordPosition =>
+    writer.append(type, json(id, characters));
   return { disk, writer, append, lines, moves, heals };
 }
 
