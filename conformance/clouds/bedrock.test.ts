@@ -290,6 +290,19 @@ describe('AWS Bedrock', () => {
       assert.match(aws().requests.at(-1)?.target ?? '', /\/converse$/);
     });
 
+    test('a model without a setting for a format is asked for it in words, and its client gets a warning', async () => {
+      const schema = { type: 'object', properties: { height: { type: 'integer' } }, required: ['height'], additionalProperties: false };
+      const { data, response } = await through()
+        .chat.completions.create({
+          model: 'llama',
+          messages: [{ role: 'user', content: 'How high is the weir?' }],
+          response_format: { type: 'json_schema', json_schema: { name: 'weir', strict: true, schema } },
+        })
+        .withResponse();
+      assert.equal(typeof JSON.parse(data.choices[0]?.message.content ?? '').height, 'number');
+      assert.match(response.headers.get('x-gateway-warning') ?? '', /response_format/);
+    });
+
     test('tokens that were read from the cache and written to it are metered', async () => {
       const long = 'The weir is three metres high. '.repeat(200);
       const system = [{ type: 'text', text: long, cache_control: { type: 'ephemeral' } }];

@@ -292,8 +292,13 @@ export function readOutputSchema(config: Json | undefined): JsonRecord | undefin
   const format = isRecord(config) ? config.textFormat : undefined;
   const structure = isRecord(format) && format.type === 'json_schema' ? format.structure : undefined;
   const definition = isRecord(structure) ? structure.jsonSchema : undefined;
+  return readSchemaText(asText(isRecord(definition) ? definition.schema : undefined));
+}
+
+/** A schema that is written as a text. Undefined if it is none. */
+export function readSchemaText(text: string): JsonRecord | undefined {
   try {
-    const schema: unknown = JSON.parse(asText(isRecord(definition) ? definition.schema : undefined));
+    const schema: unknown = JSON.parse(text);
     return isRecord(schema) ? schema : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 import { asText, isRecord, recordsOf } from '../../../read-json.ts';
 import type { Json, JsonRecord, PlanRequest } from '../../../simulated-vendor.ts';
-import { readOutputSchema } from './check-converse.ts';
+import { readOutputSchema, readSchemaText } from './check-converse.ts';
 import type { ConverseModel } from './converse-models.ts';
 
 const textOfResult = (content: Json | undefined): string =>
@@ -28,7 +28,7 @@ export function readConverse(body: JsonRecord, model: ConverseModel, name: strin
   const last = recordsOf(messages.at(-1)?.content);
   const config = isRecord(body.inferenceConfig) ? body.inferenceConfig : {};
   const tools = isRecord(body.toolConfig) ? recordsOf(body.toolConfig.tools) : [];
-  const outputSchema = readOutputSchema(body.outputConfig);
+  const outputSchema = readOutputSchema(body.outputConfig) ?? findAskedSchema(system);
   const texts = blocks.map(textOfBlock);
   return {
     model: name,
@@ -46,6 +46,16 @@ export function readConverse(body: JsonRecord, model: ConverseModel, name: strin
     cachedPrefixCharacters: texts.slice(0, blocks.findLastIndex(({ cachePoint }) => cachePoint !== undefined) + 1).join('\n').length,
     cacheLifetime: '5m',
   };
+}
+
+/** The schema in a system text that asks for JSON and ends with one. Models follow it, although nothing enforces it. */
+function findAskedSchema(system: readonly JsonRecord[]): JsonRecord | undefined {
+  for (const { text } of system) {
+    const [, asked = ''] = /\bJSON\b.*\n(\{.*\})$/.exec(asText(text)) ?? [];
+    const schema = asked === '' ? undefined : readSchemaText(asked);
+    if (schema !== undefined) return schema;
+  }
+  return undefined;
 }
 
 function schemaOf({ inputSchema }: JsonRecord): JsonRecord {
