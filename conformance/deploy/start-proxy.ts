@@ -86,7 +86,8 @@ export async function startProxy(name: ProxyName, gatewayUrl: string): Promise<R
   };
 }
 
-async function findPort(): Promise<number> {
+/** A port of this machine that was free a moment ago. */
+export async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -95,7 +96,8 @@ async function findPort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-async function waitUntilOpen(child: ChildProcess, port: number, output: () => string): Promise<void> {
+/** Waits until a program listens at a port of this machine. Rejects with its output if it ends or takes too long. */
+export async function waitUntilOpen(child: ChildProcess, port: number, output: () => string): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (;;) {
     if (child.exitCode !== null || performance.now() > deadline) throw new Error(`the proxy did not start: ${output()}`);
