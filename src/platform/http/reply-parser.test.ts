@@ -170,6 +170,45 @@ describe('a reply that could be read in two ways, or is none, is refused', () =>
   }
 });
 
+describe('the line of a chunk is judged the same in one piece as byte by byte', () => {
+  const outcome = (pieces: readonly Buffer[]): unknown => {
+    try {
+      return read(pieces);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const check = (lines: readonly string[]): void => {
+    for (const line of lines) {
+      const bytes = Buffer.from(`${ok}transfer-encoding: chunked\r\n\r\n${line}`, 'latin1');
+      assert.deepEqual(outcome([bytes]), outcome([...bytes].map((byte) => Buffer.from([byte]))), JSON.stringify(line));
+    }
+  };
+  const everyByte = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
+
+  test('any byte in the place of its digits, and only digits are a size', () => {
+    check(everyByte.flatMap((byte) => [`${byte}\r\na\r\n0\r\n\r\n`, `0${byte}\r\na\r\n0\r\n\r\n`]));
+    const accepted = everyByte.filter((byte) => {
+      const text = `${ok}transfer-encoding: chunked\r\n\r\n0${byte}\r\n${'x'.repeat(15)}`;
+      return typeof outcome([Buffer.from(text, 'latin1')]) !== 'string';
+    });
+    assert.deepEqual(accepted.join(''), '0123456789ABCDEFabcdef');
+  });
+
+  test('any byte in the place of its end', () => {
+    check(everyByte.flatMap((byte) => [`1${byte}\na\r\n0\r\n\r\n`, `1\r${byte}a\r\n0\r\n\r\n`]));
+  });
+
+  test('any byte in the place of the end of its data', () => {
+    check(everyByte.flatMap((byte) => [`1\r\na${byte}\n0\r\n\r\n`, `1\r\na\r${byte}0\r\n\r\n`]));
+  });
+
+  test('any number of digits', () => {
+    const counts = Array.from({ length: 16 }, (_, digits) => digits);
+    check(counts.flatMap((digits) => [`${'0'.repeat(digits)}1\r\na\r\n0\r\n\r\n`, `1${'0'.repeat(digits)}\r\na\r\n0\r\n\r\n`]));
+  });
+});
+
 test('after a reset the next reply is read from the start', () => {
   const heard: string[] = [];
   const parser = new ReplyParser(

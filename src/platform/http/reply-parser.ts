@@ -22,6 +22,10 @@ const LF = 0x0a;
 const chunkSizePattern =
   /^([0-9a-fA-F]{1,12})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
 const chunkLineBytesMax = 4096;
+/** The value of each byte as a hexadecimal digit; -1 for all others. */
+const digitValues = Int8Array.from({ length: 256 }, (_, byte) => '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase()));
+/** A size with more digits is read by its pattern. */
+const usualDigitsMax = 6;
 const trailersMax = 64;
 /** A server that is still working may send several interim heads a minute. */
 const interimHeadsMax = 256;
@@ -84,12 +88,9 @@ export class ReplyParser {
         this.#events.onBody(at === 0 ? bytes : bytes.subarray(at));
         return bytes.length;
       case 'chunk-size':
-        return this.#readLine(bytes, at, (line) => this.#beginChunk(line));
+        return this.#readUsualSize(bytes, at) ?? this.#readLine(bytes, at, (line) => this.#beginChunk(line));
       case 'chunk-end':
-        return this.#readLine(bytes, at, (line) => {
-          if (line !== '') throw new InvalidReplyError('a chunk is longer than its size says');
-          this.#state = 'chunk-size';
-        });
+        return this.#readUsualEnd(bytes, at) ?? this.#readLine(bytes, at, (line) => this.#endChunk(line));
       case 'trailer':
         return this.#readLine(bytes, at, (line) => this.#readTrailer(line));
       case 'ended':
@@ -169,8 +170,43 @@ export class ReplyParser {
   #beginChunk(line: string): void {
     const digits = chunkSizePattern.exec(line)?.[1];
     if (digits === undefined) throw new InvalidReplyError('the size of a chunk is not a number');
-    this.#left = Number.parseInt(digits, 16);
-    this.#state = this.#left === 0 ? 'trailer' : 'chunk-data';
+    this.#expect(Number.parseInt(digits, 16));
+  }
+
+  #expect(chunkBytes: number): void {
+    this.#left = chunkBytes;
+    this.#state = chunkBytes === 0 ? 'trailer' : 'chunk-data';
+  }
+
+  #endChunk(line: string): void {
+    if (line !== '') throw new InvalidReplyError('a chunk is longer than its size says');
+    this.#state = 'chunk-size';
+  }
+
+  /**
+   * Reads the line of a chunk from its bytes if it is whole and has a few digits and nothing else, as in almost every
+   * event of a stream. Returns where it ends. Undefined for any other line: then nothing was read.
+   */
+  #readUsualSize(bytes: Buffer, at: number): number | undefined {
+    if (this.#held !== undefined) return undefined;
+    let size = 0;
+    let end = at;
+    for (; end - at <= usualDigitsMax; end++) {
+      const digit = digitValues[bytes[end] ?? 0] ?? -1;
+      if (digit === -1) break;
+      size = size * 16 + digit;
+    }
+    const digits = end - at;
+    if (digits === 0 || digits > usualDigitsMax || bytes[end] !== CR || bytes[end + 1] !== LF) return undefined;
+    this.#expect(size);
+    return end + 2;
+  }
+
+  /** The same for the empty line after the bytes of a chunk. */
+  #readUsualEnd(bytes: Buffer, at: number): number | undefined {
+    if (this.#held !== undefined || bytes[at] !== CR || bytes[at + 1] !== LF) return undefined;
+    this.#state = 'chunk-size';
+    return at + 2;
   }
 
   #readTrailer(line: string): void {
