@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -10,7 +10,20 @@ import { Ajv } from 'ajv';
 import addFormatsModule from 'ajv-formats';
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
-import { hasProgram, makeRelease, minutesMs, run, runPython, type Served, serveRelease, withoutNode } from './try-release.ts';
+import { makeDebian } from './make-debian.ts';
+import {
+  configOf,
+  hasProgram,
+  makeRelease,
+  minutesMs,
+  readInstallGuide,
+  run,
+  runPython,
+  type Served,
+  serveRelease,
+  signal,
+  withoutNode,
+} from './try-release.ts';
 
 // It costs minutes of processor time, most of which compress 180 MB for each platform: WEIR_LONG=1 runs it.
 
@@ -50,7 +63,7 @@ describe('the artefacts of a release', { timeout: 60 * minutesMs, skip }, () => 
     for (const archive of globSync('*.tar.gz', { cwd: folder })) await run('tar', ['-xzf', archive], { cwd: folder });
   });
   after(async () => {
-    served?.child.kill('SIGKILL');
+    if (served !== undefined) signal(served, 'SIGKILL');
     await simulator.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -94,45 +107,39 @@ describe('the artefacts of a release', { timeout: 60 * minutesMs, skip }, () => 
       assert.ok(existsSync(join(tree, 'node_modules', node, 'LICENSE')));
     });
 
-  test('the archive for this platform serves calls and runs code without any Node of the system', async () => {
-    served = await serveRelease([join(unpacked('linux-x64'), 'weir')], { folder, simulator });
+  test('install.md: the commands for the archive start it; it serves calls and runs code without any Node of the system', async () => {
+    served = await serveRelease(['bash', '-ec', readInstallGuide('As a folder')], { folder, simulator, cwd: folder });
     const { version } = (await (await fetch(`${served.gateway}/health`)).json()) as { readonly version: string };
     assert.equal(version, readBillVersion(unpacked('linux-x64')));
     assert.equal(await runPython(served.gateway), '42\n');
     const port = new URL(served.gateway).port;
     const { stdout } = await run(join(unpacked('linux-x64'), 'weir'), ['health'], { env: { ...withoutNode, WEIR_PORT: port } });
     assert.equal(stdout, `the gateway at ${served.gateway} is ready\n`);
-    served.child.kill('SIGTERM');
+    // As Ctrl-C does.
+    signal(served, 'SIGINT');
     assert.deepEqual(await once(served.child, 'exit'), [0, null]);
   });
 
   const hasRoot = hasProgram('mmdebstrap') && process.getuid?.() === 0;
   test(
-    'a Debian with only the package can run it, has its user, and keeps the ledger at a purge',
+    'install.md: its commands for Debian install the package on a fresh one and sign in; a purge keeps the ledger',
     { skip: !hasRoot && 'no mmdebstrap' },
     async () => {
-      const root = join(folder, 'debian');
-      const inside = async (...command: readonly string[]): Promise<string> => (await run('chroot', [root, ...command])).stdout;
-      await run(
-        'mmdebstrap',
-        [
-          '--variant=minbase',
-          // The package lies outside of the root, and a copy of Debian may be some weeks old.
-          '--hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount',
-          '--aptopt=Acquire::Check-Valid-Until "false"',
-          `--include=${debianPackage()}`,
-          'stable',
-          root,
-        ],
-        { timeout: 10 * minutesMs },
-      );
-      assert.match(await inside('/usr/bin/weir', '--version'), /^\d+\.\d+\.\d+ /);
-      assert.match(await inside('/usr/bin/getent', 'passwd', 'weir'), /^weir:/);
-      assert.match(await inside('/usr/bin/stat', '-c', '%a %U', '/etc/weir/weir.env'), /^6[04]0 /);
-      writeFileSync(join(root, 'var/lib/weir/weir.sqlite'), 'the ledger');
-      await inside('/usr/bin/dpkg', '--purge', 'weir');
-      assert.ok(existsSync(join(root, 'var/lib/weir/weir.sqlite')));
-      assert.equal(existsSync(join(root, 'usr/lib/weir')), false);
+      const debian = await makeDebian(join(folder, 'debian'), debianPackage());
+      const config = configOf(simulator).replace('sk-upstream-0123456789abcdef', '${A_VENDOR_KEY}');
+      const printed = await debian.follow(readInstallGuide('With systemd on Debian and Ubuntu'), config);
+      assert.match(printed, /^http:\/\/\S+\/\S+$/m, printed);
+      assert.match(printed, /the gateway at \S+ is ready\n/);
+      assert.match(printed, /the monitor at \S+ is ready\n/);
+      assert.match(printed, /the console at \S+ is ready\n/);
+      for (const name of ['weir', 'weir-monitor', 'weir-console'])
+        assert.ok(lstatSync(join(debian.root, `etc/systemd/system/multi-user.target.wants/${name}.service`)).isSymbolicLink());
+      assert.match(await debian.inside('/usr/bin/weir', '--version'), /^\d+\.\d+\.\d+ /);
+      assert.match(await debian.inside('/usr/bin/getent', 'passwd', 'weir'), /^weir:/);
+      assert.match(await debian.inside('/usr/bin/stat', '-c', '%a %U', '/etc/weir/weir.env'), /^6[04]0 /);
+      await debian.inside('/usr/bin/dpkg', '--purge', 'weir');
+      assert.ok(existsSync(join(debian.root, 'var/lib/weir/weir.sqlite')));
+      assert.equal(existsSync(join(debian.root, 'usr/lib/weir')), false);
     },
   );
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
-import { apiKey, hasProgram, makeRelease, minutesMs, run, type Served, serveRelease } from './try-release.ts';
+import { apiKey, hasProgram, minutesMs, readInstallGuide, run, type Served, serveRelease, signal } from './try-release.ts';
 
 // It unpacks a Debian and compresses 180 MB: WEIR_LONG=1 runs it.
 
-const containerfile = join(import.meta.dirname, '../../Containerfile');
+const repository = join(import.meta.dirname, '../..');
 const bytesMax = 200_000_000;
 const [base, image] = ['localhost/debian', 'localhost/weir'];
 
@@ -28,6 +28,26 @@ mount --rbind /dev "$root/dev"
 mount --rbind /proc "$root/proc"
 exec setpriv --no-new-privs chroot --userspec=65532:65532 "$root" "$@"
 `;
+
+/**
+ * Stands in for Docker, which needs a daemon: buildah builds, and the options of `run` become mounts of `enter`. Ports
+ * are free ones, and nothing of this environment reaches the container.
+ */
+const docker = `docker() {
+  local command=$1; shift
+  if [ "$command" = build ]; then buildah $STORAGE build --quiet --isolation=chroot --format=docker --pull=never --build-arg="BASE=$BASE" "$@"; return; fi
+  [ "$command" = run ]
+  while [ $# -gt 1 ]; do
+    case "$1" in --rm | --read-only) ;; --tmpfs | -v | -p) shift ;; *) echo "docker run $1 has no stand-in" >&2; return 2 ;; esac
+    shift
+  done
+  local root words variables
+  root=$(buildah $STORAGE mount "$(buildah $STORAGE from --pull=never "localhost/$1")")
+  words=$(buildah $STORAGE inspect --type image --format '{{join .OCIv1.Config.Entrypoint " "}} {{join .OCIv1.Config.Cmd " "}}' "localhost/$1")
+  variables=$(buildah $STORAGE inspect --type image --format '{{join .OCIv1.Config.Env " "}}' "localhost/$1")
+  mkdir volume; cd volume
+  exec env -i $variables WEIR_PORT=0 WEIR_MONITOR_PORT=0 WEIR_CONSOLE_PORT=0 /usr/bin/unshare --mount /bin/sh "$ENTER" "$root" $words
+}`;
 
 function whyNot(): string | false {
   if (process.env['WEIR_LONG'] !== '1') return 'it takes minutes: set WEIR_LONG=1';
@@ -46,6 +66,7 @@ describe('the image of the Containerfile', { timeout: 30 * minutesMs, skip: whyN
   let simulator: RunningSimulator;
   let container = '';
   let root = '';
+  let started: Served | undefined;
   let served: Served | undefined;
 
   /** The command of a program in the image; its folder of data is the working directory. */
@@ -61,26 +82,35 @@ describe('the image of the Containerfile', { timeout: 30 * minutesMs, skip: whyN
   before(async () => {
     simulator = await startSimulator();
     writeFileSync(join(folder, 'enter.sh'), enter);
-    const context = join(folder, 'context');
-    mkdirSync(context);
-    cpSync(containerfile, join(context, 'Containerfile'));
-    await makeRelease(join(context, 'dist'), 'linux-x64');
     const archive = join(folder, 'base.tar');
     await run('mmdebstrap', ['--variant=minbase', 'bookworm', archive], { timeout: 10 * minutesMs });
     const empty = await buildah('from', 'scratch');
     await buildah('add', '--quiet', empty, archive, '/');
     await buildah('commit', '--quiet', empty, base);
     rmSync(archive);
-    const words = ['--isolation=chroot', '--format=docker', '--pull=never', `--build-arg=BASE=${base}`, `--tag=${image}`];
-    await buildah('build', '--quiet', ...words, '--file', join(context, 'Containerfile'), context);
+    const checkout = join(folder, 'checkout');
+    await run('git', ['clone', '--quiet', repository, checkout]);
+    symlinkSync(join(repository, 'node_modules'), join(checkout, 'node_modules'));
+    const commands = `${docker}\n${readInstallGuide('As a container')}`;
+    const variables = { PATH: process.env['PATH'] ?? '', STORAGE: storage.join(' '), ENTER: join(folder, 'enter.sh'), BASE: base };
+    started = await serveRelease(['bash', '-ec', commands], { folder, simulator, cwd: checkout }, variables);
     container = await buildah('from', '--pull=never', image);
     root = await buildah('mount', container);
   });
   after(async () => {
-    served?.child.kill('SIGKILL');
+    for (const one of [started, served]) if (one !== undefined) signal(one, 'SIGKILL');
     if (root !== '') await buildah('umount', '--all');
     await simulator.close();
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('install.md: its commands build the image and run it, until somebody ends them', async () => {
+    assert.ok(started);
+    assert.equal((await fetch(`${started.gateway}/health/ready`)).status, 200);
+    assert.equal((await fetch(`${started.console}/health/ready`)).status, 200);
+    // As Ctrl-C does.
+    signal(started, 'SIGINT');
+    assert.deepEqual(await once(started.child, 'exit'), [0, null]);
   });
 
   test('it has less than 200 MB, no shell and no package manager, and says how it is run and checked', async (context) => {
@@ -104,7 +134,11 @@ describe('the image of the Containerfile', { timeout: 30 * minutesMs, skip: whyN
 
   test('as its user on a root that cannot be written, it serves calls, is healthy, and ends when told', async () => {
     const inData = { WEIR_DATA_DIR: '/var/lib/weir/weir', WEIR_CONFIG: '/var/lib/weir/weir.yaml' };
-    served = await serveRelease(inside('/usr/bin/weir'), { folder, simulator }, { ...inData, NODE_COMPILE_CACHE: '/tmp/compiled' });
+    served = await serveRelease(
+      inside('/usr/bin/weir', 'start'),
+      { folder, simulator },
+      { ...inData, NODE_COMPILE_CACHE: '/tmp/compiled' },
+    );
     const { gateway, child } = served;
     const reply = await fetch(`${gateway}/v1/chat/completions`, {
       method: 'POST',

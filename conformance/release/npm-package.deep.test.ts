@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
 import { isLong } from '../support/scale.ts';
-import { makeRelease, minutesMs, run, runPython, type Served, serveRelease, withoutNode } from './try-release.ts';
+import { makeRelease, minutesMs, run, runPython, type Served, serveRelease, signal, withoutNode } from './try-release.ts';
 
 /** The oldest version of Node that this version of npm runs on, of the versions that Weir supports. */
 const oldNode = '20.20.2';
@@ -33,7 +33,7 @@ describe('the npm package, installed as install.md says', { timeout: 9 * minutes
     await makeRelease(folder, 'npm');
   });
   after(async () => {
-    served?.child.kill('SIGKILL');
+    if (served !== undefined) signal(served, 'SIGKILL');
     await simulator.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -63,7 +63,7 @@ describe('the npm package, installed as install.md says', { timeout: 9 * minutes
     const launcher = await install(process.execPath);
     const { stdout: version } = await run(launcher, ['--version'], { env: withoutNode });
     assert.match(version, /^\d+\.\d+\.\d+ \([0-9a-f]{10}(?:-changed)?\)\n$/);
-    served = await serveRelease([launcher], { folder, simulator });
+    served = await serveRelease([launcher, 'start'], { folder, simulator });
     const { gateway, console, child } = served;
     const health = (await (await fetch(`${gateway}/health`)).json()) as { readonly version: string; readonly commit: string };
     assert.equal(`${health.version} (${health.commit})\n`, version);
@@ -90,7 +90,7 @@ describe('the npm package, installed as install.md says', { timeout: 9 * minutes
     // As a user whose Node is the old one.
     const env = { PATH: `${dirname(node)}:${withoutNode.PATH}` };
     assert.match((await run(launcher, ['--version'], { env })).stdout, /^\d+\.\d+\.\d+ \(/);
-    const { gateway, child } = (served = await serveRelease([launcher], { folder, simulator }, env));
+    const { gateway, child } = (served = await serveRelease([launcher, 'start'], { folder, simulator }, env));
     assert.equal((await fetch(`${gateway}/health/ready`)).status, 200);
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);

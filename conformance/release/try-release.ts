@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import type { RunningSimulator } from 'weir-simulator';
 
+import { readPage } from '../guides/read-page.ts';
 import { chatOnly } from '../responses/models.ts';
 import { cleanEnvironment } from '../support/start-weir.ts';
 
@@ -32,18 +33,20 @@ export type Served = { readonly gateway: string; readonly monitor: string; reado
 
 /**
  * Starts a released program on free ports, with a model of a vendor that only knows chat completions.
- * @param command what to run, to which `start` is added
+ * @param command what to run; if it is a shell, the commands that end with the start
  */
 export async function serveRelease(
   command: readonly [program: string, ...words: string[]],
-  { folder, simulator }: { readonly folder: string; readonly simulator: RunningSimulator },
+  { folder, simulator, cwd }: { readonly folder: string; readonly simulator: RunningSimulator; readonly cwd?: string },
   variables: Readonly<Record<string, string>> = {},
 ): Promise<Served> {
   const [program, ...words] = command;
   const data = mkdtempSync(join(folder, 'data-'));
   writeFileSync(join(data, 'weir.yaml'), configOf(simulator));
-  const child = spawn(program, [...words, 'start'], {
-    cwd: data,
+  const child = spawn(program, words, {
+    cwd: cwd ?? data,
+    // A group of its own, which gets the signals of a terminal.
+    detached: true,
     env: cleanEnvironment({
       ...withoutNode,
       WEIR_PORT: '0',
@@ -59,8 +62,21 @@ export async function serveRelease(
   return { ...(await readyLine(child)), child };
 }
 
+/** Sends a signal to a program and to the shell around it, as a terminal does. Nothing happens if it has ended. */
+export function signal({ child }: Served, name: 'SIGINT' | 'SIGKILL'): void {
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, name);
+}
+
+/** The commands of docs/guide/install.md below a heading, as they stand. */
+export function readInstallGuide(heading: string): string {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/guide/install.md'), 'utf8');
+  const [block] = readPage(page.split(`\n## ${heading}\n`)[1] ?? '');
+  if (block === undefined) throw new Error(`install.md has no commands below "${heading}"`);
+  return block.text;
+}
+
 /** A configuration with one model at the simulated vendor. */
-function configOf(simulator: RunningSimulator): string {
+export function configOf(simulator: RunningSimulator): string {
   return JSON.stringify({
     upstreams: chatOnly(simulator.addresses.openai),
     models: { chat: { targets: [{ upstream: 'chat-only', model: 'gpt-4.1' }] } },
