@@ -56,6 +56,20 @@ function findPodProblems(name: string, pod: Members, config: string): readonly s
   return problems;
 }
 
+/** Objects of the same set that a migration refers to. It is applied before all of them, and would wait for them. */
+function findEarlyReferences(manifests: readonly Manifest[]): readonly string[] {
+  const jobs = pods(manifests).filter(({ owner }) => owner.kind === 'Job');
+  return jobs.flatMap(({ owner, pod }) => {
+    const { serviceAccountName, volumes = [] } = pod.spec as Members & { readonly volumes?: readonly Members[] };
+    const named = [
+      `ServiceAccount ${String(serviceAccountName)}`,
+      ...volumes.map(({ configMap }) => `ConfigMap ${String(configMap?.name)}`),
+    ];
+    const early = manifests.filter(({ kind, metadata }) => named.includes(`${kind} ${metadata.name}`));
+    return early.map(({ kind, metadata }) => `Job ${owner.metadata.name}: is applied before ${kind} ${metadata.name}`);
+  });
+}
+
 /** Selectors that select nothing, ports without a name, and an autoscaler without its target or its metric. */
 function findReferenceProblems(manifests: readonly Manifest[]): readonly string[] {
   const problems: string[] = [];
@@ -97,6 +111,7 @@ export function findProblems(manifests: readonly Manifest[]): readonly string[] 
   return [
     ...pods(manifests).flatMap(({ owner, pod }) => findPodProblems(`${owner.kind} ${owner.metadata.name}`, pod, config)),
     ...findReferenceProblems(manifests),
+    ...findEarlyReferences(manifests),
     ...manifests
       .filter(({ kind, metadata }) => ['Deployment', 'StatefulSet'].includes(kind) && metadata.name.endsWith('-gateway'))
       .flatMap((owner) => findGraceProblems(owner, config)),

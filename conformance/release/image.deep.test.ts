@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -90,7 +90,9 @@ describe('the image of the Containerfile', { timeout: 30 * minutesMs, skip: whyN
     rmSync(archive);
     const checkout = join(folder, 'checkout');
     await run('git', ['clone', '--quiet', repository, checkout]);
+    // What `npm ci` makes.
     symlinkSync(join(repository, 'node_modules'), join(checkout, 'node_modules'));
+    cpSync(join(repository, 'console/dist'), join(checkout, 'console/dist'), { recursive: true });
     const commands = `${docker}\n${readInstallGuide('As a container')}`;
     const variables = { PATH: process.env['PATH'] ?? '', STORAGE: storage.join(' '), ENTER: join(folder, 'enter.sh'), BASE: base };
     started = await serveRelease(['bash', '-ec', commands], { folder, simulator, cwd: checkout }, variables);

@@ -35,10 +35,10 @@ const problemsOf = (changed: Partial<Sample>, rest: Partial<Sample> = {}): strin
 test('a soak finds memory, threads, descriptors, timers and a database that grow, and nothing else', () => {
   assert.deepEqual(problemsOf({}), []);
   assert.deepEqual(problemsOf({ heapMb: 54 }), ['heapMb grew by 4']);
-  assert.deepEqual(problemsOf({ threads: 20 }), ['threads grew by 2']);
-  assert.deepEqual(problemsOf({}, { descriptors: 117, timers: 107 }), [
-    '17 more descriptors at rest than before',
-    '17 more timers at rest than before',
+  assert.deepEqual(problemsOf({ threads: 20 }, { threads: 19 }), ['1 more threads at rest than before']);
+  assert.deepEqual(problemsOf({}, { descriptors: 105, timers: 95 }), [
+    '5 more descriptors at rest than before',
+    '5 more timers at rest than before',
   ]);
   assert.deepEqual(problemsOf({}, { databaseBytes: 5_000_000 }), ['5000 bytes for each call']);
 });
@@ -46,4 +46,12 @@ test('a soak finds memory, threads, descriptors, timers and a database that grow
 test('own memory may grow with the page caches of SQLite until they are full', () => {
   assert.deepEqual(problemsOf({ ownMb: 317 }), ['ownMb grew by 17']);
   assert.deepEqual(problemsOf({ ownMb: 317, pagesMb: 97 }), []);
+});
+
+test('the heap of a thread counts only if the thread is there at rest', () => {
+  const first = sample({ threadHeaps: { store: 40 } });
+  const judged = (threadHeaps: Sample['threadHeaps']): string[] =>
+    judgeSamples({ first, sampled: sampled({ threadHeaps, threadHeapsMb: 120, ownMb: 320 }), rest: sample({ calls: 1 }) }).problems;
+  assert.deepEqual(judged({ store: 40, sound: 20 }), []);
+  assert.deepEqual(judged({ store: 60 }), ['ownMb grew by 20', 'threadHeapsMb grew by 20']);
 });
