@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { entry } from '../../src/billing/journal/testing/call-kit.ts';
 import { eventually } from '../support/http.ts';
-import { askApi } from './ask-api.ts';
+import { untilListed } from './ask-api.ts';
 import { skipPages } from './open-pages.ts';
 import { openStore } from './serve-console.ts';
 import { serveSuite } from './serve-suite.ts';
@@ -21,11 +21,7 @@ describe('what a page costs, with a thousand calls', { skip: skipPages }, () => 
     }));
     for (let at = 0; at < entries.length; at += 400) await store.appendEntries(entries.slice(at, at + 400));
     await store.close();
-    await eventually(
-      () => askApi(pages.context, 'GET', '/overview'),
-      ({ pending_calls: pending }) => pending === 0,
-      60_000,
-    );
+    await untilListed(pages.context);
   });
 
   test('its first view takes few requests and little work, and nothing moves', async (context) => {

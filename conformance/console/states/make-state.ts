@@ -1,5 +1,4 @@
-import { eventually } from '../../support/http.ts';
-import { askApi } from '../ask-api.ts';
+import { askApi, untilListed } from '../ask-api.ts';
 import type { Pages } from '../open-pages.ts';
 import { openStore, type ServedConsole } from '../serve-console.ts';
 import { oddCalls, type OddKey, oddUsers } from './odd-ledger.ts';
@@ -7,7 +6,6 @@ import { oddCalls, type OddKey, oddUsers } from './odd-ledger.ts';
 /** The most that a limit and a payment may be: eighteen digits of nano-dollars. */
 const largeUsd = '123456789.987654321';
 const batch = 500;
-const followedMs = 240_000;
 
 /** How much a console has: nothing, one of each, a dozen, or a hundred thousand calls. */
 export const sizes = [0, 1, 12, 100_000] as const;
@@ -41,18 +39,14 @@ export async function makeState(weir: ServedConsole, { context }: Pick<Pages, 'c
     await api('POST', '/people', { name: user, role: 'owner', users: [user] });
   }
   if (size > 0) await refuse(weir);
+  const calls = oddCalls(keys, Date.now(), size);
   const store = await openStore(weir);
   try {
-    const calls = oddCalls(keys, Date.now(), size);
     for (let from = 0; from < calls.length; from += batch) await store.appendEntries(calls.slice(from, from + batch));
   } finally {
     await store.close();
   }
-  await eventually(
-    () => api('GET', '/overview'),
-    ({ pending_calls: pending }) => pending === 0,
-    followedMs,
-  );
+  if (calls.length > 0) await untilListed(context);
   return keys;
 }
 
