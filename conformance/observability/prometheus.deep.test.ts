@@ -11,6 +11,7 @@ import { parse, stringify } from 'yaml';
 import { alertQueries } from '../../checks/dashboards/alert-rules.ts';
 import { dashboards } from '../../checks/dashboards/observability-files.ts';
 import { findPort, waitUntilOpen } from '../deploy/start-proxy.ts';
+import { readPage } from '../guides/read-page.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
@@ -21,8 +22,9 @@ const skip = spawnSync('prometheus', ['--version']).status === 0 ? false : 'prom
 type Rule = { readonly name: string; readonly health: string; readonly lastError?: string; readonly state: string };
 type Answer = { readonly status: string; readonly error?: string; readonly data: { readonly result: readonly object[] } };
 
-/** The questions of docs/guide/observe.md, in a table whose cells have escaped bars. */
-const questions: readonly string[] = [...readFileSync(join(root, 'docs/guide/observe.md'), 'utf8').matchAll(/^\| .* \| `(.*)` \|$/gm)]
+const guide = readFileSync(join(root, 'docs/guide/observe.md'), 'utf8');
+/** The questions of the guide, in a table whose cells have escaped bars. */
+const questions: readonly string[] = [...guide.matchAll(/^\| .* \| `(.*)` \|$/gm)]
   .map(([, query = '']) => query.replaceAll(String.raw`\|`, '|'))
   .filter((query) => /weir_|gen_ai_/.test(query) && !query.startsWith('weir_video_'));
 
@@ -73,6 +75,16 @@ describe('a real Prometheus with the files of deploy/prometheus', { skip }, () =
 
   test('its own tool accepts the rules', () => {
     assert.match(execFileSync('promtool', ['check', 'rules', rules], { encoding: 'utf8' }), /SUCCESS: \d+ rules found/);
+  });
+
+  test('its own tool accepts the configuration of compose.yaml and both of the guide', () => {
+    const blocks = readPage(guide).filter(({ marker }) => marker?.value === 'conformance/observability/prometheus.deep.test.ts');
+    assert.equal(blocks.length, 2);
+    for (const text of [readFileSync(join(root, 'deploy/prometheus/prometheus.yaml'), 'utf8'), ...blocks.map((block) => block.text)]) {
+      const file = join(folder, 'shown.yaml');
+      writeFileSync(file, text.replace('/etc/prometheus/alerts.yaml', rules));
+      assert.match(execFileSync('promtool', ['check', 'config', file], { encoding: 'utf8' }), /is valid prometheus config file syntax/);
+    }
   });
 
   test('it scrapes a gateway under the name that the rules expect, and evaluates each rule without an error', async () => {
