@@ -66,6 +66,8 @@ export type StreamAnswer = {
   /** The name under which a browser saves it; undefined for what is read in place. */
   readonly fileName?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The pieces are buffers that nobody else reads, and their memory is free when they were sent. */
+  readonly ownsPieces?: true;
 };
 
 /**

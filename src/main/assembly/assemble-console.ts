@@ -29,6 +29,7 @@ import { formatUrl, listenError } from '../programs/listen.ts';
 import { startConsoleOperations } from './console-operations.ts';
 import { loadStoreKey } from './load-store-key.ts';
 import { archiveDaily } from './run-archiving.ts';
+import { openCallExports } from './open-call-exports.ts';
 import { sweepPlayground } from './open-playground.ts';
 import { openQuestionStore } from './open-question-store.ts';
 import { openAdminServices, type ServingParts } from './open-admin-services.ts';
@@ -74,6 +75,7 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
     ending: ending.signal,
     questions,
     workbooks: openWorkbooks(parts),
+    callExports: openCallExports(environment, opened),
     onOperation: () => {
       runner.wake();
       parts.gateway?.wakeOperations();

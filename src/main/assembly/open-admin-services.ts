@@ -14,6 +14,7 @@ import { createSignIns } from '../../accounts/people/sign-ins.ts';
 import { createConversations } from '../../conversations/create-conversations.ts';
 import { createFileReader } from '../../tools/file-search/file-library.ts';
 import { createPieceSealer } from '../../tools/file-search/piece-sealer.ts';
+import { type CallExports, createCallExports } from '../../billing/calls/call-exports.ts';
 import { createExportReader } from '../../billing/reconciliation/export-reader.ts';
 import { createDraftReader } from '../../billing/price-books/draft-reader.ts';
 import { createCursors } from '../../admin/cursor.ts';
@@ -69,6 +70,8 @@ export type ServingParts = {
   readonly questions?: QuestionStore;
   /** Makes workbooks beside the event loop. Absent: there are none. */
   readonly workbooks?: AdminServices['workbooks'];
+  /** Makes exports of calls beside the event loop. Absent: they are made in it. */
+  readonly callExports?: CallExports;
 };
 
 /** The services of layers. None of them opens a credential. */
@@ -150,9 +153,7 @@ export function openAdminServices(
     wireSealer: () => openWireSealer(environment),
     playgroundKeys: openPlaygroundKeys({ environment, store, clock }),
     playgroundRelay: openPlaygroundRelay(config.console?.gatewayUrl ?? serving.gatewayUrl),
-    usage: serving.questions ?? store,
-    statistics: serving.questions ?? store,
-    workbooks: serving.workbooks ?? noWorkbooks,
+    ...answerServices(serving, store),
     credits: store,
     ...(given.isReadOnly !== true && { keepVerification: store.keepVerification }),
     ledger: reading,
@@ -171,6 +172,19 @@ export function openAdminServices(
     roles,
     config,
     close: async () => void (await Promise.all([draftReader.close(), exportReader.close()])),
+  };
+}
+
+/** Long questions and their files: beside the event loop in a program that serves, else in it. */
+function answerServices(
+  { questions, workbooks, callExports }: ServingParts,
+  store: Store,
+): Pick<AdminServices, 'usage' | 'statistics' | 'workbooks' | 'callExports'> {
+  return {
+    usage: questions ?? store,
+    statistics: questions ?? store,
+    workbooks: workbooks ?? noWorkbooks,
+    callExports: callExports ?? createCallExports(questions ?? store),
   };
 }
 

@@ -3,10 +3,11 @@ import { type Static, Type } from 'typebox';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import { callFlags, endCodes } from '../../../billing/calls/call-fact.ts';
 import type { CallFactsStore, CallSummary } from '../../../billing/calls/call-facts-store.ts';
-import { exportCalls, exportCallsWorkbook } from '../../../billing/calls/export-calls.ts';
+import { type CallExports, TooManyExportsError } from '../../../billing/calls/call-exports.ts';
 import { findCall } from '../../../billing/calls/find-call.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
 import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
+import { StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { workbookType } from '../../../billing/workbook/write-table.ts';
 import {
@@ -23,12 +24,15 @@ import {
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { AdminProblem, notFound } from '../../problem.ts';
+import { takeAll } from '../../take-all.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
 import { callFilterQuery, readCallFilter } from './call-filter.ts';
 
 export type CallServices = ListServices & {
   readonly calls: CallFactsStore;
+  /** Makes exports, beside the event loop in a program that serves. */
+  readonly callExports: CallExports;
   /** Exports are rows of the audit log. */
   readonly audit: Pick<AuditStore, 'recordAction'>;
   readonly ledger: Pick<LedgerStore, 'listCallRows' | 'findReplyOwner'>;
@@ -203,6 +207,7 @@ const histogram = operation({
 const exportFormat = Type.Enum(['csv', 'jsonl', 'xlsx']);
 type ExportFormat = Static<typeof exportFormat>;
 const exportTypes = ['text/csv', 'application/jsonl', workbookType];
+const contentTypes = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl', xlsx: workbookType } as const;
 const exportSummary = 'All calls that a filter selects, newest first, as CSV, JSON Lines or a workbook with as many sheets as they need';
 
 /** The calls of an export. It is a row of the audit log, with what was asked for. */
@@ -210,15 +215,17 @@ async function exportFound(
   { format, ...fields }: Parameters<typeof readCallFilter>[0] & { readonly format: ExportFormat },
   { services, principal, signal, nowMs, change }: Context,
 ) {
-  const asked = { filter: readCallFilter(fields), scope: principal.users };
+  const asked = { filter: readCallFilter(fields), scope: principal.users, format, nowMs: nowMs() };
   const after = JSON.stringify({ ...fields, format });
   await services.audit.recordAction({ action: 'calls.export', subject: 'export:calls', after }, change());
-  if (format === 'xlsx') {
-    const workbook = exportCallsWorkbook(services.calls, asked, { signal, nowMs: nowMs() });
-    return { stream: workbook, contentType: workbookType, fileName: 'calls.xlsx' };
-  }
-  const stream = exportCalls(services.calls, { ...asked, format }, signal);
-  return { stream, contentType: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl', fileName: `calls.${format}` };
+  const pieces = await services.callExports.open(asked, signal).catch(unavailable);
+  return { stream: takeAll(pieces), contentType: contentTypes[format], fileName: `calls.${format}`, ownsPieces: true } as const;
+}
+
+function unavailable(error: unknown): never {
+  if (error instanceof TooManyExportsError || error instanceof StatisticsUnavailableError)
+    throw new AdminProblem('unavailable', error.message, { cause: error });
+  throw error;
 }
 
 export const exportAll = operation({

@@ -8,6 +8,7 @@ import { record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext } from '../../operation.ts';
 import { AdminProblem, notFound } from '../../problem.ts';
+import { takeAll } from '../../take-all.ts';
 import { recordsQuery, readRequest, refuse, scopeOf } from './records-operation.ts';
 
 /** Makes the monitor's workbooks, beside the event loop. */
@@ -80,12 +81,4 @@ function oneUser(users: ReturnType<typeof scopeOf>): StatisticsScope {
 function unavailable(error: unknown): never {
   if (error instanceof StatisticsUnavailableError) throw new AdminProblem('unavailable', error.message, { cause: error });
   throw error;
-}
-
-async function* takeAll(pieces: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) yield next.value;
-  } finally {
-    await pieces.return?.();
-  }
 }

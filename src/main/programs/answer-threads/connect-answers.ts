@@ -1,14 +1,13 @@
 import type { Worker } from 'node:worker_threads';
 
 import { StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
-import type { Answers, AnswerQuery } from '../../../monitor/answers/answers.ts';
-import { type AnswerReply, type AnswerRequest, decodeFailure } from './protocol.ts';
+import { type AnswerReply, type AnswerRequest, decodeFailure, type Opens } from './protocol.ts';
 
 /** The used part of a worker; a port fits too. */
 export type AnswerPort = Pick<Worker, 'postMessage' | 'on'>;
 
 /** The asking side of a thread. */
-export type AnswerConnection = Pick<Answers, 'open'> & {
+export type AnswerConnection<Question> = Opens<Question> & {
   /** The number of running answers. */
   readonly count: () => number;
   /** Fails every running answer, because the thread has ended. */
@@ -23,10 +22,10 @@ type Taking = {
   wake: () => void;
 };
 
-export function connectAnswers(port: AnswerPort): AnswerConnection {
+export function connectAnswers<Question>(port: AnswerPort): AnswerConnection<Question> {
   const taking = new Map<number, Taking>();
   let lastId = 0;
-  const send = (request: AnswerRequest): void => port.postMessage(request);
+  const send = (request: AnswerRequest<Question>): void => port.postMessage(request);
 
   port.on('message', (reply: AnswerReply) => {
     const one = taking.get(reply.id);
@@ -45,7 +44,7 @@ export function connectAnswers(port: AnswerPort): AnswerConnection {
     one.wake();
   }
 
-  async function open(question: AnswerQuery, signal: AbortSignal): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>, undefined>> {
+  async function open(question: Question, signal: AbortSignal): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>, undefined>> {
     signal.throwIfAborted();
     const id = (lastId += 1);
     const one: Taking = { opened: Promise.withResolvers(), pieces: [], end: undefined, wake: () => undefined };

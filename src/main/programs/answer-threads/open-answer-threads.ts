@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 
 import { threadEnvironment } from '../../../platform/thread-environment.ts';
 import { StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
-import type { Answers } from '../../../monitor/answers/answers.ts';
+import type { AnswerQuery, Answers } from '../../../monitor/answers/answers.ts';
 import type { AnswersOptions } from '../../../monitor/answers/create-answers.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { PostgresOptions } from '../../../store/postgres/connection-options.ts';
@@ -30,7 +30,7 @@ const resourceLimits = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1
 /** The time for a closing thread to release its connections. */
 const closeMsMax = 2000;
 
-type Thread = { readonly worker: Worker; readonly connection: AnswerConnection };
+type Thread = { readonly worker: Worker; readonly connection: AnswerConnection<AnswerQuery> };
 
 export type AnswerThreads = Answers & { readonly close: () => Promise<void> };
 
@@ -55,7 +55,7 @@ export function openAnswerThreads(data: AnswerThreadData, logger: Logger): Answe
       resourceLimits,
     });
     worker.unref();
-    const thread = { worker, connection: connectAnswers(worker) };
+    const thread = { worker, connection: connectAnswers<AnswerQuery>(worker) };
     threads.add(thread);
     let reason: Error | undefined;
     worker.on('error', (error) => (reason = error instanceof Error ? error : new Error('A thread of answers died.', { cause: error })));
@@ -94,10 +94,11 @@ export function openAnswerThreads(data: AnswerThreadData, logger: Logger): Answe
   };
 }
 
-async function endThread({ worker }: Thread): Promise<void> {
+/** Ends a thread that serves answers, after it has released its connections. */
+export async function endThread({ worker }: { readonly worker: Worker }): Promise<void> {
   const exited = once(worker, 'exit');
   worker.ref();
-  worker.postMessage({ type: 'close' } satisfies AnswerRequest);
+  worker.postMessage({ type: 'close' } satisfies AnswerRequest<AnswerQuery>);
   const timer = setTimeout(() => void worker.terminate(), closeMsMax);
   await exited;
   clearTimeout(timer);

@@ -1,5 +1,9 @@
 import { StatisticsRefusedError, StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
-import type { AnswerQuery } from '../../../monitor/answers/answers.ts';
+
+/** Begins answers to questions of one kind, in this thread or in another. */
+export type Opens<Question> = {
+  readonly open: (question: Question, signal: AbortSignal) => Promise<AsyncIterator<Uint8Array<ArrayBuffer>>>;
+};
 
 /** Pieces that are made ahead of the reader in the other thread. */
 export const piecesAhead = 4;
@@ -8,8 +12,8 @@ export const piecesAhead = 4;
  * Messages to the answering thread. `more` allows another piece of an answer, `end` aborts it; `close` is the last
  * message.
  */
-export type AnswerRequest =
-  | { readonly type: 'open'; readonly id: number; readonly question: AnswerQuery }
+export type AnswerRequest<Question> =
+  | { readonly type: 'open'; readonly id: number; readonly question: Question }
   | { readonly type: 'more'; readonly id: number }
   | { readonly type: 'end'; readonly id: number }
   | { readonly type: 'close' };

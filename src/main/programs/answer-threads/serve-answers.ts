@@ -1,7 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 
-import type { Answers, AnswerQuery } from '../../../monitor/answers/answers.ts';
-import { type AnswerReply, type AnswerRequest, encodeFailure, piecesAhead } from './protocol.ts';
+import { type AnswerReply, type AnswerRequest, encodeFailure, type Opens, piecesAhead } from './protocol.ts';
 
 /** A running answer: how many pieces the other side accepts, and the function that resumes it. */
 type Serving = { readonly ending: AbortController; allowed: number; goOn: () => void };
@@ -10,11 +9,11 @@ type Serving = { readonly ending: AbortController; allowed: number; goOn: () => 
  * Answers the queries of the other thread, with back-pressure.
  * @param close called after the last query, when running answers are aborted
  */
-export function serveAnswers(port: MessagePort, answers: Pick<Answers, 'open'>, close: () => Promise<void>): void {
+export function serveAnswers<Question>(port: MessagePort, answers: Opens<Question>, close: () => Promise<void>): void {
   const serving = new Map<number, Serving>();
   const reply = (message: AnswerReply, transferred: ArrayBuffer[] = []): void => port.postMessage(message, transferred);
 
-  async function serve(id: number, question: AnswerQuery): Promise<void> {
+  async function serve(id: number, question: Question): Promise<void> {
     const one: Serving = { ending: new AbortController(), allowed: piecesAhead, goOn: () => undefined };
     const { signal } = one.ending;
     signal.addEventListener('abort', () => one.goOn(), { once: true });
@@ -41,12 +40,12 @@ export function serveAnswers(port: MessagePort, answers: Pick<Answers, 'open'>, 
   }
 
   async function closeAll(): Promise<void> {
-    for (const { ending } of serving.values()) ending.abort(new Error('The monitor is closing.'));
+    for (const { ending } of serving.values()) ending.abort(new Error('The thread is closing.'));
     await close();
     port.close();
   }
 
-  port.on('message', (request: AnswerRequest) => {
+  port.on('message', (request: AnswerRequest<Question>) => {
     if (request.type === 'close') {
       void closeAll();
       return;
