@@ -383,7 +383,13 @@ describe('running the gateway by the admin API', () => {
       );
       const { month, last_day, users, upstreams, under_way, books } = overview.body as {
         month: { amount: { nano_usd: string } };
-        last_day: { failed_share: number; series: { amounts: { nano_usd: string }[] }[] };
+        last_day: {
+          failed_share: number;
+          first_byte_p95_ms: number;
+          bucket_starts: string[];
+          series: { amounts: { nano_usd: string }[] }[];
+          hours: { failed_shares: (number | null)[]; first_byte_p95_ms: (number | null)[] };
+        };
         users: { calls: number }[];
         upstreams: { upstream: string }[];
         under_way: number;
@@ -396,6 +402,11 @@ describe('running the gateway by the admin API', () => {
         overview.text,
       );
       assert.deepEqual([upstreams[0]?.upstream, under_way, books.add_up, last_day.failed_share], ['simulated-anthropic', 0, true, 0]);
+      const { failed_shares: failed, first_byte_p95_ms: firstBytes } = last_day.hours;
+      assert.deepEqual([failed.length, firstBytes.length], [last_day.bucket_starts.length, last_day.bucket_starts.length]);
+      assert.deepEqual([...new Set(failed.filter((part) => part !== null))], [0], 'none failed');
+      const measured = firstBytes.filter((ms) => ms !== null);
+      assert.ok(measured.length > 0 && Math.max(...measured) >= last_day.first_byte_p95_ms, JSON.stringify(last_day));
     });
 
     test('a search finds calls, keys, users and upstreams that the caller may see, and nothing else', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import { eventually } from '../support/http.ts';
 import { askApi, signInAs } from './ask-api.ts';
 import { tabTo } from './by-keyboard.ts';
 import { findChromium } from './find-chromium.ts';
@@ -21,6 +22,7 @@ describe('limits and credits', { skip: chromiumPath === undefined ? 'there is no
     await pages.page.getByRole('heading', { name: 'Overview' }).waitFor();
     await askApi(pages.context, 'POST', '/users', { name: 'iris', prepaid: true });
     await askApi(pages.context, 'POST', '/users', { name: 'jon', limits: { spend_per_day_usd: '0' } });
+    for (let number = 10; number < 70; number += 1) await askApi(pages.context, 'POST', '/users', { name: `many-${number}` });
   });
   after(() => opened.disposeAsync());
 
@@ -83,6 +85,24 @@ describe('limits and credits', { skip: chromiumPath === undefined ? 'there is no
     assert.match((await lines.nth(1).textContent()) ?? '', /iris.*balance.*\$25\.50.* left/);
     await page.getByRole('button', { name: 'Add up now' }).click();
     await page.getByText('The books add up').waitFor();
+    pages.assertQuiet();
+  });
+
+  test('of more accounts than a list can show, one is found by a part of its name', async () => {
+    const { page } = pages;
+    await page.goto('/credits?tab=statement');
+    const account = page.getByRole('combobox', { name: 'Account' });
+    await account.fill('y-6');
+    await page.getByText('Until then it is admin.').waitFor();
+    const offered = page.locator('datalist option');
+    await eventually(
+      () => offered.evaluateAll((options) => options.map((option) => (option as unknown as { readonly value: string }).value)),
+      (names) => names.includes('many-69') && !names.includes('many-10'),
+    );
+    assert.doesNotMatch(page.url(), /account=/, 'a part of a name chooses nothing');
+    await account.fill('many-64');
+    await page.waitForURL(/account=user%3Amany-64|account=user:many-64/);
+    await page.getByText('many-64, ', { exact: false }).waitFor();
     pages.assertQuiet();
   });
 

@@ -3,7 +3,18 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { columnDigits, columnMoney, exactDigits, exactMoney, fixedMoney, showChange, showChartMoney, showMoney, showUsd } from './money.ts';
+import {
+  columnDigits,
+  columnMoney,
+  exactDigits,
+  exactMoney,
+  fixedMoney,
+  showChange,
+  showChangeOrNew,
+  showChartMoney,
+  showMoney,
+  showUsd,
+} from './money.ts';
 
 const plain = (text: string): string => text.replaceAll(/\s/gu, '').replace('\u2212', '-').replace('$', '');
 
@@ -54,6 +65,17 @@ test('a change has a sign, and none can be told from nothing', () => {
   assert.equal(showChange(150n, 100n), '+50.0\u00a0%');
   assert.equal(showChange(50n, 100n), '\u221250.0\u00a0%');
   assert.equal(showChange(1n, 0n), undefined);
+});
+
+test('a change from almost nothing is short, and the last one in per cent is below ten times as much', () => {
+  const changes = [999n, 1000n, 1299n, 100_099n, 100_100n, 123_456_789_987_654_321n].map((now) => showChange(now, 100n));
+  assert.deepEqual(changes, ['+899.0\u00a0%', '×10', '×12', '×1000', '>×1000', '>×1000']);
+  assert.equal(showChange(-(10n ** 17n), 3n), '>\u2212100000\u00a0%', 'a credit note after almost nothing');
+  assert.equal(showChange(10n ** 17n, -3n), '>+100000\u00a0%');
+});
+
+test('in a table what was nothing before is new', () => {
+  assert.deepEqual([showChangeOrNew(1n, 0n), showChangeOrNew(0n, 0n), showChangeOrNew(2n, 1n)], ['new', '—', '+100.0\u00a0%']);
 });
 
 test('the lines of a statement are never rounded', () => {

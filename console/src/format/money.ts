@@ -85,13 +85,27 @@ export function shareOf(part: bigint, whole: bigint): number {
   return whole === 0n ? 0 : Number((part * 1_000_000n) / whole) / 1_000_000;
 }
 
-/** A change in per cent: `+18.2 %`. Undefined if there was nothing before. */
+const timesFrom = 10n;
+const timesMost = 1000n;
+
+/**
+ * A change in per cent: `+18.2 %`. From ten times as much on, where per cents say nothing any more: `×12`, or
+ * `>×1000` after almost nothing. Undefined if there was nothing before.
+ */
 export function showChange(now: bigint, before: bigint): string | undefined {
   if (before === 0n) return undefined;
+  const times = now / before;
+  if (before > 0n && times >= timesFrom) return times > timesMost ? `>×${timesMost}` : `×${times}`;
   const thousandths = ((now - before) * 1000n) / (before < 0n ? -before : before);
   const size = thousandths < 0n ? -thousandths : thousandths;
   const sign = thousandths === 0n ? '±' : thousandths < 0n ? minus : '+';
+  if (size > timesMost * 1000n) return `>${sign}${timesMost * 100n}\u00a0%`;
   return `${sign}${size / 10n}.${size % 10n}\u00a0%`;
+}
+
+/** A change in a table, also from nothing: `new`. */
+export function showChangeOrNew(now: bigint, before: bigint): string {
+  return showChange(now, before) ?? (now === 0n ? '—' : 'new');
 }
 
 const largeSteps = [

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 
 import styles from './field.module.css';
 
@@ -22,6 +22,8 @@ type TextProps = Shared & {
   readonly autoFocus?: boolean;
   readonly lines?: number;
   readonly list?: readonly string[];
+  /** Whether the focus selects the text, so that typing replaces it. */
+  readonly selects?: boolean;
 };
 
 /** A label, a control, a sentence of help, and the sentence of an error, tied to each other. */
@@ -52,7 +54,19 @@ const describedBy = (id: string, { help, error }: Pick<Shared, 'help' | 'error'>
 };
 
 /** One line of text, or several. */
-export function TextField({ label, help, error, value, onChange, mono = false, lines, list, autoFocus, ...rest }: TextProps) {
+export function TextField({
+  label,
+  help,
+  error,
+  value,
+  onChange,
+  mono = false,
+  lines,
+  list,
+  autoFocus,
+  selects = false,
+  ...rest
+}: TextProps) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -75,6 +89,7 @@ export function TextField({ label, help, error, value, onChange, mono = false, l
           {...shared}
           ref={input}
           list={list === undefined ? undefined : `${id}-list`}
+          onFocus={(event) => selects && event.target.select()}
           onChange={(event) => onChange(event.target.value)}
         />
       ) : (
@@ -116,6 +131,64 @@ export function SelectField<Value extends string>({ label, help, error, value, o
         ))}
       </select>
     </Frame>
+  );
+}
+
+type ChoiceProps<Value extends string> = Shared & {
+  readonly value: Value;
+  /** The words of the value: it may not be among those that are offered. */
+  readonly text: string;
+  /** Whether these are all. Of very many, those that fit what was typed are offered. */
+  readonly isWhole: boolean;
+  readonly offered: readonly { readonly value: Value; readonly text: string }[];
+  readonly onType: (text: string) => void;
+  readonly onChange: (value: Value) => void;
+  /** In a bar: the label is only for readers. */
+  readonly inline?: boolean;
+};
+
+/** A choice of few or of very many: a list where all of it can be shown, else a field to search in. */
+export function ChoiceField<Value extends string>({
+  value,
+  text,
+  isWhole,
+  offered,
+  onType,
+  onChange,
+  inline,
+  ...shared
+}: ChoiceProps<Value>) {
+  if (!isWhole) return <SearchedChoice {...{ value, text, isWhole, offered, onType, onChange, ...shared }} />;
+  // One that was chosen elsewhere stands in the list as well.
+  const options = offered.some((each) => each.value === value) ? offered : [{ value, text }, ...offered];
+  return inline === true ? (
+    <InlineSelect {...{ value, options, onChange, ...shared }} />
+  ) : (
+    <SelectField {...{ value, options, onChange, ...shared }} />
+  );
+}
+
+function SearchedChoice<Value extends string>({ label, value, text, offered, onType, onChange }: ChoiceProps<Value>) {
+  const [typed, setTyped] = useState<{ readonly text: string; readonly before: Value }>();
+  // What was typed for another value is over.
+  const shown = typed?.before === value ? typed.text : text;
+  const found = offered.find((each) => each.text === shown)?.value;
+  useEffect(() => {
+    if (found !== undefined && found !== value) onChange(found);
+  });
+  return (
+    <TextField
+      label={label}
+      type="search"
+      value={shown}
+      selects
+      list={offered.map((each) => each.text)}
+      help={shown === text ? undefined : <>Choose one of those that are found. Until then it is {text}.</>}
+      onChange={(next) => {
+        setTyped({ text: next, before: value });
+        onType(next);
+      }}
+    />
   );
 }
 

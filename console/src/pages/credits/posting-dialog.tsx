@@ -11,7 +11,7 @@ import { SelectField, TextField } from '../../ui/field.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { type AccountOwner, commandOf, paramsOf, postingOf, readOwner, readUsd } from './account-owner.ts';
 import styles from './credits-page.module.css';
-import { OwnerField, useOwners } from './owner-field.tsx';
+import { OwnerField, useFirstOwner } from './owner-field.tsx';
 
 const kinds = {
   top_up: { text: 'a payment', verb: 'top-up', against: 'deposits' },
@@ -26,15 +26,14 @@ type Against = (typeof accounts)[number];
 /** One form for all postings. It shows the balance after it and both sides before it is sent. */
 export function PostingDialog({ onClose }: { readonly onClose: () => void }) {
   const [search] = useAddress();
-  const owners = useOwners();
+  const first = useFirstOwner().owner ?? '';
   const [kind, setKind] = useState<Kind>('top_up');
   const [chosen, setChosen] = useState(one(search, 'account') ?? '');
-  const owner = readOwner(chosen === '' ? (owners?.[0]?.value ?? '') : chosen) ?? { level: 'organization' };
+  const account = chosen === '' ? first : chosen;
+  const owner = readOwner(account) ?? { level: 'organization' };
   const shared = { onKind: setKind, onClose };
   if (kind === 'refund') return <RefundForm {...shared} kind={kind} />;
-  return (
-    <PostingForm {...shared} kind={kind} owner={owner} chosen={chosen === '' ? (owners?.[0]?.value ?? '') : chosen} onOwner={setChosen} />
-  );
+  return <PostingForm {...shared} kind={kind} owner={owner} chosen={account} onOwner={setChosen} />;
 }
 
 type Shared<Of extends Kind> = { readonly kind: Of; readonly onKind: (kind: Kind) => void; readonly onClose: () => void };

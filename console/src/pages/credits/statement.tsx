@@ -18,7 +18,7 @@ import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { type AccountOwner, paramsOf, readOwner, statementOf } from './account-owner.ts';
 import styles from './credits-page.module.css';
-import { OwnerField, useOwners } from './owner-field.tsx';
+import { OwnerField, useFirstOwner } from './owner-field.tsx';
 
 type Answer = Reply<'credits.statement'>;
 type Line = { readonly id: string; readonly date: string; readonly what: React.ReactNode; readonly note: string; readonly nanos: bigint };
@@ -26,10 +26,10 @@ type Line = { readonly id: string; readonly date: string; readonly what: React.R
 /** What happened to an account in a span: opening, payments, usage by day, closing. */
 export function Statement() {
   const [search, change] = useAddress();
-  const owners = useOwners();
-  const chosen = one(search, 'account') ?? owners?.[0]?.value ?? '';
+  const first = useFirstOwner();
+  const chosen = one(search, 'account') ?? first.owner ?? '';
   const owner = readOwner(chosen);
-  if (owners === undefined) return <Skeleton rows={8} />;
+  if (!first.isKnown) return <Skeleton rows={8} />;
   if (owner === undefined) return <Empty title="There is no account yet." line="weir users create ann" />;
   return (
     <>

@@ -5,12 +5,14 @@ import type { ReactNode } from 'react';
 import type { Body, Reply } from '../../api/client.ts';
 import { isLost, question } from '../../api/query-client.ts';
 import { Amount } from '../../components/amount.tsx';
+import type { Books } from '../../components/books-state.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { readSpan } from '../../components/span.ts';
 import { useMinute, useSession } from '../../components/use-page.ts';
 import { columnDigits, nanosOf, shareOf } from '../../format/money.ts';
 import { showCount } from '../../format/numbers.ts';
+import { showAgo } from '../../format/times.ts';
 import { paths, type Place } from '../../paths.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Meter } from '../../ui/meter.tsx';
@@ -30,6 +32,7 @@ type Overview = Reply<'overview.get'>;
 /** What a person of finance sees first: the month, who spends it, and whether it is right. */
 export function FinanceOverview() {
   const { data } = useSuspenseQuery(question('overview.get', {}));
+  const books = useBooks(data);
   const { time_zone: zone } = useSession();
   const span = readSpan({ r: 'month' }, zone, useMinute(), 'month');
   const month = { from: span.from, to: span.to, time_zone: zone, rank_by: 'amount' } as const;
@@ -40,14 +43,14 @@ export function FinanceOverview() {
       <PageHead title="Overview">
         <ExportMenu question={workbook} />
       </PageHead>
-      <Tiles data={data} />
+      <Tiles data={data} books={books} />
       <div className={styles['lower']}>
         <Spenders title="Users this month" by="user" month={month} />
         <Spenders title="Teams this month" by="team" month={month} />
         <Panel title="Needs attention">
           <AttentionList items={data.attention} />
         </Panel>
-        <MonthClose addsUp={addsUpIn(data)} />
+        <MonthClose books={books} />
         <Drafts />
         <MonthPapers />
         <Panel title="The month's papers">
@@ -67,17 +70,31 @@ export function FinanceOverview() {
   );
 }
 
-/** Whether the books add up, also for those who do not see gateways. */
-const addsUpIn = ({ books, attention }: Overview): boolean => books?.add_up ?? !attention.some(({ code }) => code === 'books');
+/** Whether the books add up and when that was seen; undefined while nobody knows. Also for those who see no gateways. */
+function useBooks({ books, attention }: Overview): Books | undefined {
+  const { data } = useQuery(question('credits.verifications', { query: { limit: 1 } }));
+  const addsUp = books?.add_up ?? !attention.some(({ code }) => code === 'books');
+  if (data === undefined) return addsUp ? undefined : { addsUp, verifiedAt: null };
+  const [last] = data.items;
+  return { addsUp: addsUp && last?.adds_up !== false, verifiedAt: last?.ended_at ?? null };
+}
 
-function Tiles({ data }: { readonly data: Overview }) {
+/** A sign and a sentence for a tile. */
+function wordBooks(books: Books | undefined, nowMs: number): { readonly value: string; readonly note: string } {
+  if (books === undefined) return { value: '…', note: '' };
+  const { addsUp, verifiedAt } = books;
+  if (!addsUp) return { value: '✗', note: 'the books do not add up' };
+  if (verifiedAt === null) return { value: '○', note: 'not added up yet' };
+  return { value: '✓', note: `the books add up, ${showAgo(verifiedAt, Math.max(nowMs, Date.parse(verifiedAt)))}` };
+}
+
+function Tiles({ data, books }: { readonly data: Overview; readonly books: Books | undefined }) {
   const nowMs = useMinute();
   const { time_zone: zone } = useSession();
   const spent = nanosOf(data.month.amount);
   const forecast = forecastMonth(spent, nowMs, zone);
   const open = useOpenDays(monthBefore(nowMs, zone, 0), zone).days?.length;
   const unpriced = data.attention.filter(({ code }) => code === 'price_missing').length;
-  const addsUp = addsUpIn(data);
   return (
     <ul className={styles['tiles']} aria-label="Figures">
       <Tile
@@ -104,12 +121,7 @@ function Tiles({ data }: { readonly data: Overview }) {
         value={showCount(unpriced)}
         note={unpriced === 0 ? 'every call has one' : 'their calls cost nothing'}
       />
-      <Tile
-        title="Books"
-        place={{ to: paths.usage, search: { r: 'month' } }}
-        value={addsUp ? '✓' : '✗'}
-        note={addsUp ? 'the books add up' : 'the books do not add up'}
-      />
+      <Tile title="Books" place={{ to: paths.credits }} {...wordBooks(books, nowMs)} />
     </ul>
   );
 }

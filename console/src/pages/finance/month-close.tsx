@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import { question } from '../../api/query-client.ts';
+import { type Books, BooksState } from '../../components/books-state.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useMinute, useSession } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
@@ -17,7 +18,7 @@ const listedMax = 5;
 const rowsMax = 100;
 
 /** What is left to do before the last month can be closed: days, prices and disputed calls. */
-export function MonthClose({ addsUp }: { readonly addsUp: boolean }) {
+export function MonthClose({ books }: { readonly books: Books | undefined }) {
   const { time_zone: zone } = useSession();
   const month = monthBefore(useMinute(), zone, 1);
   const { name, from, to } = month;
@@ -55,9 +56,7 @@ export function MonthClose({ addsUp }: { readonly addsUp: boolean }) {
             </Link>
           ))}
         />
-        <li>
-          {addsUp ? <State sign="✓" word="the books add up" tone="good" /> : <State sign="✗" word="the books do not add up" tone="bad" />}
-        </li>
+        <li>{books === undefined ? '…' : <BooksState {...books} />}</li>
       </ul>
     </Panel>
   );

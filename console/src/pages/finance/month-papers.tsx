@@ -13,7 +13,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { toProblem } from '../../api/problem.ts';
 import { paramsOf, readOwner, statementOf } from '../credits/account-owner.ts';
-import { OwnerField, useOwners } from '../credits/owner-field.tsx';
+import { OwnerField } from '../credits/owner-field.tsx';
 import { download } from '../usage/export-menu.tsx';
 import styles from './finance-overview.module.css';
 import { monthBefore } from './months.ts';
@@ -27,7 +27,6 @@ const monthsBack = 12;
 export function MonthPapers() {
   const { time_zone: zone } = useSession();
   const nowMs = useMinute();
-  const owners = useOwners();
   const months = Array.from({ length: monthsBack }, (_, back) => monthBefore(nowMs, zone, back));
   const [name, setName] = useState(months[1]?.name ?? '');
   const [account, setAccount] = useState('organization');
@@ -58,7 +57,7 @@ export function MonthPapers() {
   return (
     <Panel title="Files of a month">
       <div className={styles['form']}>
-        {owners === undefined ? null : <OwnerField value={account} onChange={setAccount} />}
+        <OwnerField value={account} onChange={setAccount} />
         <SelectField
           label={`Month (${zone})`}
           value={month.name}

@@ -5,7 +5,7 @@ import { type Facts, stepsOf } from './first-steps-facts.ts';
 
 const nothing = { amount: { nano_usd: '0', usd: '0' }, calls: 0 };
 const before = { amounts: [], calls: [], tokens: [] };
-const day = { calls: 0, failed_share: null, first_byte_p95_ms: null, bucket_starts: [], series: [], before };
+const day = { calls: 0, failed_share: null, first_byte_p95_ms: null, bucket_starts: [], hours: null, series: [], before };
 const upstream = {
   name: 'a',
   vendor: 'openai',

@@ -8,7 +8,9 @@ import { may } from '../../api/sign-in.ts';
 import { forecastMonth } from '../../components/forecast.ts';
 import { areFirstStepsShown } from '../../components/appearance.ts';
 import { Amount } from '../../components/amount.tsx';
+import { Sparkline } from '../../charts/sparkline.tsx';
 import { targetStates as upstreamStates } from '../upstreams/target-words.ts';
+import { BooksState } from '../../components/books-state.tsx';
 import { useEvents } from '../../components/live.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { useMinute, useSession, useZone } from '../../components/use-page.ts';
@@ -115,7 +117,7 @@ function Tiles({ data }: { readonly data: Overview }) {
         place={{ to: paths.usage, search: { r: 'today' } }}
         value={<Amount money={today.amount} />}
         isLong={isLongMoney(today.amount)}
-        note={change === undefined ? 'nothing at this time yesterday' : `${change} to this time yesterday`}
+        note={change === undefined ? 'nothing at this time yesterday' : `${change} since this time yesterday`}
       />
       <Tile
         title="Spend this month"
@@ -129,6 +131,8 @@ function Tiles({ data }: { readonly data: Overview }) {
         place={{ to: paths.calls, search: { r: '24h' } }}
         value={showCount(day.calls)}
         note={`${showCount(today.calls)} today`}
+        hours={day.bucket_starts.map((_start, index) => day.series.reduce((sum, { calls }) => sum + (calls[index] ?? 0), 0))}
+        show={(calls) => `${showCount(calls)} calls`}
       />
       {day.failed_share !== null && (
         <Tile
@@ -136,6 +140,8 @@ function Tiles({ data }: { readonly data: Overview }) {
           place={{ to: paths.calls, search: { r: '24h', end: 'failed' } }}
           value={showShare(day.failed_share)}
           note="of the calls that ended"
+          hours={day.hours?.failed_shares}
+          show={showShare}
         />
       )}
       {day.first_byte_p95_ms !== null && (
@@ -144,6 +150,8 @@ function Tiles({ data }: { readonly data: Overview }) {
           place={{ to: mayReadUpstreams ? paths.upstreams : paths.calls }}
           value={showDuration(day.first_byte_p95_ms)}
           note="last 24 hours"
+          hours={day.hours?.first_byte_p95_ms}
+          show={showDuration}
         />
       )}
       {underWay !== null && <Tile title="Under way" place={{ to: paths.calls }} value={showCount(underWay)} note="calls in all gateways" />}
@@ -158,15 +166,22 @@ type TileProps = {
   readonly isLong?: boolean;
   readonly note: string;
   readonly place: Place;
+  /** The figure of each hour, and its words. */
+  readonly hours?: readonly (number | null)[] | undefined;
+  readonly show?: (hour: number) => string;
 };
 
-function Tile({ title, value, isLong, note, place }: TileProps) {
+function Tile({ title, value, isLong, note, place, hours, show = showCount }: TileProps) {
+  const known = hours?.filter((hour) => hour !== null) ?? [];
   return (
     <li>
       <Link {...place} className={styles['tile']}>
         <span className={styles['name']}>{title}</span>
         <span className={styles['value']} data-long={isLong}>
           {value}
+          {known.length > 1 && hours !== undefined && (
+            <Sparkline label={`in an hour ${show(Math.min(...known))} to ${show(Math.max(...known))}`} values={hours} />
+          )}
         </span>
         <span className={styles['note']}>{note}</span>
       </Link>
@@ -240,18 +255,11 @@ function BooksPanel({ data, books }: { readonly data: Overview; readonly books: 
     <Panel title="Books">
       <Facts
         rows={[
+          ['Verification', <BooksState key="state" {...{ addsUp, verifiedAt }} />],
           [
-            'Verification',
-            addsUp ? (
-              <State key="up" sign="✓" word="the books add up" tone="good" />
-            ) : (
-              <State key="down" sign="✗" word="the books do not add up" tone="bad" />
-            ),
-          ],
-          [
-            'Verified',
+            'Last added up',
             verifiedAt === null ? (
-              'not yet'
+              'not yet; running gateways do so all the time'
             ) : (
               <time key="at" dateTime={verifiedAt} title={showMinute(verifiedAt, zone)}>
                 {showAgo(verifiedAt, Math.max(nowMs, Date.parse(verifiedAt)))}

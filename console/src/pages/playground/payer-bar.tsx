@@ -3,22 +3,33 @@ import { useState } from 'react';
 import { Amount } from '../../components/amount.tsx';
 import { useAddress } from '../../components/use-page.ts';
 import { isBound, paidKey, type Payer } from '../../playground/payer.ts';
-import { InlineSelect } from '../../ui/field.tsx';
+import { ChoiceField } from '../../ui/field.tsx';
 import { boundDefault } from './use-playground.ts';
 import styles from './playground-page.module.css';
 
+type Props = {
+  readonly users: readonly string[];
+  readonly isWhole: boolean;
+  readonly find: (text: string) => void;
+  readonly payer: Payer;
+};
+
 /** Who pays for the calls of this page, at most how much, and what they have cost so far. */
-export function PayerBar({ users, payer }: { readonly users: readonly string[]; readonly payer: Payer }) {
+export function PayerBar({ users, isWhole, find, payer }: Props) {
   const [, change] = useAddress();
   const key = paidKey.use();
   const isPresent = key?.user === payer.user && key.mostUsd === payer.mostUsd;
   return (
     <div className={styles['payer']}>
-      {users.length > 1 ? (
-        <InlineSelect
+      {users.length > 1 || !isWhole ? (
+        <ChoiceField
+          inline
           label="User who pays"
           value={payer.user}
-          options={users.map((user) => ({ value: user, text: user }))}
+          text={payer.user}
+          isWhole={isWhole}
+          offered={users.map((user) => ({ value: user, text: user }))}
+          onType={find}
           onChange={(user) => change({ user })}
         />
       ) : (

@@ -36,7 +36,7 @@ const kinds = [
 export function PlaygroundPage() {
   const session = useSession();
   const [search] = useAddress();
-  const { users, payer, error } = usePayer();
+  const { users, isWhole, find, payer, error } = usePayer();
   const refused = lacks(session, 'playground:use');
   const kind = kinds.find(({ id }) => id === one(search, 'kind')) ?? kinds[0];
   const isReady = refused === undefined && users !== undefined && payer !== undefined;
@@ -45,7 +45,7 @@ export function PlaygroundPage() {
       <PageHead title="Playground">
         {isReady && (
           <>
-            <PayerBar users={users} payer={payer} />
+            <PayerBar {...{ users, isWhole, find, payer }} />
             <SavedViews page="playground" />
           </>
         )}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { question } from '../../api/query-client.ts';
 import { many, one } from '../../components/search-params.ts';
 import { useAddress, useSession } from '../../components/use-page.ts';
+import { useUsersFound } from '../../components/use-users-found.ts';
 import type { InterfaceId } from '../../playground/conversation.ts';
 import { chatInterfaces, interfaceIds } from '../../playground/interfaces/registry.ts';
 import { isThinking, type Lane, lanesMax, type Parameters, readLane, readNumber, writeLane } from '../../playground/lanes.ts';
@@ -10,15 +11,30 @@ import { isBound, type Payer } from '../../playground/payer.ts';
 
 export const boundDefault = '1';
 
+type Payers = {
+  /** All who can pay, or those whose names have what was typed. */
+  readonly users: readonly string[] | undefined;
+  readonly isWhole: boolean;
+  readonly find: (text: string) => void;
+  readonly payer: Payer | undefined;
+  readonly error: unknown;
+};
+
 /** Who can pay, who pays, and how much at most. The payer is undefined while it is not known, and if nobody can pay. */
-export function usePayer(): { readonly users: readonly string[] | undefined; readonly payer: Payer | undefined; readonly error: unknown } {
+export function usePayer(): Payers {
   const session = useSession();
   const [search] = useAddress();
-  const { data, error } = useQuery({ ...question('users.list', {}), enabled: session.users === null });
-  const users = session.users ?? data?.items.map(({ name }) => name);
-  const user = one(search, 'user') ?? users?.[0];
+  const found = useUsersFound(session.users === null);
+  const users = session.users ?? found.users?.map(({ name }) => name);
+  const user = one(search, 'user') ?? session.users?.[0] ?? found.oldest?.[0]?.name;
   const most = one(search, 'most') ?? boundDefault;
-  return { users, payer: user === undefined ? undefined : { user, mostUsd: isBound(most) ? most : boundDefault }, error };
+  return {
+    users,
+    payer: user === undefined ? undefined : { user, mostUsd: isBound(most) ? most : boundDefault },
+    isWhole: session.users !== null || found.isWhole,
+    find: found.find,
+    error: found.error,
+  };
 }
 
 export type PlaygroundModel = { readonly name: string; readonly kinds: readonly string[]; readonly passes: readonly string[] };

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 
 import { Amount } from '../../components/amount.tsx';
-import { columnDigits, shareOf, showChange } from '../../format/money.ts';
+import { columnDigits, shareOf, showChangeOrNew } from '../../format/money.ts';
 import { showCount } from '../../format/numbers.ts';
 import { saveText, writeCsv } from '../../format/csv.ts';
 import { paths } from '../../paths.ts';
@@ -92,7 +92,7 @@ function columnsOf(
       id: 'percent',
       title: '%',
       figures: true,
-      render: (group) => showChange(BigInt(group.staged_nano_usd), BigInt(group.in_force_nano_usd)) ?? '—',
+      render: (group) => showChangeOrNew(BigInt(group.staged_nano_usd), BigInt(group.in_force_nano_usd)),
     },
     {
       id: 'bar',

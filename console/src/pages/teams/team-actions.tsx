@@ -4,15 +4,16 @@ import { useState } from 'react';
 
 import type { Reply } from '../../api/client.ts';
 import { quote } from '../../api/equivalents.ts';
-import { question, versionedQuestion } from '../../api/query-client.ts';
+import { versionedQuestion } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { ChangeDialog } from '../../components/change-dialog.tsx';
 import { ContentDialog } from '../../components/content-dialog.tsx';
 import { LimitsDialog } from '../../components/limits/limits-dialog.tsx';
 import { useSession } from '../../components/use-page.ts';
+import { useUsersFound } from '../../components/use-users-found.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
-import { SelectField } from '../../ui/field.tsx';
+import { ChoiceField } from '../../ui/field.tsx';
 import { say } from '../../ui/toasts.tsx';
 
 export type Team = Reply<'teams.get'>;
@@ -94,12 +95,13 @@ function PrepaidDialog({ team, version, onClose }: Props & { readonly onClose: (
 }
 
 function AddDialog({ team, onClose }: { readonly team: Team; readonly onClose: () => void }) {
-  const users = useQuery(question('users.list', {}));
-  const others = users.data?.items.filter((user) => user.team !== team.name) ?? [];
+  const { users, oldest = [], isWhole, find } = useUsersFound();
+  const isOther = (user: { readonly team: string | null }): boolean => user.team !== team.name;
+  const others = users?.filter(isOther) ?? [];
   const [chosen, setChosen] = useState('');
-  const name = chosen === '' ? (others[0]?.name ?? '') : chosen;
-  const former = others.find((user) => user.name === name)?.team;
+  const name = chosen === '' ? (oldest.find(isOther)?.name ?? '') : chosen;
   const user = useQuery({ ...versionedQuestion('users.get', { params: { name } }), enabled: name !== '' });
+  const former = user.data?.body.team;
   return (
     <ChangeDialog
       open
@@ -112,20 +114,27 @@ function AddDialog({ team, onClose }: { readonly team: Team; readonly onClose: (
       forgets={forgets}
       subject={`user:${name}`}
       disabledBecause={
-        others.length === 0 ? 'All users are in this team.' : user.data === undefined ? 'The user is being read.' : undefined
+        users !== undefined && isWhole && others.length === 0
+          ? 'All users are in this team.'
+          : user.data === undefined
+            ? 'The user is being read.'
+            : undefined
       }
       onDone={() => say(`${name} is in ${team.name}`)}
     >
       {() => (
         <>
           <p>From its next call on, the limits of {team.name} hold for all its keys.</p>
-          <SelectField
+          <ChoiceField
             label="User"
             value={name}
-            options={others.map((each) => ({ value: each.name, text: each.name }))}
+            text={name}
+            offered={others.map((each) => ({ value: each.name, text: each.name }))}
+            onType={find}
             onChange={setChosen}
+            {...{ isWhole }}
           />
-          {former != null && <p>It leaves the team {former}: a user is in one team at a time.</p>}
+          {former != null && former !== team.name && <p>It leaves the team {former}: a user is in one team at a time.</p>}
         </>
       )}
     </ChangeDialog>

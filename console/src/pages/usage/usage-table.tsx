@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { Reply } from '../../api/client.ts';
 import { Amount } from '../../components/amount.tsx';
 import { useAddress } from '../../components/use-page.ts';
-import { columnDigits, nanosOf, shareOf, showChange } from '../../format/money.ts';
+import { columnDigits, nanosOf, shareOf, showChangeOrNew } from '../../format/money.ts';
 import { showCount, showShare } from '../../format/numbers.ts';
 import { paths } from '../../paths.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
@@ -149,7 +149,7 @@ function useColumns(
             id: 'change',
             title: 'vs before',
             figures: true,
-            render: ({ sums, before }: Row) => (before === undefined ? '—' : (showChange(of(sums), of(before)) ?? '—')),
+            render: ({ sums, before }: Row) => (before === undefined ? '—' : showChangeOrNew(of(sums), of(before))),
           },
         ]
       : []),

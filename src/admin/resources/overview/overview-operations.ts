@@ -37,6 +37,14 @@ const hours = {
   tokens: Type.Array(Type.Integer({ description: 'Of input and output.' })),
 };
 
+const hoursSchema = record(
+  {
+    failed_shares: Type.Array(share),
+    first_byte_p95_ms: Type.Array(nullable(Type.Integer())),
+  },
+  'How the calls of each hour went, in the order of bucket_starts; null for callers of some users.',
+);
+
 const overviewSchema = record({
   time_zone: Type.String(),
   today: amounts,
@@ -47,6 +55,7 @@ const overviewSchema = record({
     failed_share: share,
     first_byte_p95_ms: nullable(Type.Integer()),
     bucket_starts: Type.Array(Type.String()),
+    hours: nullable(hoursSchema),
     series: Type.Array(record({ model: nullable(Type.String({ description: 'Null: all others.' })), ...hours })),
     before: record(hours, 'All calls of the same hours of the day before.'),
   }),
@@ -93,6 +102,17 @@ const failedShare = ({ failed, ended }: UsageSums): number | null =>
 const firstByte = ({ firstByte: histogram }: UsageSums): number | null =>
   histogram === undefined ? null : (percentileOf(histogram, 0.95) ?? null);
 
+/** How each hour of a chart went. An hour for which there are no sums has neither. */
+function encodeHours(bucketStarts: readonly number[], service: UsageAnswer): Static<typeof hoursSchema> {
+  const sums = new Map(service.bucketStarts.map((start, index) => [start, service.totals.buckets[index]]));
+  const of = <T>(read: (sums: UsageSums) => T) =>
+    bucketStarts.map((start) => {
+      const found = sums.get(start);
+      return found === undefined ? null : read(found);
+    });
+  return { failed_shares: of(failedShare), first_byte_p95_ms: of(firstByte) };
+}
+
 /** All questions about usage of the overview, at once. */
 async function askUsage({ services, principal }: Context, nowMs: number) {
   const { timeZone } = services.about;
@@ -118,7 +138,7 @@ async function askUsage({ services, principal }: Context, nowMs: number) {
   // Sums by upstream know no users, so that a caller of some users does not get them.
   const service =
     principal.users === 'all'
-      ? ask({ startSeconds: now - daySeconds, groupBy: ['upstream'], extra: ['failed', 'firstByte'], rankBy: 'calls' })
+      ? ask({ startSeconds: now - daySeconds, groupBy: ['upstream'], granularity: 'hour', extra: ['failed', 'firstByte'], rankBy: 'calls' })
       : Promise.resolve(undefined);
   const sum = async (startSeconds: number, endSeconds: number): Promise<UsageSums> =>
     (await ask({ startSeconds, endSeconds })).totals.total;
@@ -189,6 +209,7 @@ async function readOverview(context: Context): Promise<{ readonly body: Static<t
         calls: lastDay.totals.total.calls,
         failed_share: service === undefined ? null : failedShare(service.totals.total),
         first_byte_p95_ms: service === undefined ? null : firstByte(service.totals.total),
+        hours: service === undefined ? null : encodeHours(lastDay.bucketStarts, service),
         bucket_starts: lastDay.bucketStarts.map((seconds) => instant(seconds * 1000)),
         series: [...lines, ...others].map(({ model, buckets }) => ({ model, ...hoursOf(buckets) })),
         before: hoursOf(dayBefore.totals.buckets),

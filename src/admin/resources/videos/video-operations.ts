@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { type Static, Type } from 'typebox';
 
+import type { AccountsStore } from '../../../accounts/accounts-store.ts';
 import { maySee } from '../../../accounts/people/principal.ts';
 import type { AuditStore } from '../../../audit/audit-entry.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
@@ -32,6 +33,7 @@ import { cutPage } from '../cut-page.ts';
 
 export type VideoServices = ListServices &
   ReceiptServices & {
+    readonly accounts: Pick<AccountsStore, 'queryUsers'>;
     readonly tasks: Pick<TaskLists, 'queryTasks'> & Pick<TaskStore, 'findTask' | 'findTaskOwner' | 'deleteTask' | 'mediaBytes'>;
     readonly audit: Pick<AuditStore, 'recordAction'>;
     /** The storage of finished videos, opened at its first use. */
@@ -161,10 +163,28 @@ export const getStorage = operation({
   query: record({
     user: Type.Array(Type.String({ maxLength: 256 }), { minItems: 1, maxItems: storageUsersMax, description: 'Repeat it for several.' }),
   }),
-  reply: record({ items: Type.Array(record({ user: Type.String(), bytes: Type.Integer() })), as_of: Type.String() }),
+  reply: record({
+    items: Type.Array(
+      record({
+        user: Type.String(),
+        bytes: Type.Integer(),
+        bytes_max: nullable(Type.Integer({ description: 'The most that the limits of the user allow; null if there is no such limit.' })),
+      }),
+    ),
+    as_of: Type.String(),
+  }),
   handle: async ({ query }, { services, principal, nowMs }: Context) => {
     const users = [...new Set(query.user.map((user) => user.normalize('NFC')))].filter((user) => maySee(principal.users, user));
-    const items = await Promise.all(users.map(async (user) => ({ user, bytes: await services.tasks.mediaBytes({ userName: user }) })));
+    const known = new Map(
+      (await services.accounts.queryUsers({ users, limit: storageUsersMax })).map(({ name, limits }) => [name, limits]),
+    );
+    const items = await Promise.all(
+      users.map(async (user) => ({
+        user,
+        bytes: await services.tasks.mediaBytes({ userName: user }),
+        bytes_max: known.get(user)?.mediaBytesMax ?? null,
+      })),
+    );
     return { body: { items, as_of: instant(nowMs()) } };
   },
 });
