@@ -44,7 +44,7 @@ export function serializeBlocks(): EventStep {
   const emit = (event: BlockEvent, into: InferenceEvent[]): void => {
     if (event.type === 'part') into.push({ ...event, index: outIndex++ });
     else if (event.type === 'block-ended') close(into);
-    else into.push({ ...event, index: outIndex });
+    else into.push(event.index === outIndex ? event : { ...event, index: outIndex });
   };
 
   /** Releases waiting blocks up to the first that has not ended, which becomes the open block. */
@@ -72,7 +72,7 @@ export function serializeBlocks(): EventStep {
     if (event.type === 'block-ended') blocks.delete(block.index);
     if (open !== block) return hold(block, event);
     emit(event, into);
-    release(into);
+    if (open === undefined) release(into);
   };
 
   const finish = (event: InferenceEvent, into: InferenceEvent[]): void => {

@@ -94,6 +94,10 @@ export class DeliveredCount {
   #wrote(event: InferenceEvent, isWritten: boolean): void {
     if (event.type !== 'delta' && event.type !== 'block-ended') return;
     const { index } = event;
+    if (isWritten && event.type === 'delta' && this.#unwritten.size === 0) {
+      this.#characters += event.text.length;
+      return;
+    }
     const characters = (event.type === 'delta' ? event.text.length : 0) + (this.#unwritten.get(index) ?? 0);
     if (isWritten) this.#characters += characters;
     if (!isWritten && event.type === 'delta') this.#unwritten.set(index, characters);

@@ -51,7 +51,11 @@ export function createByteForm(
       const encoder = codec.createEventEncoder(writing, framing);
       const delivered = new DeliveredCount();
       return {
-        write: (events) => inBytes(events.map((event) => delivered.encode(encoder, event)).join('')),
+        write: (events) => {
+          let text = '';
+          for (const event of events) text += delivered.encode(encoder, event);
+          return inBytes(text);
+        },
         open: () => inBytes(encoder.open?.() ?? ''),
         deliveredCharacters: () => delivered.characters,
         position: encoder.position,

@@ -40,7 +40,8 @@ export function refuseDeepEvent({ data }: Frame): void {
 export function createReplyBound(bytesMax: number): (frame: Frame, events: readonly InferenceEvent[]) => void {
   let held = 0;
   return ({ data }, events) => {
-    const weight = events.reduce((sum, event) => sum + weightOf(event), 0);
+    let weight = 0;
+    for (const event of events) weight += weightOf(event);
     // The decoder may keep a frame that gave no event.
     held += Math.max(weight, eventWeight, data.length - envelopeCharacters);
     if (held <= bytesMax) return;

@@ -40,8 +40,18 @@ function checkStop(requested: readonly string[]): EventStep {
   };
 }
 
+/** The events after a step. Most pieces of a stream are one event, which needs no copy. */
+function passThrough(step: EventStep, events: readonly InferenceEvent[]): readonly InferenceEvent[] {
+  const [only] = events;
+  return only !== undefined && events.length === 1 ? step(only) : events.flatMap((event) => step(event));
+}
+
 function chain(steps: readonly EventStep[]): (events: readonly InferenceEvent[]) => readonly InferenceEvent[] {
-  return (events) => steps.reduce<readonly InferenceEvent[]>((passing, step) => passing.flatMap((event) => step(event)), events);
+  return (events) => {
+    let passing = events;
+    for (const step of steps) passing = passThrough(step, passing);
+    return passing;
+  };
 }
 
 const passOn: EventStep = (event) => [event];
@@ -86,14 +96,13 @@ export function createEventLine(translation: Translation, charged?: () => UsageR
   if (cutAt !== undefined && cutAt.length > 0) steps.push(cutAtSequences(cutAt));
   const run = chain(steps);
   const report = charged === undefined ? passOn : reportCharged(charged);
+  const correct: EventStep = (event) => report(event.type === 'usage' ? { ...event, usageReport: correctUsage(event.usageReport) } : event);
   const proofs = createProofCollector();
   let finished = false;
   const open = new Set<number>();
   return {
     push: (events) => {
-      const passed = (finished ? [] : run(events)).flatMap((event) =>
-        report(event.type === 'usage' ? { ...event, usageReport: correctUsage(event.usageReport) } : event),
-      );
+      const passed = finished ? [] : passThrough(correct, run(events));
       for (const event of passed) {
         if (event.type === 'block-started') open.add(event.index);
         else if (event.type === 'block-ended') open.delete(event.index);

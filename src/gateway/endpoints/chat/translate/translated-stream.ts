@@ -51,6 +51,8 @@ class EventWriter<Piece> {
   }
 
   write(events: readonly InferenceEvent[]): readonly Piece[] {
+    if (this.#held === undefined && this.failure === undefined && events.length === 1 && events[0]?.type === 'delta')
+      return this.#writer.write(events);
     const ready: InferenceEvent[] = [];
     for (const event of events) {
       if (this.#wasOpenedEarly && event.type === 'started') continue;

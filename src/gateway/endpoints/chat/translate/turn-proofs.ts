@@ -36,7 +36,7 @@ export function createProofCollector(): {
         if (event.block.kind === 'tool-call') calls.set(event.index, event.block.id);
         return;
       }
-      if (!('index' in event)) return;
+      if ((open.size === 0 && calls.size === 0) || !('index' in event)) return;
       const block = open.get(event.index);
       if (block !== undefined) readReasoning(block, event);
       const callId = calls.get(event.index);
