@@ -43,8 +43,8 @@ const docker = `docker() {
   done
   local root words variables
   root=$(buildah $STORAGE mount "$(buildah $STORAGE from --pull=never "localhost/$1")")
-  words=$(buildah $STORAGE inspect --type image --format '{{join .OCIv1.Config.Entrypoint " "}} {{join .OCIv1.Config.Cmd " "}}' "localhost/$1")
-  variables=$(buildah $STORAGE inspect --type image --format '{{join .OCIv1.Config.Env " "}}' "localhost/$1")
+  words=$(buildah $STORAGE inspect --type image --format '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}{{range .OCIv1.Config.Cmd}}{{.}} {{end}}' "localhost/$1")
+  variables=$(buildah $STORAGE inspect --type image --format '{{range .OCIv1.Config.Env}}{{.}} {{end}}' "localhost/$1")
   mkdir volume; cd volume
   exec env -i $variables WEIR_PORT=0 WEIR_MONITOR_PORT=0 WEIR_CONSOLE_PORT=0 /usr/bin/unshare --mount /bin/sh "$ENTER" "$root" $words
 }`;
