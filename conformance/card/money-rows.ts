@@ -23,6 +23,7 @@ export const moneyRows: readonly CardRow[] = [
       { file: 'conformance/books/kill-9.deep.test.ts' },
       { file: 'conformance/books/kill-workers.deep.test.ts' },
     ],
+    notShown: '10,000 kills on each engine (`npm run audit:crash -- --kills 10000`)',
   },
   {
     id: 'M2',

@@ -63,7 +63,7 @@ export function writeCard(rows: readonly RowResult[], origin: CardOrigin): strin
 export const listLongRuns = (runs: readonly LongRun[]): readonly string[] => [
   '## Longer runs',
   '',
-  'Each ran once, beside other programs that kept both processors busy.',
+  'Each ran once, on a virtual machine with 2 processors (AMD EPYC), beside other programs that kept both busy.',
   '',
   ...runs.flatMap(({ id, day, result }) => wrap(`- **${id}** (${day}) ${result}`)),
   '',
