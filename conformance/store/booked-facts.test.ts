@@ -11,21 +11,26 @@ import { encodeForStore, joinEncoded } from '../../src/store/operations/encoded-
 import { createCallFactsOperations, createFollowerMemory } from '../../src/store/operations/facts/call-facts-operations.ts';
 import { followBooked } from '../../src/store/operations/facts/follow-calls.ts';
 import { createLedgerOperations } from '../../src/store/operations/ledger-operations.ts';
+import { noPace } from '../../src/store/sqlite/give-way.ts';
 import { openStoreDatabase } from '../../src/store/sqlite/open-store-database.ts';
 import { createSqliteDatabase } from '../../src/store/sqlite/sqlite-database.ts';
 import { callEntries, createEntry } from './call-entries.ts';
 import { startMs } from './suite-start.ts';
 
-/** An empty database whose facts are written with their booking, or only by the follower. */
-function openBooks({ withBooking }: { readonly withBooking: boolean }) {
+/**
+ * An empty database whose facts are written with their booking, or only by the follower.
+ * @param isBusy the process has no processor time to spare
+ */
+function openBooks({ withBooking, isBusy = false }: { readonly withBooking: boolean; readonly isBusy?: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), 'weir-booked-facts-'));
   const connection = openStoreDatabase({ path: join(folder, 'weir.db'), readOnly: false, busyTimeoutMs: 1000 });
-  const database = createSqliteDatabase(connection);
+  const database = createSqliteDatabase(connection, { ...noPace, isBusy: () => isBusy });
   const memory = createFollowerMemory();
   const ledger = createLedgerOperations(database, withBooking ? (part, rows) => followBooked(part, memory, rows) : undefined);
   const { followCalls, followProgress } = createCallFactsOperations(database, memory);
   return {
     connection,
+    rowsPerInsert: () => database.fragments.rowsPerInsert,
     followProgress,
     /** @param nodeId rows of no journal are left to the follower */
     book: (entries: readonly CallEntry[], nodeId: string | undefined) =>
@@ -70,6 +75,23 @@ test('facts that are written with a booking are those that the follower writes, 
 
 const callsOf = (name: string) =>
   Array.from({ length: 5 }, (_, index) => createEntry(`${name}-${index}`, { acceptedAtMs: startMs + index }));
+
+test('a busy process books with larger statements what an idle one books, also if some calls come again', async () => {
+  using busy = openBooks({ withBooking: true, isBusy: true });
+  using idle = openBooks({ withBooking: true });
+  assert.ok(Math.max(...busy.rowsPerInsert()) > Math.max(...idle.rowsPerInsert()));
+  const samples = fc.sample(callEntries({ prefix: 'busy', startMs, spanMs: 7_200_000, max: 40 }), { numRuns: 40, seed: 7 });
+  const first = samples.flatMap((entries, index) => entries.map((entry) => ({ ...entry, callId: `${entry.callId}-${index}` })));
+  assert.ok(first.length > 80, `${first.length} entries`);
+  const again = [...first.slice(20, 60), ...callsOf('new')];
+  for (const books of [busy, idle]) {
+    assert.equal(await books.book(first, 'node'), first.length);
+    assert.equal(await books.book(again, 'node'), 5);
+  }
+  const callsIn = ({ connection }: typeof busy) => connection.all('select * from calls order by rowid');
+  assert.deepEqual(callsIn(busy), callsIn(idle));
+  assert.deepEqual(busy.facts(), idle.facts());
+});
 
 test('a booking leaves its facts to the follower while others wait, so that facts keep the order of booking', async () => {
   using books = openBooks({ withBooking: true });

@@ -12,7 +12,7 @@ import {
 import { StoreError } from '../store-error.ts';
 import type { Database } from './database.ts';
 import type { SqlValue } from './sql-values.ts';
-import { inParts, perRows, valuesOf } from './in-parts.ts';
+import { inParts, joinRows, perRows, valuesOf } from './in-parts.ts';
 import { readBigInt, readInteger, readText } from './read-column.ts';
 import type { SpendGroup, BatchTransactions } from './batch-transactions.ts';
 import { addWide, readWide, toWide } from './wide-amount.ts';
@@ -113,7 +113,7 @@ export async function insertPostings(
     account.balance += amount;
     return [transactionId, accountId, account.sequence, ...toWide(amount), ...toWide(account.balance)];
   });
-  for (const part of inParts(rows, database.fragments.sumsPerInsert)) await database.run(insertPostingRows(part.length), ...part.flat());
+  for (const part of inParts(rows, database.fragments.sumsPerInsert)) await database.run(insertPostingRows(part.length), ...joinRows(part));
 }
 
 const insertUsage = perRows(

@@ -13,8 +13,8 @@ import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
 import type { CallRow } from './call-entry-row.ts';
 import { CallShapes, selectCalls } from './call-shapes.ts';
 import type { Database } from './database.ts';
-import type { SqlParameter, SqlRow, SqlValue } from './sql-values.ts';
-import { inParts, perRows, valuesOf } from './in-parts.ts';
+import type { SqlRow, SqlValue } from './sql-values.ts';
+import { inParts, joinRows, perRows, valuesOf } from './in-parts.ts';
 import { namesIn } from './names-in.ts';
 import { addToRollUps, SumRefusedError } from './roll-ups.ts';
 import { readInteger, readText } from './read-column.ts';
@@ -139,8 +139,7 @@ function createInsertNew(fragments: Database['fragments']): Insert {
       transactions.add(row);
     }
     for (const part of inParts(rows, fragments.rowsPerInsert)) {
-      const values: SqlParameter[] = [];
-      for (const row of part) values.push(...row.values);
+      const values = joinRows(part.map((row) => row.values));
       if ((await database.run(insert(part.length), ...values)) !== part.length) throw new RowsExistError();
     }
     return rows;

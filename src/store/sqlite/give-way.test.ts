@@ -7,7 +7,7 @@ import { createPace } from './give-way.ts';
 function pausesOf(totalMs: number, stepMs: number, share: number): number {
   let nowMs = 0;
   let pauses = 0;
-  const giveWay = createPace({
+  const { giveWay } = createPace({
     nowMs: () => nowMs,
     processMs: () => nowMs * share,
     sleep: (ms) => {
@@ -39,7 +39,7 @@ test('pauses begin again when the load has gone', () => {
   let nowMs = 0;
   let usedMs = 0;
   let pauses = 0;
-  const giveWay = createPace({ nowMs: () => nowMs, processMs: () => usedMs, sleep: () => void (pauses += 1) });
+  const { giveWay, isBusy } = createPace({ nowMs: () => nowMs, processMs: () => usedMs, sleep: () => void (pauses += 1) });
   const workFor = (ms: number, share: number): number => {
     const before = pauses;
     for (const end = nowMs + ms; nowMs < end; nowMs += 0.1) {
@@ -48,8 +48,11 @@ test('pauses begin again when the load has gone', () => {
     }
     return pauses - before;
   };
+  assert.equal(isBusy(), false, 'before the first look');
   workFor(110, 1);
+  assert.equal(isBusy(), true);
   assert.equal(workFor(80, 1), 0, 'busy');
   workFor(210, 0.3);
+  assert.equal(isBusy(), false);
   assert.ok(workFor(50, 0.3) > 400, 'idle again');
 });

@@ -30,13 +30,25 @@ const systemClock: PaceClock = {
   sleep: (ms) => void Atomics.wait(nobody, 0, 0, ms),
 };
 
+/** How a thread shares its core with the others of its process. */
+export type Pace = {
+  /**
+   * To be called between pieces of work, as often as possible. It sleeps for a moment if this thread has worked for
+   * 50 µs since its last pause, and if the process has processor time to spare.
+   */
+  readonly giveWay: () => void;
+  /** Whether the process had no processor time to spare when `giveWay` last looked: then large steps cost least. */
+  readonly isBusy: () => boolean;
+};
+
+/** For threads that nothing waits for. */
+export const noPace: Pace = { giveWay: () => {}, isBusy: () => false };
+
 /**
  * Keeps a thread from holding a core that the thread of the calls may need at any moment. A transaction of a thousand
  * rows takes 20 ms of processor time. The system lets a thread work for 3 to 5 ms before one that has become ready.
- * @returns to be called between pieces of work, as often as possible. It sleeps for a moment if this thread has worked
- * for 50 µs since its last pause, and if the process has processor time to spare.
  */
-export function createPace({ nowMs, processMs, sleep }: PaceClock = systemClock): () => void {
+export function createPace({ nowMs, processMs, sleep }: PaceClock = systemClock): Pace {
   let sinceMs = nowMs();
   let seen = { atMs: sinceMs, processMs: processMs() };
   let calledMs = sinceMs;
@@ -46,7 +58,7 @@ export function createPace({ nowMs, processMs, sleep }: PaceClock = systemClock)
     isBusy = used - seen.processMs > (atMs - seen.atMs) * busyShare;
     seen = { atMs, processMs: used };
   };
-  return () => {
+  const giveWay = (): void => {
     const atMs = nowMs();
     if (atMs - calledMs > freshAfterMs) sinceMs = atMs;
     calledMs = atMs;
@@ -55,4 +67,5 @@ export function createPace({ nowMs, processMs, sleep }: PaceClock = systemClock)
     if (!isBusy) sleep(sleepMs);
     sinceMs = calledMs = nowMs();
   };
+  return { giveWay, isBusy: () => isBusy };
 }

@@ -2,11 +2,19 @@ import type { Database } from '../operations/database.ts';
 import type { SqlFragments } from '../operations/sql-fragments.ts';
 import { StoreError } from '../store-error.ts';
 import { emptyLog } from './empty-log.ts';
+import { noPace, type Pace } from './give-way.ts';
 import type { SqliteConnection } from './open-database.ts';
 import { newCalls } from './new-calls.ts';
 import { termIndex } from './term-index.ts';
 
-const fragments: SqlFragments = {
+/**
+ * Before a statement of several rows changes a page, SQLite copies it, to undo half a statement. Rows that follow each
+ * other change the same pages, so large statements copy less. But a call that needs the core waits for the whole
+ * statement, so they are for a process in which calls wait in any case.
+ */
+const rowsPerInsert = { busy: [32, 8, 1], idle: [8, 1] } as const;
+
+const fragments: Omit<SqlFragments, 'rowsPerInsert'> = {
   greatest: 'max',
   // The transaction has locked the whole file.
   forUpdate: () => '',
@@ -19,16 +27,15 @@ const fragments: SqlFragments = {
   textOfBytes: 'cast(? as text)',
   hasCallSpans: true,
   // Larger numbers would save little more, and batches are rarely larger.
-  rowsPerInsert: [8, 1],
   sumsPerInsert: [8, 1],
 };
 
 /**
  * A connection as operations use it. The statements of an operation await only values that are ready at once. The
  * thread begins an operation only when the one before has ended, which keeps their transactions apart.
- * @param giveWay is called before each statement, and may block the thread for a moment
+ * @param pace its `giveWay` is called before each statement, and may block the thread for a moment
  */
-export function createSqliteDatabase(plain: SqliteConnection, giveWay: () => void = () => {}): Database {
+export function createSqliteDatabase(plain: SqliteConnection, { giveWay, isBusy }: Pace = noPace): Database {
   const connection = withPauses(plain, giveWay);
   let inTransaction = false;
   const inside: Omit<Database, 'transact' | 'snapshot'> = {
@@ -36,7 +43,7 @@ export function createSqliteDatabase(plain: SqliteConnection, giveWay: () => voi
     first: async (sql, ...parameters) => connection.first(sql, ...parameters),
     all: async (sql, ...parameters) => connection.all(sql, ...parameters),
     rows: async (sql, ...parameters) => connection.rows(sql, ...parameters),
-    fragments,
+    fragments: fragmentsOf(isBusy),
     termIndex,
     newCalls,
     giveWay,
@@ -99,6 +106,15 @@ export function createSqliteDatabase(plain: SqliteConnection, giveWay: () => voi
       } finally {
         inTransaction = false;
       }
+    },
+  };
+}
+
+function fragmentsOf(isBusy: Pace['isBusy']): SqlFragments {
+  return {
+    ...fragments,
+    get rowsPerInsert() {
+      return isBusy() ? rowsPerInsert.busy : rowsPerInsert.idle;
     },
   };
 }

@@ -4,7 +4,7 @@ import { toStorableText } from '../../storable-text.ts';
 import { type CallRow, columnAt } from '../call-entry-row.ts';
 import type { Database } from '../database.ts';
 import { readDailySums } from '../day-zone.ts';
-import { inParts, perRows, valuesOf } from '../in-parts.ts';
+import { inParts, joinRows, perRows, valuesOf } from '../in-parts.ts';
 import type { FollowPositions, NumberedRow } from '../new-calls.ts';
 import { readBigInt, readInteger, readText } from '../read-column.ts';
 import type { SqlParameter, SqlRow } from '../sql-values.ts';
@@ -201,7 +201,7 @@ async function writeFacts(
       service.push({ refs: { upstream, upstreamModel, interface: refs.interface }, endCode: 3, atMs: call.atMs, call: undefined });
     }
   }
-  for (const part of inParts(values, database.fragments.rowsPerInsert)) await database.run(insertFacts(part.length), ...part.flat());
+  for (const part of inParts(values, database.fragments.rowsPerInsert)) await database.run(insertFacts(part.length), ...joinRows(part));
   await spans?.write(database);
   for (const call of calls) if (call.fact.parentId !== undefined) await addToWhole(database, call, call.fact.parentId);
   await addToService(database, service, zone, nowMs);
