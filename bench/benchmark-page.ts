@@ -11,6 +11,7 @@ const headings = {
   videos: '# Videos under load\n',
   sqlite: '# The console with SQLite\n',
   postgres: '# The console with PostgreSQL\n',
+  watchers: '# What open consoles cost\n',
 };
 
 /** Replaces one part of docs/reference/benchmarks.md and leaves the others as they are. */

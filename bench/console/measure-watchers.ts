@@ -1,12 +1,14 @@
-// What ten open consoles cost (`npm run bench -- watchers [--rounds 6] [--consoles 10] [--rate 1000]`): rounds with and
-// without them in turn, while calls are made at a steady rate. A console is an overview every 15 s and a stream of
-// events of its pages. Processor time is that of all threads; time to the screen is from the end of a call's reply to
-// its event.
+// What ten open consoles cost (`npm run bench -- watchers [--rounds 6] [--consoles 10] [--rate 1000] [--write]`):
+// rounds with and without them in turn, while calls are made at a steady rate. A console is an overview every 15 s
+// and a stream of events of its pages. Processor time is that of all threads; time to the screen is from the end of a
+// call's reply to its event.
 import { Agent, request } from 'node:http';
+import { cpus } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import { signInByLink, tokenClient } from '../../conformance/admin/console-client.ts';
 import { startWeir, type RunningWeir } from '../../conformance/support/start-weir.ts';
+import { writePart } from '../benchmark-page.ts';
 import { startUpstream } from '../contestants.ts';
 import { cpuSecondsOf } from '../cpu-seconds.ts';
 import { smallCall } from '../works.ts';
@@ -146,16 +148,24 @@ try {
       measured.flatMap(({ latencies }) => latencies),
       0.99,
     );
-  console.log(
-    [
-      `| ${rate} calls a second | CPU µs per call, median of ${rounds} rounds | p99 ms |`,
-      '|---|---|---|',
-      `| no console | ${cpuOf(without).toFixed(1)} | ${p99Of(without).toFixed(1)} |`,
-      `| ${consoles} consoles | ${cpuOf(withConsoles).toFixed(1)} | ${p99Of(withConsoles).toFixed(1)} |`,
-      '',
-      `From the end of a reply to its event: p50 ${part(seenMs, 0.5).toFixed(0)} ms, p95 ${part(seenMs, 0.95).toFixed(0)} ms, ${seenMs.length} calls.`,
-    ].join('\n'),
-  );
+  const page = [
+    '# What open consoles cost',
+    '',
+    `Written by \`npm run bench -- watchers --write\`: ${rounds} rounds of ${roundMs / 1000} s with and ${rounds} without ${consoles} open consoles in turn, from`,
+    `\`weir start\` on SQLite, with callers and upstream on the same machine (${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, Node ${process.version}).`,
+    'A console reads the overview every 15 s and has a stream of events of calls, problems and gateways. CPU is that of all',
+    'threads of the process.',
+    '',
+    `| ${rate} calls a second | CPU µs per call | p99 ms |`,
+    '|---|---|---|',
+    `| no console | ${cpuOf(without).toFixed(1)} | ${p99Of(without).toFixed(1)} |`,
+    `| ${consoles} consoles | ${cpuOf(withConsoles).toFixed(1)} | ${p99Of(withConsoles).toFixed(1)} |`,
+    '',
+    `From the end of a reply to its event: p50 ${part(seenMs, 0.5).toFixed(0)} ms, p95 ${part(seenMs, 0.95).toFixed(0)} ms (limit 2000), of ${seenMs.length} calls that`,
+    'the stream of the first console showed.',
+  ].join('\n');
+  console.log(page);
+  if (process.argv.includes('--write')) writePart('watchers', page);
 } finally {
   upstream.stop();
 }

@@ -12,3 +12,9 @@ test('a date alone is answered with an instant, and other patterns as they are',
   );
   assert.equal(wordProblem('body', { ...problem, path: [], expected: '^a+$' }), 'The body must match ^a+$; got "2026-11-26".');
 });
+
+test('a value of a parameter that repeats is named by the parameter', () => {
+  const problem = { path: ['flag', '0'], rule: 'enum', expected: ['stream', 'video'], actual: 'x' } as const;
+  assert.equal(wordProblem('query', problem), 'The query parameter flag must be stream or video; got "x".');
+  assert.equal(wordProblem('body', problem), 'The field flag.0 must be stream or video; got "x".');
+});

@@ -32,7 +32,8 @@ const placeWords = { params: 'path parameter', query: 'query parameter', body: '
 
 /** One sentence about a value that does not fit its schema: the field, the problem, and what would be right. */
 export function wordProblem(place: keyof typeof placeWords, problem: SchemaProblem): string {
-  const name = problem.path.join('.');
+  // A parameter that may repeat is a list, which the caller has not written.
+  const name = (place === 'query' ? problem.path.slice(0, 1) : problem.path).join('.');
   const subject = name === '' ? 'The body' : `The ${placeWords[place]} ${name}`;
   return `${subject} ${sentences[problem.rule](problem)}`;
 }
