@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 
+import { waitForLetters } from './by-keyboard.ts';
 import { askApi, signInAs } from './ask-api.ts';
 import { findChromium } from './find-chromium.ts';
 import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
@@ -57,6 +58,7 @@ describe('the audit log in the console', { skip: chromiumPath === undefined ? 't
     const { page } = pages;
     await page.goto('/audit?action=targets.take_out');
     await page.getByRole('row').filter({ hasText: '<img src=x' }).waitFor();
+    await waitForLetters(page);
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     const panel = page.getByRole('complementary', { name: 'Change' });

@@ -17,6 +17,16 @@ export async function tabTo(page: Page, name: RegExp): Promise<void> {
   assert.fail(`Tab does not come to ${name}; it came to ${passed.join(', ')}`);
 }
 
+/**
+ * Waits until a page that shows something also listens to its letters: it begins to after it has been drawn, in a task
+ * of its own, which a slow machine leaves for later.
+ */
+export async function waitForLetters(page: Page): Promise<void> {
+  await page.evaluate(
+    `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(undefined)))))`,
+  );
+}
+
 /** Goes to a page by its letters, again if the first ones came before the page listened. */
 export async function goTo(page: Page, letter: string, title: string): Promise<void> {
   const heading = page.getByRole('heading', { level: 1, name: title, exact: true });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { entry } from '../../src/billing/journal/testing/call-kit.ts';
 import { changeAt } from '../../src/audit/testing/test-change.ts';
 import { eventually } from '../support/http.ts';
+import { waitForLetters } from './by-keyboard.ts';
 import { askApi } from './ask-api.ts';
 import { assertNoBarrier, skipPages } from './open-pages.ts';
 import { openStore } from './serve-console.ts';
@@ -89,6 +90,7 @@ describe('figures of the overview, of usage, of calls and of keys', { skip: skip
     const { page, assertQuiet } = suite.pages;
     await page.goto('/usage?r=7d');
     await page.getByRole('button', { name: 'Leave out model-b' }).waitFor();
+    await waitForLetters(page);
     await page.keyboard.press('1');
     await page.getByText('(hidden)').waitFor();
     assert.deepEqual(new URL(page.url()).searchParams.getAll('hide'), ['model-b']);
@@ -125,6 +127,7 @@ describe('figures of the overview, of usage, of calls and of keys', { skip: skip
     );
     await page.goto(`/calls/${(items as { id: string }[])[0]?.id ?? ''}`);
     await page.getByText('recomputed here: the same').waitFor();
+    await waitForLetters(page);
     await page.keyboard.press('v');
     await page.getByText('the stored prices give the same').waitFor();
     await page.keyboard.press('p');

@@ -6,6 +6,7 @@ import readXlsxFile from 'read-excel-file/node';
 
 import { type ConsoleClient, signInByLink } from '../admin/console-client.ts';
 import { eventually } from '../support/http.ts';
+import { waitForLetters } from './by-keyboard.ts';
 import { findChromium } from './find-chromium.ts';
 import { assertNoBarrier, openPages, type Pages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
@@ -63,6 +64,7 @@ describe('the console for finance', { skip: chromiumPath === undefined ? 'there 
     await page.getByRole('button', { name: 'Remove the filter not user: billed-ben' }).waitFor();
     await page.getByRole('link', { name: 'billed-ben', exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'billed-bea' }).waitFor();
+    await waitForLetters(page);
     await page.keyboard.press('s');
     await page.getByLabel('Name', { exact: true }).fill('without Ben');
     await page.getByRole('button', { name: 'Save', exact: true }).click();

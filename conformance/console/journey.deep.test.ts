@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { type ConsoleClient, signInByLink } from '../admin/console-client.ts';
 import { eventually } from '../support/http.ts';
-import { goTo, tabTo } from './by-keyboard.ts';
+import { goTo, tabTo, waitForLetters } from './by-keyboard.ts';
 import { findChromium } from './find-chromium.ts';
 import { findViolations, openPages, type Pages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
@@ -42,6 +42,7 @@ describe('journeys through the console', { skip }, () => {
     await page.getByText('recomputed here: the same').waitFor();
 
     await goTo(page, 'k', 'Keys');
+    await waitForLetters(page);
     await page.keyboard.press('n');
     await page.getByLabel('Name of the key').waitFor();
     await page.getByRole('combobox', { name: 'User' }).and(page.locator(':focus')).waitFor();

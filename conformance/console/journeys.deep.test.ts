@@ -12,7 +12,7 @@ import { type ConsoleClient, openBrowser, signInByLink } from '../admin/console-
 import { type LoopbackProvider, startLoopbackProvider } from '../people/oidc-provider-on-loopback.ts';
 import { runCommand } from '../programs/run-command.ts';
 import { eventually } from '../support/http.ts';
-import { goTo, tabTo } from './by-keyboard.ts';
+import { goTo, tabTo, waitForLetters } from './by-keyboard.ts';
 import { findChromium } from './find-chromium.ts';
 import { openPages, type Pages } from './open-pages.ts';
 import { openStore, type ServedConsole, serveConsole } from './serve-console.ts';
@@ -97,6 +97,7 @@ describe('journeys of operators', { skip: chromiumPath === undefined ? 'there is
     await booked(failed.id);
     await page.goto('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await waitForLetters(page);
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').and(page.locator(':focus')).waitFor();
     await page.keyboard.insertText(failed.id);
@@ -137,6 +138,7 @@ describe('journeys of operators', { skip: chromiumPath === undefined ? 'there is
         ['month-model-a › night-nora › app', 2_000_000_005n],
       ]),
     );
+    await waitForLetters(page);
     const csv = readFileSync(await save(page, () => page.keyboard.press('e')), 'utf8').trim();
     const [head = [], ...lines] = csv.split(/\r?\n/).map((line) => line.split(','));
     assert.deepEqual(sumsOf(head, lines), onScreen, 'the groups of the file are those of the screen');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
-import { tabTo } from './by-keyboard.ts';
+import { tabTo, waitForLetters } from './by-keyboard.ts';
 import { assertFocusOrder, assertTrapped, focused } from './focus-order.ts';
 import { skipPages } from './open-pages.ts';
 import { serveSuite } from './serve-suite.ts';
@@ -145,11 +145,13 @@ describe('the console by keyboard alone', { skip: skipPages }, () => {
   test('g and a letter go to a page, also where the letter alone does something else', async () => {
     const { page } = suite.pages;
     await open('/usage?r=30d');
+    await waitForLetters(page);
     await page.keyboard.press('g');
     await page.keyboard.press('s');
     await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     assert.equal(await page.getByRole('dialog').count(), 0);
     await open('/usage?r=30d');
+    await waitForLetters(page);
     await page.keyboard.press('s');
     await page.getByRole('dialog', { name: 'Save this view' }).waitFor();
   });
@@ -157,6 +159,7 @@ describe('the console by keyboard alone', { skip: skipPages }, () => {
   test('j and k walk through rows, Enter opens the panel of one, Escape closes it, and letters do nothing in a field', async () => {
     const { page } = suite.pages;
     await open('/audit');
+    await waitForLetters(page);
     await page.keyboard.press('j');
     await page.locator('tr[data-active=true]').waitFor();
     await page.keyboard.press('Enter');

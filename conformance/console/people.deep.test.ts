@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
+import { waitForLetters } from './by-keyboard.ts';
 import { askApi, signInAs } from './ask-api.ts';
 import { assertNoBarrier, openSignedIn, type Pages, skipPages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
@@ -104,6 +105,7 @@ describe('pages of keys, users and teams', { skip: skipPages }, () => {
     await askApi(pages.context, 'PATCH', '/users/noor', { limits: { spend_per_day_usd: null } }, { 'if-match': '*' });
     await page.goto('/keys?user=noor');
     await page.getByRole('cell', { name: 'noor/old', exact: true }).waitFor();
+    await waitForLetters(page);
     for (const key of ['j', 'x', 'j', 'j', 'x']) await page.keyboard.press(key);
     await page.getByText('2 keys are chosen').waitFor();
     await page.getByRole('group', { name: 'Chosen keys' }).getByRole('button', { name: 'Disable' }).click();

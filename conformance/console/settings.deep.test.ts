@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
+import { waitForLetters } from './by-keyboard.ts';
 import { askApi, signInAs } from './ask-api.ts';
 import { assertNoBarrier, skipPages } from './open-pages.ts';
 import { serveSuite } from './serve-suite.ts';
@@ -91,6 +92,7 @@ describe('settings and the sign-in of command lines', { skip: skipPages }, () =>
     const started = await askApi(suite.pages.context, 'POST', '/upstreams/simulated-anthropic/checks', { may_call: false });
     await page.goto('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await waitForLetters(page);
     await page.keyboard.press('Control+k');
     // The page behind the palette has a combobox too.
     await page.getByRole('combobox').and(page.locator(':focus')).fill('long work');

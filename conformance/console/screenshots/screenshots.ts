@@ -44,4 +44,10 @@ export const screenshots: readonly Screenshot[] = [
       await page.getByText('recomputed here: the same').waitFor();
     },
   },
+  {
+    name: 'console-user',
+    path: '/users/support',
+    theme: 'light',
+    prepare: (page) => page.getByRole('heading', { name: 'Spend in 30 days' }).waitFor(),
+  },
 ];
