@@ -25,6 +25,11 @@ export type ToldResources = {
 type Told = { readonly name: string; readonly heap: number };
 
 const answerWithinMs = 2000;
+/**
+ * A collection blocks the event loop. Then all periodic work is due in one turn and asks the store, each with limits of
+ * time. Those timers end with the answers.
+ */
+const settleMs = 1000;
 const file = decodeURIComponent(new URL(import.meta.url).search.slice(1));
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -75,6 +80,7 @@ async function write(told: readonly Told[]): Promise<void> {
   const { heapUsed, external, arrayBuffers } = await measureHeap();
   const threadHeaps: Record<string, number> = {};
   for (const { name, heap } of told) threadHeaps[name] = (threadHeaps[name] ?? 0) + heap;
+  await new Promise((resolve) => setTimeout(resolve, settleMs));
   const active: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) active[kind] = (active[kind] ?? 0) + 1;
   const resources: ToldResources = {
