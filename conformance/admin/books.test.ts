@@ -86,6 +86,7 @@ describe('calls and usage of the admin API', () => {
     assert.equal(burn_per_day.nano_usd, String(spent / 7n));
     assert.deepEqual(keys, { all: 1, enabled: 1 });
     assert.equal(last_call_at, items[0]?.at);
+    assert.ok(String(body['as_of']) > last_call_at, text);
     await operator.send('POST', '/api/v1/users', { name: 'quiet' });
     const quiet = (await operator.send('GET', '/api/v1/users/quiet')).body;
     assert.deepEqual([quiet['last_call_at'], quiet['keys']], [null, { all: 0, enabled: 0 }]);
@@ -119,6 +120,7 @@ describe('calls and usage of the admin API', () => {
     const id = made[0]?.id ?? '';
     const { status, body, text } = await operator.send('GET', `/api/v1/calls/${id}`);
     assert.equal(status, 200, text);
+    assert.match(String(body['as_of']), /^\d{4}-.*Z$/);
     const receipt = await operator.send('GET', `/api/v1/calls/${id}/receipt`);
     assert.deepEqual(body['receipt'], receipt.body);
     assert.equal((await operator.send('POST', `/api/v1/calls/${id}/receipt/verify`)).body['is_right'], true);

@@ -141,8 +141,10 @@ const getCall = operation({
   reply: record({
     receipt: Type.Object({}, { additionalProperties: true, description: 'As GET /v1/receipts/{id} of the gateway returns it.' }),
     transactions: Type.Array(record({ id: Type.String(), posted_at: nullable(Type.String()), amount: moneySchema })),
+    as_of: Type.String({ description: 'When the books were read: later rows, such as a refund, are not in it.' }),
   }),
-  handle: async ({ params }, { services, principal }: Context) => {
+  handle: async ({ params }, { services, principal, nowMs }: Context) => {
+    const atMs = nowMs();
     const detail = await findCall(
       { ...services.ledger, listCallTransactions: services.calls.listCallTransactions },
       params.id,
@@ -154,7 +156,7 @@ const getCall = operation({
       posted_at: optionalInstant(postedAtMs),
       amount: formatMoney(amountNanoUsd),
     }));
-    return { body: { receipt: detail.receipt, transactions } };
+    return { body: { receipt: detail.receipt, transactions, as_of: instant(atMs) } };
   },
 });
 

@@ -49,6 +49,7 @@ const activeUserSchema = record({
   burn_per_day: { ...moneySchema, description: 'The mean of the last seven days, rounded down to the nano-USD.' },
   keys: record({ all: Type.Integer(), enabled: Type.Integer() }),
   last_call_at: nullable(Type.String({ description: 'When the last call was accepted that is booked; null if there is none.' })),
+  as_of: Type.String({ description: 'When the books were read.' }),
 });
 
 function encodeUser({ name, createdAtMs, limits, team }: User, balanceNanoUsd: bigint | undefined): Static<typeof userSchema> {
@@ -117,8 +118,9 @@ export const getUser = operation({
   reply: activeUserSchema,
   handle: async ({ params }, context: Context) => {
     const { body, version } = await find(context, params.name);
-    const activity = await readActivity(context.services, body.name, context.nowMs());
-    return { body: { ...body, ...activity }, ...(version !== undefined && { version }) };
+    const atMs = context.nowMs();
+    const activity = await readActivity(context.services, body.name, atMs);
+    return { body: { ...body, ...activity, as_of: instant(atMs) }, ...(version !== undefined && { version }) };
   },
 });
 
