@@ -79,6 +79,24 @@ describe('what a page costs, with a thousand calls', { skip: skipPages }, () => 
     }
   });
 
+  test('a list that does not have its calls yet says so, and shows them when it has', async () => {
+    await using watch = await watchPage(suite.pages.context);
+    const { page } = watch;
+    const early = { items: [], next_cursor: null, pending_calls: 1200 };
+    await page.route(
+      '**/api/v1/calls?*',
+      async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({ json: { ...((await answer.json()) as object), ...early } });
+      },
+      { times: 1 },
+    );
+    await page.goto('/calls?r=30d');
+    await page.getByText('No call is in this list yet.').waitFor();
+    assert.equal(await page.getByText('These are all.').count(), 0);
+    await page.getByRole('button', { name: 'More', exact: true }).waitFor();
+  });
+
   test('a hidden page asks nothing, and asks again when it is seen', async () => {
     await using watch = await watchPage(suite.pages.context, true);
     const { page } = watch;

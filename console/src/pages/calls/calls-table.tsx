@@ -34,6 +34,11 @@ const nextRows = 500;
 /** The rows that arrive live; older ones are on the pages. */
 const liveMax = 500;
 
+const waitingMs = 2000;
+
+/** Whether a page is empty because the list does not have its calls yet. */
+const isWaiting = ({ items, pending_calls: pending }: Reply<'calls.list'>): boolean => items.length === 0 && pending > 0;
+
 /** Calls, newest first. Live calls come on top. */
 export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
   const zone = useZone();
@@ -48,6 +53,7 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
     initialPageParam: '',
     getNextPageParam: ({ next_cursor: cursor }: Reply<'calls.list'>) => cursor ?? undefined,
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data: listed } }) => (listed?.pages.some(isWaiting) === true ? waitingMs : false),
   });
   const [{ call: _call, ...asked }] = useAddress();
   const data = useKept(JSON.stringify(asked), pages.data, pages.error);
@@ -73,7 +79,7 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
         isSparse={last?.items.length === 0}
         text={rows.length === 0 ? 'Search on' : 'More'}
       />
-      {!pages.hasNextPage && 'These are all.'}
+      {!pages.hasNextPage && (last?.pending_calls ?? 0) === 0 && 'These are all.'}
       {last !== undefined && <span>searched to {showTime(last.searched_to, zone)}</span>}
       {last !== undefined && last.pending_calls > 0 && <span>{last.pending_calls} calls are not booked yet</span>}
     </p>
@@ -81,7 +87,11 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
   if (rows.length === 0)
     return (
       <>
-        <NoCalls isSearching={pages.hasNextPage} isFiltered={Object.keys(query).some((name) => name !== 'from' && name !== 'to')} />
+        <NoCalls
+          isSearching={pages.hasNextPage}
+          areMissing={last !== undefined && isWaiting(last)}
+          isFiltered={Object.keys(query).some((name) => name !== 'from' && name !== 'to')}
+        />
         {rest}
       </>
     );
@@ -96,9 +106,20 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
   );
 }
 
-function NoCalls({ isSearching, isFiltered }: { readonly isSearching: boolean; readonly isFiltered: boolean }) {
+function NoCalls({
+  isSearching,
+  areMissing,
+  isFiltered,
+}: {
+  readonly isSearching: boolean;
+  /** Whether calls were made that the list does not have yet. */
+  readonly areMissing: boolean;
+  readonly isFiltered: boolean;
+}) {
   const session = useSession();
   if (isSearching) return <Empty title="No call fits.">The search has not reached the beginning of the span yet.</Empty>;
+  if (areMissing)
+    return <Empty title="No call is in this list yet.">Calls were made that it does not have. They appear within seconds.</Empty>;
   if (isFiltered) return <Empty title="No call fits.">Choose another span of time, or remove a filter.</Empty>;
   return (
     <Empty title="There were no calls in this span.">
