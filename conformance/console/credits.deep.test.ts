@@ -84,7 +84,7 @@ describe('limits and credits', { skip: chromiumPath === undefined ? 'there is no
     assert.match((await lines.first().textContent()) ?? '', /jon/);
     assert.match((await lines.nth(1).textContent()) ?? '', /iris.*balance.*\$25\.50.* left/);
     await page.getByRole('button', { name: 'Add up now' }).click();
-    await page.getByText('The books add up').waitFor();
+    await page.getByText('rows recomputed just now').waitFor();
     pages.assertQuiet();
   });
 

@@ -1,12 +1,36 @@
+import { useQuery } from '@tanstack/react-query';
+
 import type { Reply } from '../../api/client.ts';
+import { question } from '../../api/query-client.ts';
+import { BooksState } from '../../components/books-state.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useChange } from '../../components/use-change.ts';
+import { useMinute } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
+import { showAgo } from '../../format/times.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { State } from '../../ui/state.tsx';
 import { useState } from 'react';
 import styles from './credits-page.module.css';
+
+/** When the books were added up last, and what came out. */
+function LastPass() {
+  const nowMs = useMinute();
+  const { data } = useQuery(question('credits.verifications', { query: { limit: 1 } }));
+  const [last] = data?.items ?? [];
+  return (
+    <>
+      {last !== undefined && (
+        <>
+          <BooksState addsUp={last.adds_up} verifiedAt={last.ended_at} />, {showCount(last.checked)} rows added up{' '}
+          {showAgo(last.ended_at, Math.max(nowMs, Date.parse(last.ended_at)))}.{' '}
+        </>
+      )}
+      Running gateways verify the books all the time. If the books of a user do not add up, calls of that user are refused.
+    </>
+  );
+}
 
 /** Whether the books add up, recomputed now. */
 export function BooksPanel() {
@@ -20,7 +44,7 @@ export function BooksPanel() {
     <div className={styles['books']}>
       <p role="status">
         {found === undefined ? (
-          'Running gateways verify the books all the time. If the books of a user do not add up, calls of that user are refused.'
+          <LastPass />
         ) : found.adds_up ? (
           <State sign="✓" word={`The books add up: ${showCount(found.checked)} rows recomputed just now.`} tone="good" />
         ) : (

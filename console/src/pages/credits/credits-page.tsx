@@ -97,6 +97,12 @@ type Line = {
 function Owner({ line: { level, user, team, key } }: { readonly line: Line }) {
   if (key !== null) return <Link to={paths.key(key.id)}>{`${user ?? ''}/${key.name}`}</Link>;
   if (user !== null) return <Link to={paths.user(user)}>{user}</Link>;
-  if (team !== null) return <Link to={paths.team(team)}>{team}</Link>;
+  // A user may have the same name.
+  if (team !== null)
+    return (
+      <>
+        team <Link to={paths.team(team)}>{team}</Link>
+      </>
+    );
   return levelNames[level];
 }
