@@ -43,6 +43,9 @@ function openForWriting(data: SqliteWorkerData, announceMigration: () => void): 
     const version = versionOf(readApplied(database));
     if (version > 0 && version < latestVersion) announceMigration();
     retryWhileBusy(data.busyTimeoutMs, () => migrate(database, data.path));
+    // A statement that changes many pages keeps their old content, and would write it to the system's folder for
+    // temporary files: bookings must not depend on that. Migrations sort whole tables, for which files are right.
+    database.execute('pragma temp_store = memory');
   });
 }
 
