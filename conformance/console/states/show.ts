@@ -18,4 +18,6 @@ export async function show({ page, context }: Pages, url: string, path: string, 
   await page.locator('h1').waitFor();
   await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
   await page.waitForLoadState('networkidle');
+  // Charts are drawn again in a new width in the frame after it.
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(undefined))))');
 }
