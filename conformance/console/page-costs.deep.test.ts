@@ -51,14 +51,9 @@ describe('what a page costs, with a thousand calls', { skip: skipPages }, () => 
     const { page } = watch;
     const more = page.getByRole('button', { name: 'More', exact: true });
     const rows = async (): Promise<number> => Number(await page.getByRole('table').last().getAttribute('aria-rowcount'));
-    while (await more.isVisible()) {
-      const shown = await rows();
-      const next = page.waitForResponse(/\/api\/v1\/calls\?/, { timeout: 60_000 });
-      await more.click();
-      await next;
-      // Until they are drawn, another click is ignored.
-      await eventually(rows, (count) => count > shown);
-    }
+    await more.waitFor();
+    // A list whose end comes near the window gets its next page.
+    while (await more.isVisible()) await more.scrollIntoViewIfNeeded({ timeout: 1000 }).catch(() => undefined);
     await page.getByText('These are all.').waitFor();
     assert.ok((await rows()) > 1000);
     for (const [what, times, act] of [

@@ -207,6 +207,29 @@ export function operationSuite(open: () => Promise<StoreUnderTest>): void {
     await assert.rejects(operations.cancel(quick.id, change), { code: 'operation_ended' });
   });
 
+  test('an operation that is claimed while its process begins to stop is not begun, and is free for another process', async () => {
+    const store = engine().store();
+    const [claimed, stopping] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const late = Object.assign(Object.create(store) as OperationStore, {
+      claimOperation: async (claim: Parameters<OperationStore['claimOperation']>[0]) => {
+        const operation = await store.claimOperation(claim);
+        if (operation === undefined) return undefined;
+        claimed.resolve();
+        await stopping.promise;
+        return operation;
+      },
+    });
+    let begun = 0;
+    const first = openRunner(late, { 'move.late': () => Promise.resolve((begun += 1)) }, { leaseMs: 60_000 });
+    const { id } = await first.start('move.late');
+    await claimed.promise;
+    const closed = first.runner.close();
+    stopping.resolve();
+    await closed;
+    const left = await store.findOperation(id);
+    assert.deepEqual([begun, left?.state, left?.attempts], [0, 'waiting', 0]);
+  });
+
   test('another process takes over at once from one that stops, and after the lease from one that was killed', async () => {
     const store = engine().store();
     const another = await engine().openAnother();

@@ -193,6 +193,8 @@ async function conclude(
     const detail = `The operation was begun ${attempts - 1} times, and each time its process ended before it.`;
     return { state: 'failed', problem: { code: 'interrupted', detail } };
   }
+  // It may have been claimed while the process began to stop.
+  if (signal.aborted) return { state: 'cancelled' };
   try {
     const result = await handler(input, { signal, operation, report });
     assertSize(result);
