@@ -54,6 +54,17 @@ for program in gateway monitor console; do
 done
 `;
 
+/** The folder of the operator, in the Debian. */
+const home = 'srv/operator';
+
+/** An editor that replaces what it is given. It gets copies with names of their own. */
+const editor = `#!/bin/sh
+for file; do
+  case "$file" in *.yaml) kind=yaml ;; *) kind=env ;; esac
+  cp "/${home}/edited/weir.$kind" "$file"
+done
+`;
+
 /** Unpacks a Debian that does not have the package yet. */
 export async function makeDebian(root: string, debianPackage: string): Promise<Debian> {
   const words = [
@@ -77,19 +88,15 @@ function openDebian(root: string, debianPackage: string): Debian {
     root,
     inside,
     follow: async (commands, config) => {
-      mkdirSync(join(root, 'root/edited'));
-      copyFileSync(debianPackage, join(root, 'root', basename(debianPackage)));
+      mkdirSync(join(root, home, 'edited'), { recursive: true });
+      copyFileSync(debianPackage, join(root, home, basename(debianPackage)));
       const ports = [await findPort(), await findPort(), await findPort()];
       const variables = ['WEIR_PORT', 'WEIR_MONITOR_PORT', 'WEIR_CONSOLE_PORT'].map((name, place) => `${name}=${ports[place]}\n`);
-      write('root/edited/weir.yaml', config, 0o644);
-      write('root/edited/weir.env', `A_VENDOR_KEY=sk-of-the-vendor\n${variables.join('')}`, 0o644);
-      // It gets copies with names of their own.
-      write(
-        'root/edit',
-        '#!/bin/sh\nfor file; do case "$file" in *.yaml) kind=yaml ;; *) kind=env ;; esac; cp "/root/edited/weir.$kind" "$file"; done\n',
-        0o755,
-      );
-      const script = `export HOME=/root SUDO_EDITOR=/root/edit DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin\ncd /root\n${commands}${healthy}`;
+      write(`${home}/edited/weir.yaml`, config, 0o644);
+      write(`${home}/edited/weir.env`, `A_VENDOR_KEY=sk-of-the-vendor\n${variables.join('')}`, 0o644);
+      write(`${home}/edit`, editor, 0o755);
+      const shell = `HOME=/${home} SUDO_EDITOR=/${home}/edit DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin`;
+      const script = `export ${shell}\ncd /${home}\n${commands}${healthy}`;
       const options = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', enter, 'sh', root, script];
       const { stdout } = await run('unshare', options, { timeout: 10 * minutesMs, maxBuffer: 1 << 24 });
       return stdout;
