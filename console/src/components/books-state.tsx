@@ -6,9 +6,13 @@ export type Books = {
   readonly verifiedAt: string | null;
 };
 
-/** Whether the books add up. Nobody knows before they were added up once. */
-export function BooksState({ addsUp, verifiedAt }: Books) {
-  if (!addsUp) return <State sign="✗" word="the books do not add up" tone="bad" />;
-  if (verifiedAt === null) return <State sign="○" word="not added up yet" tone="muted" />;
-  return <State sign="✓" word="the books add up" tone="good" />;
+/** Whether the books add up, in a sign and a word. Nobody knows before they were added up once. */
+export function wordBooks({ addsUp, verifiedAt }: Books) {
+  if (!addsUp) return { sign: '✗', word: 'the books do not add up', tone: 'bad' } as const;
+  if (verifiedAt === null) return { sign: '○', word: 'not added up yet', tone: 'muted' } as const;
+  return { sign: '✓', word: 'the books add up', tone: 'good' } as const;
+}
+
+export function BooksState(books: Books) {
+  return <State {...wordBooks(books)} />;
 }

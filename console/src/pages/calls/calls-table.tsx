@@ -36,13 +36,15 @@ const liveMax = 500;
 
 const waitingMs = 2000;
 
-/** Whether a page is empty because the list does not have its calls yet. */
-const isWaiting = ({ items, pending_calls: pending }: Reply<'calls.list'>): boolean => items.length === 0 && pending > 0;
+/** Whether a list without filters is empty because it does not have its calls yet. */
+const isWaiting = ({ items, next_cursor: cursor, pending_calls: pending }: Reply<'calls.list'>): boolean =>
+  items.length === 0 && cursor === null && pending > 0;
 
 /** Calls, newest first. Live calls come on top. */
 export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
   const zone = useZone();
   const [query, hold] = useHeld(present);
+  const isFiltered = Object.keys(query).some((name) => name !== 'from' && name !== 'to');
   const pages = useInfiniteQuery({
     queryKey: ['calls.list', query],
     queryFn: ({ pageParam, signal }) =>
@@ -53,7 +55,7 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
     initialPageParam: '',
     getNextPageParam: ({ next_cursor: cursor }: Reply<'calls.list'>) => cursor ?? undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state: { data: listed } }) => (listed?.pages.some(isWaiting) === true ? waitingMs : false),
+    refetchInterval: ({ state: { data: listed } }) => (!isFiltered && listed?.pages.every(isWaiting) === true ? waitingMs : false),
   });
   const [{ call: _call, ...asked }] = useAddress();
   const data = useKept(JSON.stringify(asked), pages.data, pages.error);
@@ -66,6 +68,7 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
   if (pages.isError && data === undefined) return <Failure error={pages.error} onRetry={() => void pages.refetch()} />;
   if (data === undefined) return <Skeleton rows={14} />;
   const last = data.pages.at(-1);
+  const areMissing = !isFiltered && rows.length === 0 && last !== undefined && isWaiting(last);
   const rest = (
     <p className={styles['more']}>
       <More
@@ -79,7 +82,7 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
         isSparse={last?.items.length === 0}
         text={rows.length === 0 ? 'Search on' : 'More'}
       />
-      {!pages.hasNextPage && (last?.pending_calls ?? 0) === 0 && 'These are all.'}
+      {!pages.hasNextPage && !areMissing && 'These are all.'}
       {last !== undefined && <span>searched to {showTime(last.searched_to, zone)}</span>}
       {last !== undefined && last.pending_calls > 0 && <span>{last.pending_calls} calls are not booked yet</span>}
     </p>
@@ -87,11 +90,7 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
   if (rows.length === 0)
     return (
       <>
-        <NoCalls
-          isSearching={pages.hasNextPage}
-          areMissing={last !== undefined && isWaiting(last)}
-          isFiltered={Object.keys(query).some((name) => name !== 'from' && name !== 'to')}
-        />
+        <NoCalls isSearching={pages.hasNextPage} {...{ areMissing, isFiltered }} />
         {rest}
       </>
     );

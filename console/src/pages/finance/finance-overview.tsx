@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import type { Body, Reply } from '../../api/client.ts';
 import { isLost, question } from '../../api/query-client.ts';
 import { Amount } from '../../components/amount.tsx';
-import type { Books } from '../../components/books-state.tsx';
+import { type Books, wordBooks } from '../../components/books-state.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { readSpan } from '../../components/span.ts';
@@ -80,12 +80,12 @@ function useBooks({ books, attention }: Overview): Books | undefined {
 }
 
 /** A sign and a sentence for a tile. */
-function wordBooks(books: Books | undefined, nowMs: number): { readonly value: string; readonly note: string } {
+function tellBooks(books: Books | undefined, nowMs: number): { readonly value: string; readonly note: string } {
   if (books === undefined) return { value: '…', note: '' };
-  const { addsUp, verifiedAt } = books;
-  if (!addsUp) return { value: '✗', note: 'the books do not add up' };
-  if (verifiedAt === null) return { value: '○', note: 'not added up yet' };
-  return { value: '✓', note: `the books add up, ${showAgo(verifiedAt, Math.max(nowMs, Date.parse(verifiedAt)))}` };
+  const { sign, word, tone } = wordBooks(books);
+  const { verifiedAt } = books;
+  const isGood = tone === 'good' && verifiedAt !== null;
+  return { value: sign, note: isGood ? `${word}, ${showAgo(verifiedAt, Math.max(nowMs, Date.parse(verifiedAt)))}` : word };
 }
 
 function Tiles({ data, books }: { readonly data: Overview; readonly books: Books | undefined }) {
@@ -121,7 +121,7 @@ function Tiles({ data, books }: { readonly data: Overview; readonly books: Books
         value={showCount(unpriced)}
         note={unpriced === 0 ? 'every call has one' : 'their calls cost nothing'}
       />
-      <Tile title="Books" place={{ to: paths.credits }} {...wordBooks(books, nowMs)} />
+      <Tile title="Books" place={{ to: paths.credits }} {...tellBooks(books, nowMs)} />
     </ul>
   );
 }
