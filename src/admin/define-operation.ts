@@ -3,7 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { AdminContext, Answer, Input, Operation, Schemas, Shape, StreamAnswer, VersionOf } from './operation.ts';
 import { readInput } from './read-input.ts';
 
-type Definition<Services, Params extends TObject, Query extends TObject, Body extends TSchema, Reply extends TSchema> = Shape &
+export type Definition<Services, Params extends TObject, Query extends TObject, Body extends TSchema, Reply extends TSchema> = Shape &
   Schemas<Params, Query, Body, Reply> & {
     readonly subject?: (params: Readonly<Record<string, string>>) => string;
     readonly versionOf?: VersionOf<Services>;

@@ -39,6 +39,26 @@ test('approving another machine needs a recent sign-in', () => {
   assert.equal(operations.find(({ id }) => id === 'device_sign_ins.approve')?.recentSignIn, true);
 });
 
+/** Answers with money that is not read from the books of the moment: the reason of each. */
+const otherMoney = {
+  'models.explain': 'a quote',
+  'prices.quote': 'a quote',
+  'price_drafts.quote': 'a quote',
+  'reconciliations.list': 'compared at a moment that it names',
+  'reconciliations.get': 'compared at a moment that it names',
+  'reconciliations.update': 'compared at a moment that it names',
+  'videos.list': 'a row that is written with the booking itself',
+  'videos.get': 'a row that is written with the booking itself',
+};
+
+test('every answer with amounts of the books says how fresh it is', () => {
+  const withoutFreshness = operations.filter(({ schemas: { reply } }) => {
+    const members = reply !== undefined && 'properties' in reply ? Object.keys(Object(reply.properties)) : [];
+    return JSON.stringify(reply ?? {}).includes('"nano_usd"') && !['as_of', 'pending_calls'].every((name) => members.includes(name));
+  });
+  assert.deepEqual(new Set(withoutFreshness.map(({ id }) => id)), new Set(Object.keys(otherMoney)));
+});
+
 test('every role may run exactly the operations of its permissions', () => {
   for (const role of roles) {
     const permissions = permissionsOf({ role }, roleSettingsDefault);

@@ -15,6 +15,7 @@ function open() {
     signals: { overrides: [], reloads: 0, newestLayer: 0, limitQuestions: 0, watchedUntilMs: 0 } as ControlSignals,
     description: { upstreams: [], models: [], config: [] } as NodeDescription,
     isDown: false,
+    pending: 0,
     puts: [] as Put[],
     followed: [] as ControlSignals[],
     removed: [] as (readonly [string, number])[],
@@ -36,6 +37,7 @@ function open() {
     follow: (signals) => void state.followed.push(signals),
     // The report only needs to be recognised.
     report: () => ({ callsUnderWay: state.nowMs }) as NodeReport,
+    journalPending: () => state.pending,
     describe: () => state.description,
   });
   const wait = async (ms: number): Promise<void> => {
@@ -71,6 +73,21 @@ test('while somebody looks, the state is reported every 2 s', async () => {
   assert.equal(state.puts.length, 5);
   await wait(20_000);
   assert.equal(state.puts.length, 5, 'nobody looks any more');
+  await follower.close();
+});
+
+test('a journal that begins to wait, and one that has shipped all its calls, are reported at once', async () => {
+  const { state, follower, wait } = open();
+  await follower.start();
+  state.pending = 3;
+  await wait(1000);
+  assert.equal(state.puts.length, 2);
+  state.pending = 5;
+  await wait(5000);
+  assert.equal(state.puts.length, 2, 'that it waits is known');
+  state.pending = 0;
+  await wait(1000);
+  assert.equal(state.puts.length, 3);
   await follower.close();
 });
 

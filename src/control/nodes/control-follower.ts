@@ -11,6 +11,8 @@ export type ControlFollowerOptions = {
   /** Takes the orders; called after each reading. If it rejects, they are read again a second later. */
   readonly follow: (signals: ControlSignals) => void | Promise<void>;
   readonly report: () => NodeReport;
+  /** Finished calls that are not in the database yet, as the report has them. */
+  readonly journalPending: () => number;
   /** The same object as long as nothing has changed. */
   readonly describe: () => NodeDescription;
   /** Time between two readings. Default 1 s: an order is followed within two. */
@@ -25,17 +27,19 @@ const storeMsMax = 5000;
 const dayMs = 86_400_000;
 
 /**
- * Follows the orders of operators in one gateway, and reports its state: every 30 s, and every 2 s while somebody looks
- * at it. Calls never wait for it. While the store is down, the last orders hold.
+ * Follows the orders of operators in one gateway, and reports its state: every 30 s, every 2 s while somebody looks at
+ * it, and at once when its journal begins or ceases to wait. Calls never wait for it. While the store is down, the last
+ * orders hold.
  */
 export function createControlFollower(options: ControlFollowerOptions): ControlFollower {
-  const { nodeId, store, clock, logger, follow, report, describe, pollMs = 1000 } = options;
+  const { nodeId, store, clock, logger, follow, report, journalPending, describe, pollMs = 1000 } = options;
   const closing = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let reportedAtMs = -Infinity;
   let described: NodeDescription | undefined;
   let orders = '';
+  let hadPending = false;
   let isDown = false;
 
   const ask = <Answer>(answer: Promise<Answer>): Promise<Answer> => waitFor(answer, storeMsMax, closing.signal);
@@ -48,12 +52,15 @@ export function createControlFollower(options: ControlFollowerOptions): ControlF
     const description = describe();
     // A report after a change of the orders says that they are followed.
     const ordered = JSON.stringify([signals.overrides, signals.reloads, signals.newestLayer, signals.limitQuestions]);
-    if (nowMs - reportedAtMs < everyMs && description === described && ordered === orders) return;
+    const hasPending = journalPending() > 0;
+    const isKnown = description === described && ordered === orders && hasPending === hadPending;
+    if (nowMs - reportedAtMs < everyMs && isKnown) return;
     const changed = description === described ? {} : { description };
     await ask(store.putNodeState({ nodeId, atMs: nowMs, report: report(), ...changed }));
     reportedAtMs = nowMs;
     described = description;
     orders = ordered;
+    hadPending = hasPending;
   }
 
   async function repeat(): Promise<void> {

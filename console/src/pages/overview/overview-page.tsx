@@ -266,7 +266,7 @@ function BooksPanel({ data, books }: { readonly data: Overview; readonly books: 
               </time>
             ),
           ],
-          ['Not booked yet', `${showCount(books.journal_pending + data.pending_calls)} calls`],
+          ['Not booked yet', `${showCount(data.pending_calls)} calls`],
           ['Estimated', estimated === null ? '—' : `${showShare(estimated)} of the newest calls`],
           [
             'Held for calls',

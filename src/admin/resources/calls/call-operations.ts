@@ -27,16 +27,19 @@ import { AdminProblem, notFound } from '../../problem.ts';
 import { takeAll } from '../../take-all.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
+import type { ControlServices } from '../nodes/live-nodes.ts';
+import { booksOperation } from '../books-operation.ts';
 import { callFilterQuery, readCallFilter } from './call-filter.ts';
 
-export type CallServices = ListServices & {
-  readonly calls: CallFactsStore;
-  /** Makes exports, beside the event loop in a program that serves. */
-  readonly callExports: CallExports;
-  /** Exports are rows of the audit log. */
-  readonly audit: Pick<AuditStore, 'recordAction'>;
-  readonly ledger: Pick<LedgerStore, 'listCallRows' | 'findReplyOwner'>;
-};
+export type CallServices = ControlServices &
+  ListServices & {
+    readonly calls: CallFactsStore;
+    /** Makes exports, beside the event loop in a program that serves. */
+    readonly callExports: CallExports;
+    /** Exports are rows of the audit log. */
+    readonly audit: Pick<AuditStore, 'recordAction'>;
+    readonly ledger: Pick<LedgerStore, 'listCallRows' | 'findReplyOwner'>;
+  };
 type Context = AdminContext<CallServices>;
 
 /** A page ends after this much work, so that every page is fast, also for a needle. */
@@ -97,7 +100,7 @@ export const encodeCall = (call: CallSummary): Static<typeof callSchema> => ({
 
 const positionSchema = Type.Object({ atMs: Type.Number(), number: Type.Number() });
 
-export const listCalls = operation({
+export const listCalls = booksOperation({
   id: 'calls.list',
   method: 'GET',
   path: '/calls',
@@ -131,7 +134,7 @@ export const listCalls = operation({
   },
 });
 
-const getCall = operation({
+const getCall = booksOperation({
   id: 'calls.get',
   method: 'GET',
   path: '/calls/{id}',
@@ -165,7 +168,7 @@ const countWorkMs = 8 * workMs;
 const bucketsMax = 400;
 const bucketSizesMs = [1000, 10_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000] as const;
 
-const histogram = operation({
+const histogram = booksOperation({
   id: 'calls.histogram',
   method: 'GET',
   path: '/calls/histogram',

@@ -5,6 +5,7 @@ import { instant, moneySchema, nullable, optionalInstant, pageSchema, record, re
 import { operation } from '../../define-operation.ts';
 import type { Operation } from '../../operation.ts';
 import { AdminProblem, notFound } from '../../problem.ts';
+import { booksOperation } from '../books-operation.ts';
 import { type CreditContext, findUser } from './find-owner.ts';
 import { statementOperations, type StatementServices } from './statement-operations.ts';
 import { transactionOperations } from './transaction-operations.ts';
@@ -19,7 +20,7 @@ const balanceSchema = record({
   videos: { ...moneySchema, description: 'The holds of unfinished videos.' },
 });
 
-export const listBalances = operation({
+export const listBalances = booksOperation({
   id: 'credits.balances',
   method: 'GET',
   path: '/credits/balances',
@@ -50,7 +51,7 @@ export const listBalances = operation({
   },
 });
 
-export const listLeases = operation({
+export const listLeases = booksOperation({
   id: 'credits.leases',
   method: 'GET',
   path: '/credits/leases',

@@ -8,16 +8,18 @@ import type { PotOwner } from '../../../billing/credits/pots.ts';
 import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
 import type { AdminContext } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
+import type { ControlServices } from '../nodes/live-nodes.ts';
 import type { ListServices } from '../list-services.ts';
 
-export type CreditServices = ListServices & {
-  readonly credits: CreditBooks & Pick<LeaseStore, 'releaseCreditNode'> & Pick<VerificationStore, 'listVerifications'>;
-  readonly newId: (prefix: string) => string;
-  /** Absent in commands that may only read. */
-  readonly keepVerification?: VerificationStore['keepVerification'];
-  readonly ledger: Pick<LedgerStore, 'findEntry'>;
-  readonly accounts: Pick<AccountsStore, 'queryUsers'> & Pick<TeamStore, 'listTeams'>;
-};
+export type CreditServices = ControlServices &
+  ListServices & {
+    readonly credits: CreditBooks & Pick<LeaseStore, 'releaseCreditNode'> & Pick<VerificationStore, 'listVerifications'>;
+    readonly newId: (prefix: string) => string;
+    /** Absent in commands that may only read. */
+    readonly keepVerification?: VerificationStore['keepVerification'];
+    readonly ledger: Pick<LedgerStore, 'findEntry'>;
+    readonly accounts: Pick<AccountsStore, 'queryUsers'> & Pick<TeamStore, 'listTeams'>;
+  };
 export type CreditContext = AdminContext<CreditServices>;
 
 /** The owner of an account; `name` is that of the user or the team. @throws AdminProblem `not_found` */

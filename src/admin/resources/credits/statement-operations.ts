@@ -10,6 +10,7 @@ import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { invalidField } from '../../problem.ts';
 import { type CreditServices, findOrganization, type FindOwner, findTeam, findUser, nameOwner } from './find-owner.ts';
+import { booksOperation, type Freshness } from '../books-operation.ts';
 import { encodeTransaction, transactionKinds, transactionSchema } from './transaction-schema.ts';
 
 export type StatementServices = CreditServices & { readonly audit: Pick<AuditStore, 'recordAction'> };
@@ -49,7 +50,7 @@ type Owned<Reply> = Operation<StatementServices, { readonly name?: string }, Spa
 
 /** The statement of an account, and its workbook. */
 export type StatementOperations = {
-  readonly read: Owned<Static<typeof statementSchema>>;
+  readonly read: Owned<Static<typeof statementSchema> & Freshness>;
   readonly export: Owned<unknown>;
 };
 
@@ -64,7 +65,7 @@ function statementsOf(owner: {
   const nameOf = (given: object): string => ('name' in given && typeof given.name === 'string' ? given.name : '');
   const shared = { method: 'GET', access: 'credits:read', ...params } as const;
   return {
-    read: operation({
+    read: booksOperation({
       ...shared,
       id: owner.id,
       path: `${owner.path}/statement`,

@@ -6,11 +6,11 @@ import { parseUsd } from '../../../billing/credits/parse-usd.ts';
 import { paidBy, type PotOwner } from '../../../billing/credits/pots.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { instant, moneySchema, nullable, pageQuery, pageRowsDefault, pageSchema, record, request } from '../../contract/values.ts';
-import { operation } from '../../define-operation.ts';
 import type { Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import { cutPage } from '../cut-page.ts';
 import { readPosition } from '../read-position.ts';
+import { booksOperation, type Freshness } from '../books-operation.ts';
 import { type CreditContext, type CreditServices, findOrganization, type FindOwner, findTeam, findUser, nameOwner } from './find-owner.ts';
 import { encodeTransaction, transactionSchema } from './transaction-schema.ts';
 
@@ -89,13 +89,13 @@ async function postTo(context: CreditContext, owner: PotOwner, body: Static<type
   return await post(context, { ...books, against, owner, amountNanoUsd, reference: body.reference, note: body.note });
 }
 
-type List = { items: Static<typeof transactionSchema>[]; next_cursor: string | null; as_of: string };
+type List = { items: Static<typeof transactionSchema>[]; next_cursor: string | null } & Freshness;
 type Owned<Query, Body, Reply> = Operation<CreditServices, { readonly name?: string }, Query, Body, Reply>;
 
 /** The operations on the account of an owner: its postings, and a further one. */
 export type AccountOperations = {
   readonly list: Owned<{ readonly limit?: number; readonly cursor?: string }, unknown, List>;
-  readonly post: Owned<object, Static<typeof postingSchema>, Static<typeof postedSchema>>;
+  readonly post: Owned<object, Static<typeof postingSchema>, Static<typeof postedSchema> & Freshness>;
 };
 
 /** @param path of the owner */
@@ -111,7 +111,7 @@ function transactionsOf(owner: {
   const find = (context: CreditContext, given: object): Promise<PotOwner> =>
     owner.find(context, 'name' in given && typeof given.name === 'string' ? given.name : '');
   return {
-    list: operation({
+    list: booksOperation({
       id: owner.listId,
       method: 'GET',
       path: `${owner.path}/transactions`,
@@ -139,7 +139,7 @@ function transactionsOf(owner: {
         return { body: { items: shown.map(encodeTransaction), next_cursor, as_of: instant(nowMs()) } };
       },
     }),
-    post: operation({
+    post: booksOperation({
       id: owner.postId,
       method: 'POST',
       path: `${owner.path}/transactions`,
@@ -156,7 +156,7 @@ function transactionsOf(owner: {
   };
 }
 
-export const refundCall = operation({
+export const refundCall = booksOperation({
   id: 'credits.refund',
   method: 'POST',
   path: '/calls/{id}/refund',

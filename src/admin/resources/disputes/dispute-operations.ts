@@ -12,10 +12,13 @@ import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import { answerStarted, operationSchema, type OperationServices } from '../operations/operation-resource.ts';
+import type { ControlServices } from '../nodes/live-nodes.ts';
+import { booksOperation } from '../books-operation.ts';
 
-export type DisputeServices = OperationServices & {
-  readonly ledger: Pick<LedgerStore, 'listDisputed' | 'listUnpriced' | 'findEntry'>;
-};
+export type DisputeServices = ControlServices &
+  OperationServices & {
+    readonly ledger: Pick<LedgerStore, 'listDisputed' | 'listUnpriced' | 'findEntry'>;
+  };
 type Context = AdminContext<DisputeServices>;
 
 /** The kind of the long operation that books a decision: gateways have the right to book, consoles do not. */
@@ -99,7 +102,7 @@ function usersOf(asked: string | undefined, { users }: Context['principal']): re
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: rowsMax, description: 'At most so many; 100 unless given.' }));
 const userQuery = Type.Optional(Type.String({ maxLength: 256 }));
 
-export const listDisputes = operation({
+export const listDisputes = booksOperation({
   id: 'disputes.list',
   method: 'GET',
   path: '/disputes',
@@ -176,7 +179,7 @@ function checkDecision(entry: CallEntry, decision: Parameters<typeof usageAfter>
   }
 }
 
-export const listUnpricedModels = operation({
+export const listUnpricedModels = booksOperation({
   id: 'calls.unpriced',
   method: 'GET',
   path: '/calls/unpriced',

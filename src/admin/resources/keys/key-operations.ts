@@ -20,9 +20,12 @@ import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
 import { cutPage } from '../cut-page.ts';
+import type { ControlServices } from '../nodes/live-nodes.ts';
+import { booksOperation } from '../books-operation.ts';
 import { createdSchema, disconnect, encodeKeys, keySchema, type KeySpendServices, retention } from './key-schema.ts';
 
-export type KeyServices = ListServices &
+export type KeyServices = ControlServices &
+  ListServices &
   KeySpendServices & {
     /** Accounts whose changes have this author. */
     readonly accountsBy: (author: ChangeAuthor) => Accounts;
@@ -77,7 +80,7 @@ function mayCallModel({ limits, userLimits, team, organizationLimits }: ListedAp
 
 const positionSchema = Type.Object({ createdAtMs: Type.Integer(), id: Type.String() });
 
-export const listKeys = operation({
+export const listKeys = booksOperation({
   id: 'keys.list',
   method: 'GET',
   path: '/keys',
@@ -116,7 +119,7 @@ export const listKeys = operation({
   },
 });
 
-export const getKey = operation({
+export const getKey = booksOperation({
   id: 'keys.get',
   method: 'GET',
   path: '/keys/{id}',
@@ -145,7 +148,7 @@ function tagsOf(written: object): CallTags {
   throw invalidField('/tags', 'refused', detail);
 }
 
-export const createKey = operation({
+export const createKey = booksOperation({
   id: 'keys.create',
   method: 'POST',
   path: '/keys',
@@ -173,7 +176,7 @@ export const createKey = operation({
   },
 });
 
-export const importKey = operation({
+export const importKey = booksOperation({
   id: 'keys.import',
   method: 'POST',
   path: '/keys/import',
@@ -225,7 +228,7 @@ function limitsOf(principal: Context['principal'], written: Static<typeof limits
   return decodeLimitsChange(written);
 }
 
-export const updateKey = operation({
+export const updateKey = booksOperation({
   id: 'keys.update',
   method: 'PATCH',
   path: '/keys/{id}',
@@ -268,7 +271,7 @@ export const deleteKey = operation({
   },
 });
 
-export const rotateKey = operation({
+export const rotateKey = booksOperation({
   id: 'keys.rotate',
   method: 'POST',
   path: '/keys/{id}/rotate',

@@ -3,7 +3,6 @@ import { type Static, Type } from 'typebox';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import type { DescribedModel } from '../../../control/nodes/node-state.ts';
 import { instant, moneySchema, nullable, pageQuery, pageRowsDefault, pageSchema, record } from '../../contract/values.ts';
-import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
@@ -15,6 +14,7 @@ import { sumLastDay, sumModelDay } from './last-day.ts';
 import { listNamed } from './list-named.ts';
 import type { UsageServices } from '../usage/usage-operations.ts';
 import { cutPage } from '../cut-page.ts';
+import { booksOperation } from '../books-operation.ts';
 
 type ModelServices = ControlServices & ListServices & UsageServices & CallModelServices;
 type Context = AdminContext<ModelServices>;
@@ -103,7 +103,7 @@ function encodeModel({
 const dayMembers = { calls: Type.Integer(), amount: moneySchema };
 const listedSchema = record({ ...modelMembers, last_day: record(dayMembers, 'Of the last 24 hours.') }, 'A model that clients can call.');
 
-export const listModels = operation({
+export const listModels = booksOperation({
   id: 'models.list',
   method: 'GET',
   path: '/models',
@@ -132,7 +132,7 @@ export const listModels = operation({
   },
 });
 
-export const getModel = operation({
+export const getModel = booksOperation({
   id: 'models.get',
   method: 'GET',
   path: '/models/{name}',

@@ -7,13 +7,13 @@ import { addUsage, type UsageAnswer, type UsageQuestion } from '../../../billing
 import type { UsageSums } from '../../../billing/usage/usage-store.ts';
 import type { NodeReport } from '../../../control/nodes/node-state.ts';
 import { instant, moneySchema, nullable, record } from '../../contract/values.ts';
-import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { shareAnswer } from '../../share-answers.ts';
 import { attentionSchema, type AttentionServices, readAttention } from '../attention/attention-operations.ts';
 import { type ControlServices, isSilent, watchNodes } from '../nodes/live-nodes.ts';
 import { targetStates, worstState } from '../targets/target-operations.ts';
 import type { UsageServices } from '../usage/usage-operations.ts';
+import { booksOperation } from '../books-operation.ts';
 import { booksMembers, type BooksServices, readBooks } from './books-state.ts';
 import { beginOfToday, sumMonthBefore, sumYesterday } from './day-and-month.ts';
 
@@ -233,7 +233,7 @@ async function readOverview(context: Context): Promise<{ readonly body: Static<t
   };
 }
 
-const getOverview = operation({
+const getOverview = booksOperation({
   id: 'overview.get',
   method: 'GET',
   path: '/overview',

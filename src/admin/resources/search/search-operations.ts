@@ -3,10 +3,10 @@ import { Type } from 'typebox';
 import type { AccountsStore } from '../../../accounts/accounts-store.ts';
 import { findCall } from '../../../billing/calls/find-call.ts';
 import { instant, record } from '../../contract/values.ts';
-import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import type { CallServices } from '../calls/call-operations.ts';
 import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
+import { booksOperation } from '../books-operation.ts';
 
 type SearchServices = CallServices & ControlServices & { readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'queryUsers'> };
 type Context = AdminContext<SearchServices>;
@@ -70,7 +70,7 @@ async function findNames(context: Context, text: string): Promise<readonly Hit[]
   ];
 }
 
-const search = operation({
+const search = booksOperation({
   id: 'search',
   method: 'GET',
   path: '/search',

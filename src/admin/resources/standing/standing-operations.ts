@@ -7,11 +7,12 @@ import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import { limitAnswerMsMax } from '../../../control/nodes/ask-limit-use.ts';
 import { joinLimitUse, type LimitOwner, type LimitUses } from '../../../control/nodes/limit-use.ts';
 import { instant, moneySchema, nullable, optionalInstant, record } from '../../contract/values.ts';
-import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
+import type { ControlServices } from '../nodes/live-nodes.ts';
+import { booksOperation } from '../books-operation.ts';
 
-export type StandingServices = {
+export type StandingServices = ControlServices & {
   readonly standing: Parameters<typeof standingOf>[0] & Parameters<typeof listStandings>[0];
   /** What gateways count for owners of rate limits: see askLimitUse. */
   readonly limitUse: (owners: readonly LimitOwner[], wait: { readonly waitMs: number; readonly signal: AbortSignal }) => Promise<LimitUses>;
@@ -59,7 +60,7 @@ function encodeMoney(money: MoneyStanding, isShown: boolean): Static<typeof mone
   };
 }
 
-export const getStanding = operation({
+export const getStanding = booksOperation({
   id: 'standing.get',
   method: 'GET',
   path: '/standing',
@@ -147,7 +148,7 @@ async function readRates({ levels, rates, model }: Standing, waitMs: number, { s
 
 const listedDefault = 100;
 
-export const listEveryStanding = operation({
+export const listEveryStanding = booksOperation({
   id: 'standing.list',
   method: 'GET',
   path: '/standings',

@@ -15,8 +15,10 @@ import { instant, moneySchema, nullable, pageSchema, record, request } from '../
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
 import { notFound } from '../../problem.ts';
+import type { ControlServices } from '../nodes/live-nodes.ts';
+import { booksOperation } from '../books-operation.ts';
 
-export type TeamServices = {
+export type TeamServices = ControlServices & {
   /** Accounts whose changes have this author. */
   readonly accountsBy: (author: ChangeAuthor) => Accounts;
   readonly audit: Pick<AuditStore, 'subjectVersion'>;
@@ -90,7 +92,7 @@ async function find(context: Context, name: string): Promise<Answer<Static<typeo
   return { body: encodeTeam(team, await accounts.listUsers(), await readBalance(context, { level: 'team', teamId: team.id })), version };
 }
 
-export const listTeams = operation({
+export const listTeams = booksOperation({
   id: 'teams.list',
   method: 'GET',
   path: '/teams',
@@ -104,7 +106,7 @@ export const listTeams = operation({
   },
 });
 
-const getTeam = operation({
+const getTeam = booksOperation({
   id: 'teams.get',
   method: 'GET',
   path: '/teams/{name}',
@@ -115,7 +117,7 @@ const getTeam = operation({
   handle: ({ params }, context: Context) => find(context, params.name),
 });
 
-export const createTeam = operation({
+export const createTeam = booksOperation({
   id: 'teams.create',
   method: 'POST',
   path: '/teams',
@@ -131,7 +133,7 @@ export const createTeam = operation({
   },
 });
 
-export const updateTeam = operation({
+export const updateTeam = booksOperation({
   id: 'teams.update',
   method: 'PATCH',
   path: '/teams/{name}',
@@ -174,7 +176,7 @@ async function findOrganization(context: Context): Promise<Answer<Static<typeof 
   return { body: { prepaid: limits?.prepaid === true, limits: encodeLimits(limits), balance }, version };
 }
 
-export const getOrganization = operation({
+export const getOrganization = booksOperation({
   id: 'organization.get',
   method: 'GET',
   path: '/organization',
@@ -184,7 +186,7 @@ export const getOrganization = operation({
   handle: (_input, context: Context) => findOrganization(context),
 });
 
-export const updateOrganization = operation({
+export const updateOrganization = booksOperation({
   id: 'organization.update',
   method: 'PATCH',
   path: '/organization',

@@ -5,10 +5,10 @@ import { queryUsage } from '../../../billing/usage/query-usage.ts';
 import type { UsageSums } from '../../../billing/usage/usage-store.ts';
 import type { Alert } from '../../../alerts/alert.ts';
 import { instant, nullable, optionalInstant, record } from '../../contract/values.ts';
-import { operation } from '../../define-operation.ts';
 import type { AdminContext } from '../../operation.ts';
 import type { AlertServices } from '../alerts/alert-operations.ts';
 import type { UsageServices } from '../usage/usage-operations.ts';
+import { booksOperation } from '../books-operation.ts';
 
 export type UpstreamHistoryServices = UsageServices & Pick<AlertServices, 'alerts'>;
 
@@ -57,7 +57,7 @@ const encodeProblem = ({ rule, sinceMs, resolvedAtMs, members, summary }: Alert)
 });
 
 /** The hours and the problems of an upstream. A name without calls and problems has a history of zeros. */
-export const readUpstreamHistory = operation({
+export const readUpstreamHistory = booksOperation({
   id: 'upstreams.history',
   method: 'GET',
   path: '/upstreams/{name}/history',

@@ -17,10 +17,13 @@ import { operation } from '../../define-operation.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import type { ProblemCode } from '../../problem-codes.ts';
 import { AdminProblem } from '../../problem.ts';
+import type { ControlServices } from '../nodes/live-nodes.ts';
+import { booksOperation } from '../books-operation.ts';
 import { listUsageRecords, type UsageRecordServices } from './records-operation.ts';
 import { downloadWorkbook, type WorkbookServices } from './workbook-operation.ts';
 
-export type UsageServices = UsageRecordServices &
+export type UsageServices = ControlServices &
+  UsageRecordServices &
   WorkbookServices & {
     readonly usage: UsageStore;
     /** Exports are rows of the audit log. */
@@ -218,7 +221,7 @@ function readQuestion(body: Static<typeof questionSchema>, { services, principal
   };
 }
 
-export const queryUsageSums = operation({
+export const queryUsageSums = booksOperation({
   id: 'usage.query',
   method: 'POST',
   path: '/usage/query',

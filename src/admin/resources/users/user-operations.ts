@@ -12,24 +12,26 @@ import { formatMoney } from '../../../billing/receipts/exact-text.ts';
 import type { UsageStore } from '../../../billing/usage/usage-store.ts';
 import { decodeLimitsChange, encodeLimits, limitsChangeSchema, limitsSchema } from '../../contract/limits.ts';
 import { instant, moneySchema, nullable, pageQuery, pageRowsDefault, pageSchema, record, request } from '../../contract/values.ts';
-import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import { cutPage } from '../cut-page.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
+import type { ControlServices } from '../nodes/live-nodes.ts';
+import { booksOperation } from '../books-operation.ts';
 import { readActivity } from './user-activity.ts';
 
-export type UserServices = ListServices & {
-  readonly accounts: Pick<AccountsStore, 'queryUsers' | 'listTeams' | 'ensureUser' | 'changeUserLimits' | 'setUserTeam' | 'countApiKeys'>;
-  readonly audit: Pick<AuditStore, 'subjectVersion'>;
-  readonly credits: Pick<CreditBooks, 'readBalances'>;
-  readonly usage: UsageStore;
-  readonly calls: Pick<CallFactsStore, 'scanCalls'>;
-  /** The zone of statistics. */
-  readonly about: { readonly timeZone: string };
-  readonly random: (bytes: number) => Uint8Array;
-};
+export type UserServices = ControlServices &
+  ListServices & {
+    readonly accounts: Pick<AccountsStore, 'queryUsers' | 'listTeams' | 'ensureUser' | 'changeUserLimits' | 'setUserTeam' | 'countApiKeys'>;
+    readonly audit: Pick<AuditStore, 'subjectVersion'>;
+    readonly credits: Pick<CreditBooks, 'readBalances'>;
+    readonly usage: UsageStore;
+    readonly calls: Pick<CallFactsStore, 'scanCalls'>;
+    /** The zone of statistics. */
+    readonly about: { readonly timeZone: string };
+    readonly random: (bytes: number) => Uint8Array;
+  };
 type Context = AdminContext<UserServices>;
 
 const userMembers = {
@@ -80,7 +82,7 @@ const positionSchema = Type.Object({ createdAtMs: Type.Integer(), id: Type.Strin
 /** More users than any list has. */
 const all = 2 ** 31 - 1;
 
-export const listUsers = operation({
+export const listUsers = booksOperation({
   id: 'users.list',
   method: 'GET',
   path: '/users',
@@ -108,7 +110,7 @@ export const listUsers = operation({
   },
 });
 
-export const getUser = operation({
+export const getUser = booksOperation({
   id: 'users.get',
   method: 'GET',
   path: '/users/{name}',
@@ -124,7 +126,7 @@ export const getUser = operation({
   },
 });
 
-export const createUser = operation({
+export const createUser = booksOperation({
   id: 'users.create',
   method: 'POST',
   path: '/users',
@@ -153,7 +155,7 @@ export const createUser = operation({
   },
 });
 
-export const updateUser = operation({
+export const updateUser = booksOperation({
   id: 'users.update',
   method: 'PATCH',
   path: '/users/{name}',

@@ -109,6 +109,7 @@ export async function openControl(parts: ControlParts, opened: AsyncDisposableSt
       if (await layers.follow(signals.newestLayer)) live.look();
     },
     report: () => reportNode(parts, { startedAtMs, reloads: reloads ?? 0, overrides, limits: limitAnswers.latest() }),
+    journalPending: () => parts.gateway.journal.pendingEntries(),
     describe,
   });
   const runner = createOperationRunner({ store, clock, logger, handlers: gatewayOperations({ ...parts, ...live }) });
