@@ -5,12 +5,12 @@ import type { AccessLimits } from '../access-limits.ts';
 import type { RandomBytes } from '../api-key-format.ts';
 import { createAccounts } from '../create-accounts.ts';
 import type { AccountsStore } from '../accounts-store.ts';
-import { generateId } from '../api-key-format.ts';
+import { playgroundKeyName, playgroundLifeMs } from './playground-key-name.ts';
 import type { ListedPlaygroundKey, PlaygroundKeyStore } from './playground-key-store.ts';
 import type { Session } from './session.ts';
 
 /** The longest life of a key, and the most keys of a session at a time. */
-export const playgroundLimits = { lifeMs: 12 * 3_600_000, keysPerSession: 20 } as const;
+export const playgroundLimits = { lifeMs: playgroundLifeMs, keysPerSession: 20 } as const;
 
 /** What a key of the playground is asked for with. */
 type PlaygroundKeyOrder = {
@@ -40,7 +40,6 @@ export type PlaygroundKeys = {
 };
 
 const nameOfSecret = (sessionId: string, keyId: string): Uint8Array => Buffer.from(`playground key ${keyId} of ${sessionId}`);
-const nameCharacters = 8;
 const idleMs = 12 * 3_600_000;
 
 export function createPlaygroundKeys(parts: {
@@ -59,7 +58,7 @@ export function createPlaygroundKeys(parts: {
       const { addresses: _clients, prepaid: _ofUsers, ...copied } = limits ?? {};
       const { key, secret } = await createAccounts({ store, clock, random, author }).createApiKey({
         userName,
-        name: `playground-${generateId(nameCharacters, random)}`,
+        name: playgroundKeyName(random),
         limits: { ...copied, spendTotal, expiresAtMs },
       });
       const sealed = parts.sealer().seal(nameOfSecret(session.id, key.id), Buffer.from(secret));

@@ -109,6 +109,12 @@ test('refused calls count as the end of a limit from 80 % on, not before', async
   assert.equal((await find(limited, { [pot]: 6 }, [pot])).found[0]?.threshold, 50);
 });
 
+test('the bound of a key of the playground is news to nobody', async () => {
+  const limits = { spendTotal: '10', expiresAtMs: 3_600_000 };
+  assert.deepEqual((await find({ keys: [key('a', { name: 'playground-Ab_3-xyz', limits })] }, { 'key:total:a': 10 })).found, []);
+  assert.equal((await find({ keys: [key('a', { limits })] }, { 'key:total:a': 10 })).found.length, 1);
+});
+
 test('all limits of a user and its keys are read together, each once; disabled keys have none', async () => {
   const keys = [
     key('a', { limits: { spendPerDay: '10' }, userLimits: { spendPerMonth: '10' } }),

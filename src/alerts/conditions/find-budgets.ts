@@ -1,4 +1,6 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import type { StoredApiKey } from '../../accounts/api-key.ts';
+import { isPlaygroundKey } from '../../accounts/people/playground-key-name.ts';
 import type { TeamStore } from '../../accounts/team-store.ts';
 import type { CreditBooks } from '../../billing/credits/credit-books.ts';
 import type { Payer } from '../../billing/credits/credit-desk.ts';
@@ -67,12 +69,17 @@ async function listSpendPots(
     ...(organizationLimits === undefined ? [] : [{ id: '', userName: '', organizationLimits }]),
   ];
   const byOwner = new Map<string, Map<string, Pot>>();
-  for (const payer of [...users, ...keys.filter(({ disabledAtMs }) => disabledAtMs === undefined), ...groups]) {
+  for (const payer of [...users, ...keys.filter(isWatched), ...groups]) {
     for (const pot of potsOf(payer, nowMs)) {
       if (pot.kind === 'spend') byOwner.getOrInsertComputed(accountIdOf(pot.owner), () => new Map<string, Pot>()).set(pot.id, pot);
     }
   }
   return [...byOwner.values()].map((pots) => [...pots.values()]);
+}
+
+/** The bound of a key of the playground is for the person who chose it there. */
+function isWatched(key: StoredApiKey): boolean {
+  return key.disabledAtMs === undefined && !isPlaygroundKey(key);
 }
 
 function judge(

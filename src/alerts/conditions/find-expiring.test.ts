@@ -6,7 +6,7 @@ import { createExpiryCondition } from './find-expiring.ts';
 const nowMs = Date.UTC(2026, 10, 26);
 const dayMs = 86_400_000;
 
-async function find(expiresAtMs: number, disabledAtMs?: number) {
+async function find(expiresAtMs: number, disabledAtMs?: number, more: object = {}) {
   const limits = { expiresAtMs };
   const key = {
     id: 'k',
@@ -18,6 +18,7 @@ async function find(expiresAtMs: number, disabledAtMs?: number) {
     createdAtMs: 1,
     strictTranslation: false,
     limits,
+    ...more,
   };
   const condition = createExpiryCondition(
     {
@@ -50,6 +51,15 @@ for (const [days, threshold] of [
 test('a disabled key is not missed', async () => {
   assert.deepEqual(
     (await find(nowMs + dayMs, 5)).map(({ subject }) => subject),
+    ['user:ann', 'token:t'],
+  );
+});
+
+test('a key of the playground, which ends within hours, is not missed', async () => {
+  const expiresAtMs = nowMs + dayMs / 4;
+  const playground = { name: 'playground-Ab_3-xyz', createdAtMs: nowMs, limits: { spendTotal: '1', expiresAtMs } };
+  assert.deepEqual(
+    (await find(expiresAtMs, undefined, playground)).map(({ subject }) => subject),
     ['user:ann', 'token:t'],
   );
 });

@@ -1,4 +1,5 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import { isPlaygroundKey } from '../../accounts/people/playground-key-name.ts';
 import type { Finding } from '../alert.ts';
 import type { AlertThresholds, Condition } from './condition.ts';
 
@@ -10,7 +11,7 @@ const missedMs = 7 * dayMs;
 type Reader = Pick<AccountsStore, 'listUsers' | 'listLimitedApiKeys' | 'listBillingTokens'>;
 type Expiring = { readonly subject: string; readonly name: string; readonly expiresAtMs: number; readonly action: string };
 
-/** Finds keys, users and billing tokens that expire soon or have expired. */
+/** Finds keys, users and billing tokens that expire soon or have expired. Keys of the playground do so every day. */
 export function createExpiryCondition(store: Reader, thresholds: () => Pick<AlertThresholds, 'expiryDays'>): Condition {
   return {
     rules: ['key_expiring'],
@@ -29,7 +30,7 @@ async function listExpiring(store: Reader): Promise<readonly Expiring[]> {
       action: `Give it more time with weir users limit ${JSON.stringify(name)} --expires <time>.`,
     })),
     ...keys
-      .filter(({ disabledAtMs }) => disabledAtMs === undefined)
+      .filter((key) => key.disabledAtMs === undefined && !isPlaygroundKey(key))
       .map(({ id, name, userName, limits }) => ({
         subject: `key:${id}`,
         name: `Key ${userName}/${name}`,

@@ -60,3 +60,13 @@ test('a caller who sees some users sees no limit of others, of teams or of the o
     [['bob', 'month']],
   );
 });
+
+test('bounds of keys of the playground, which end within hours, are not among the limits', async () => {
+  const limits = { spendTotal: '4', expiresAtMs: nowMs + 3_600_000 };
+  const playground: ListedApiKey = { ...key, name: 'playground-Ab_3-xyz', createdAtMs: nowMs, limits };
+  const listed = await listStandings({ ...store, queryApiKeys: async () => [playground] }, ['ann'], nowMs);
+  assert.deepEqual(
+    listed.map(({ level }) => level),
+    ['user', 'user'],
+  );
+});

@@ -1,4 +1,5 @@
 import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import { isPlaygroundKey } from '../../accounts/people/playground-key-name.ts';
 import type { TeamStore } from '../../accounts/team-store.ts';
 import type { CreditBooks } from './credit-books.ts';
 import type { Payer } from './credit-desk.ts';
@@ -21,7 +22,8 @@ const keysMax = 10_000;
 
 /**
  * Every spend limit, and every balance that pays, of keys that are not disabled, users, teams and the organization:
- * nearest to its end first. Rejects with the store's error.
+ * nearest to its end first. Bounds of keys of the playground are not among them: they end within hours.
+ * Rejects with the store's error.
  * @param users whose limits; those of teams and the organization only with `all`
  */
 export async function listStandings(store: Reader, users: 'all' | readonly string[], nowMs: number): Promise<readonly OwnedStanding[]> {
@@ -33,7 +35,9 @@ export async function listStandings(store: Reader, users: 'all' | readonly strin
     ...all
       .filter(({ name }) => users === 'all' || users.includes(name))
       .map(({ name, limits }) => ({ id: '', userName: name, ...(limits !== undefined && { userLimits: limits }) })),
-    ...keys.map(({ id, userName, limits }) => ({ id, userName, ...(limits !== undefined && { limits }) })),
+    ...keys
+      .filter((key) => !isPlaygroundKey(key))
+      .map(({ id, userName, limits }) => ({ id, userName, ...(limits !== undefined && { limits }) })),
     ...(users === 'all' ? teams.map((team) => ({ id: '', userName: '', team })) : []),
     ...(users === 'all' && organization.limits !== undefined ? [{ id: '', userName: '', organizationLimits: organization.limits }] : []),
   ];

@@ -26,12 +26,16 @@ test('the last line is the ready line, for programs to read', () => {
 test('the ready line has the console, and the link to sign in stands apart from it', () => {
   const text = describeWelcome({ ...full, consoleUrl: 'http://127.0.0.1:8082', consoleLink: 'http://127.0.0.1:8082/#in=code' });
   assert.match(text, /^Console \(works once, 15 minutes\): http:\/\/127\.0\.0\.1:8082\/#in=code$/m);
+  assert.match(text, /8082 {2}console: pages .*; the link above signs you in\n/);
   assert.match(text, /\nweir ready: .* console http:\/\/127\.0\.0\.1:8082$/);
 });
 
 test('a start of all programs explains each of its ports, and a start of one program does not', () => {
   const text = describeWelcome({ ...full, consoleUrl: 'http://127.0.0.1:8082' });
-  assert.match(text, /8080 {2}gateway: clients .*\n.*8081 {2}monitor: statistics .*\n.*8082 {2}console: pages .*\nweir ready:/);
+  assert.match(
+    text,
+    /8080 {2}gateway: clients .*\n.*8081 {2}monitor: statistics .*\n.*8082 {2}console: pages and API for administration\nweir ready:/,
+  );
   assert.doesNotMatch(describeWelcome({ ...full, monitorUrl: undefined }), /gateway: clients/);
 });
 

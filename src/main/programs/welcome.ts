@@ -62,12 +62,14 @@ function tryMonitor(url: string, billingToken: string): string {
 }
 
 /** What each address of a start of all programs is for. */
-function explainAddresses({ gatewayUrl, monitorUrl, consoleUrl }: Welcome): string | undefined {
+function explainAddresses({ gatewayUrl, monitorUrl, consoleUrl, consoleLink }: Welcome): string | undefined {
   if (gatewayUrl === undefined || monitorUrl === undefined) return undefined;
   const lines = [
     `  ${gatewayUrl}  gateway: clients and SDKs call models here`,
     `  ${monitorUrl}  monitor: statistics of usage and cost, for billing systems`,
-    ...(consoleUrl === undefined ? [] : [`  ${consoleUrl}  console: pages and API for administration`]),
+    ...(consoleUrl === undefined
+      ? []
+      : [`  ${consoleUrl}  console: pages and API for administration${consoleLink === undefined ? '' : '; the link above signs you in'}`]),
   ];
   return lines.join('\n');
 }

@@ -15,6 +15,8 @@ const languages = [
   { value: 'typescript', text: 'TypeScript' },
   { value: 'go', text: 'Go' },
 ] as const;
+/** Without a bound, the most that a model may write is held: more than most limits of a key. */
+const outputTokensMax = 200;
 type Language = (typeof languages)[number]['value'];
 
 /** Lines for a first call with a new key: they work where they are pasted, with a model that the key may call. */
@@ -26,7 +28,7 @@ export function FirstCall({ made: { secret, user, limits } }: { readonly made: R
   const mayCall = (name: string): boolean => limits.models === null || isAllowed(limits.models, name);
   const chats = models.data?.items.filter(({ name, kinds }) => kinds.includes('chat') && mayCall(name));
   const model = chats?.[0]?.name;
-  const body = { model: model ?? '', messages: [{ role: 'user', content: 'Hello' }] };
+  const body = { model: model ?? '', max_completion_tokens: outputTokensMax, messages: [{ role: 'user', content: 'Hello' }] };
   const snippet = useQuery({
     ...question('playground.snippet', { body: { method: 'POST', path: '/v1/chat/completions', body } }),
     enabled: model !== undefined,

@@ -114,8 +114,10 @@ function useColumns(rows: readonly Key[]): readonly Column<Key>[] {
       id: 'expires',
       title: 'Expires',
       priority: 3,
-      render: ({ limits: { expires_at: at } }) => {
+      render: ({ is_playground: isPlayground, limits: { expires_at: at } }) => {
         if (at === null) return '—';
+        // The end of such a key is no news: its page makes the next one.
+        if (isPlayground) return <span title={showMinute(at, zone)}>with its session</span>;
         const isSoon = Date.parse(at) - nowMs < soonMs;
         return isSoon ? <State sign="▲" word={showMinute(at, zone)} tone="warning" /> : showDay(at, zone);
       },

@@ -48,9 +48,14 @@ test('each step is done by its own fact alone', () => {
     [{ overview: { month: { ...nothing, calls: 1 }, last_day: day } }, 'Make a first call'],
     [{ overview: { month: nothing, last_day: { ...day, calls: 2 } } }, 'Make a first call'],
     [{ upstreams: { items: [upstream, { ...upstream, name: 'b', is_simulated: false }] } }, 'Connect a vendor'],
+    [{ keys: { items: [{ is_playground: false }, { is_playground: false }] } }, 'Make a key for an application or a colleague'],
     [{ standings: { total: 1 } }, 'Set a spend limit'],
     [{ config: { fields: [alertField] } }, 'Get a message when something goes wrong'],
     [{ person: { ...person, has_password: true } }, 'Set a password'],
   ];
   for (const [change, text] of changes) assert.deepEqual(doneOf({ ...fresh, ...change }), [text]);
+});
+
+test('keys that the playground makes are no key for an application', () => {
+  assert.deepEqual(doneOf({ ...fresh, keys: { items: [{ is_playground: false }, { is_playground: true }, { is_playground: true }] } }), []);
 });

@@ -5,7 +5,7 @@ import { type Place, paths } from '../../paths.ts';
 /** What the server answers, from which the steps are derived. */
 export type Facts = {
   readonly overview: Pick<Reply<'overview.get'>, 'month' | 'last_day'>;
-  readonly keys: Pick<Reply<'keys.list'>, 'items'>;
+  readonly keys: { readonly items: readonly Pick<Reply<'keys.list'>['items'][number], 'is_playground'>[] };
   readonly upstreams: Pick<Reply<'upstreams.list'>, 'items'>;
   readonly standings: Pick<Reply<'standing.list'>, 'total'>;
   readonly config: Pick<Reply<'config.get'>, 'fields'>;
@@ -16,7 +16,8 @@ export type Step = { readonly text: string; readonly why: string; readonly place
 
 /**
  * The first steps of an installation. Whether one is done is a fact of the server, never of a click: a step that was
- * undone is open again. The start makes one key by itself, so that a second one is of a person.
+ * undone is open again. The start makes one key by itself, and the playground makes some: a second one of another kind
+ * is of a person.
  */
 export function stepsOf({ overview, keys, upstreams, standings, config, person }: Facts): readonly Step[] {
   return [
@@ -36,7 +37,7 @@ export function stepsOf({ overview, keys, upstreams, standings, config, person }
       text: 'Make a key for an application or a colleague',
       why: 'its calls stand under its name, and it can be ended alone',
       place: { to: paths.keys, search: { new: '1' } },
-      isDone: keys.items.length > 1,
+      isDone: keys.items.filter(({ is_playground: isPlayground }) => !isPlayground).length > 1,
     },
     {
       text: 'Set a spend limit',

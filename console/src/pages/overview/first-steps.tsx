@@ -12,11 +12,14 @@ import styles from './first-steps.module.css';
 import { stepsOf } from './first-steps-facts.ts';
 import overviewStyles from './overview-page.module.css';
 
+/** Keys of the playground are among them. */
+const keysMax = 50;
+
 /** What a new installation still needs, until all of it is done or somebody hides it. */
 export function FirstSteps({ overview }: { readonly overview: Reply<'overview.get'> }) {
   const { person } = useSession();
   const [isShown, setIsShown] = useState(areFirstStepsShown);
-  const keys = useQuery({ ...question('keys.list', { query: { limit: 2 } }), enabled: isShown });
+  const keys = useQuery({ ...question('keys.list', { query: { limit: keysMax } }), enabled: isShown });
   const upstreams = useQuery({ ...question('upstreams.list', {}), enabled: isShown });
   const standings = useQuery({ ...question('standing.list', { query: { limit: 1 } }), enabled: isShown });
   const config = useQuery({ ...question('config.get', { query: {} }), enabled: isShown });

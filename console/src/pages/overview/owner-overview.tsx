@@ -24,6 +24,7 @@ const usersShown = 4;
 
 /** What a person sees below the figures who owns some users: their limits, keys, refusals and calls, and no others. */
 export function OwnerPanels({ users }: { readonly users: readonly string[] }) {
+  const session = useSession();
   const [first] = users;
   if (first === undefined)
     return (
@@ -35,20 +36,22 @@ export function OwnerPanels({ users }: { readonly users: readonly string[] }) {
     <>
       <div className={styles['row']}>
         <RecentCalls />
-        <Panel title={users.length === 1 ? 'Limits' : 'Limits of your users'}>
-          {users.slice(0, usersShown).map((user) => (
-            <section key={user} className={styles['ownUser']} aria-label={`Limits of ${user}`}>
-              <h3>
-                <Link {...placeOf.user(user)}>{user}</Link>
-              </h3>
-              <Standing user={user} />
-            </section>
-          ))}
-          {users.length > usersShown && <Link to={paths.users}>All {users.length} users</Link>}
-        </Panel>
+        {may(session, 'credits:read') && (
+          <Panel title={users.length === 1 ? 'Limits' : 'Limits of your users'}>
+            {users.slice(0, usersShown).map((user) => (
+              <section key={user} className={styles['ownUser']} aria-label={`Limits of ${user}`}>
+                <h3>
+                  <Link {...placeOf.user(user)}>{user}</Link>
+                </h3>
+                <Standing user={user} />
+              </section>
+            ))}
+            {users.length > usersShown && <Link to={paths.users}>All {users.length} users</Link>}
+          </Panel>
+        )}
       </div>
       <div className={styles['lower']}>
-        <OwnKeys />
+        {may(session, 'keys:read') && <OwnKeys />}
         <OwnRefusals />
       </div>
     </>

@@ -42,7 +42,7 @@ export function Composer({ payer, requests, isReady, isRunning, onRun, onStop, c
     <section className={styles['composer']} aria-label="Your message">
       <textarea
         aria-label="Message to all lanes"
-        placeholder="Say something to all lanes"
+        placeholder={requests.length > 1 ? 'Write a message to all lanes' : 'Write a message'}
         rows={3}
         value={text}
         onFocus={prepare}

@@ -36,7 +36,7 @@ export function PayerBar({ users, isWhole, find, payer }: Props) {
         <span>{payer.user}</span>
       )}
       <span>
-        pays <Amount money={isPresent ? key.spent : 0n} /> of
+        pays <Amount money={isPresent ? key.spent : 0n} /> of at most
       </span>
       <Bound key={payer.mostUsd} mostUsd={payer.mostUsd} onChange={(most) => change({ most: most === boundDefault ? undefined : most })} />
     </div>

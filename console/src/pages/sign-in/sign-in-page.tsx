@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 
-import { ask } from '../../api/client.ts';
+import { ask, type Body } from '../../api/client.ts';
 import { type ApiProblem, toProblem } from '../../api/problem.ts';
 import { queryClient, question } from '../../api/query-client.ts';
 import { linkFailure } from '../../api/sign-in.ts';
@@ -39,25 +39,32 @@ export function SignInPage() {
           </a>
         )}
         {ways.data?.password === true && <PasswordForm next={next} />}
+        {(ways.data?.api_key === true || ways.data?.billing_token === true) && (
+          <KeyForm next={next} mayKey={ways.data.api_key} mayToken={ways.data.billing_token} />
+        )}
         <section className={styles['link']}>
-          <p>Or with a link, which works once. On the machine that runs Weir:</p>
+          <p>
+            Or with a link, which works once. The start of Weir prints one, and an operator can send you one. On the machine that runs it:
+          </p>
           <CodeLine text="weir console link" label="Command that prints a link" />
+          <p>
+            In a folder of its source, with <code>npx</code> before it.
+          </p>
         </section>
       </div>
     </main>
   );
 }
 
-function PasswordForm({ next }: { readonly next: string }) {
-  const [name, setName] = useState('');
-  const [password, setPassword] = useState('');
+/** Signs in by a proof, and goes on to the page that was asked for. */
+function useSignIn(next: string) {
   const [problem, setProblem] = useState<ApiProblem>();
   const [busy, setBusy] = useState(false);
-  const submit = async (event: FormEvent): Promise<void> => {
+  const signIn = async (event: FormEvent, body: Body<'session.create'>): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     try {
-      await ask('session.create', { body: { name, password } });
+      await ask('session.create', { body });
       queryClient.clear();
       location.assign(next);
     } catch (error) {
@@ -65,8 +72,46 @@ function PasswordForm({ next }: { readonly next: string }) {
       setBusy(false);
     }
   };
+  return { problem, busy, signIn };
+}
+
+type KeyFormProps = { readonly next: string; readonly mayKey: boolean; readonly mayToken: boolean };
+
+/** For owners of a key or a billing token, who have no account. */
+function KeyForm({ next, mayKey, mayToken }: KeyFormProps) {
+  const [secret, setSecret] = useState('');
+  const { problem, busy, signIn } = useSignIn(next);
+  const label = mayKey && mayToken ? 'API key or billing token' : mayKey ? 'API key' : 'Billing token';
+  // The secret of a key may be chosen by its maker; that of a token always begins so.
+  const isToken = mayToken && (!mayKey || secret.startsWith('bt-weir-'));
+  const submit = (event: FormEvent) => void signIn(event, isToken ? { billing_token: secret } : { api_key: secret });
   return (
-    <form className={styles['form']} onSubmit={(event) => void submit(event)}>
+    <form className={styles['form']} onSubmit={submit}>
+      {problem !== undefined && <Notice tone="bad">{problem.message}</Notice>}
+      <TextField
+        label={label}
+        help={mayKey ? 'It shows the usage, the calls and the keys of its user. It never leaves this server.' : undefined}
+        name="key"
+        type="password"
+        autoComplete="off"
+        mono
+        required
+        value={secret}
+        onChange={(value) => setSecret(value.trim())}
+      />
+      <Button type="submit" busy={busy}>
+        {`Sign in with ${mayKey && mayToken ? 'it' : mayKey ? 'this key' : 'this token'}`}
+      </Button>
+    </form>
+  );
+}
+
+function PasswordForm({ next }: { readonly next: string }) {
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const { problem, busy, signIn } = useSignIn(next);
+  return (
+    <form className={styles['form']} onSubmit={(event) => void signIn(event, { name, password })}>
       {problem !== undefined && <Notice tone="bad">{problem.message}</Notice>}
       <TextField label="Name" name="username" autoComplete="username" required value={name} onChange={setName} />
       <TextField

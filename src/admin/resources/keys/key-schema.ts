@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { disconnectPolicies } from '../../../accounts/disconnect-policy.ts';
 import type { ListedApiKey } from '../../../accounts/key-store.ts';
+import { isPlaygroundKey } from '../../../accounts/people/playground-key-name.ts';
 import type { CreditBooks } from '../../../billing/credits/credit-books.ts';
 import { periodsOf } from '../../../billing/credits/pots.ts';
 import { formatMoney } from '../../../billing/receipts/exact-text.ts';
@@ -27,6 +28,7 @@ const keyMembers = {
   team: nullable(Type.String({ description: 'That of the user.' })),
   name: Type.String(),
   issuer: nullable(Type.String({ description: 'Of a key that signed tokens open: the name of their issuer.' })),
+  is_playground: Type.Boolean({ description: 'Whether the playground made it, for one session of a person.' }),
   ends_in: Type.String({ description: 'The last characters of the secret.' }),
   state: Type.Enum(states),
   created_at: Type.String(),
@@ -71,6 +73,7 @@ function encodeKey(key: ListedApiKey, nowMs: number, spent: Spent): Static<typeo
     team: key.team?.name ?? null,
     name: key.name,
     issuer: key.issuer ?? null,
+    is_playground: isPlaygroundKey(key),
     ends_in: key.hint,
     state: stateOf(key, nowMs),
     created_at: instant(key.createdAtMs),
