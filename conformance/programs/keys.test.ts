@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -193,6 +193,22 @@ describe('first credentials', { concurrency: 2 }, () => {
     });
     assert.equal(answer.status, 200);
     await second.stop();
+  });
+
+  test('a first start that fails makes no key: the next one prints one that works', async () => {
+    const none = { WEIR_API_KEY: '', WEIR_BILLING_TOKEN: '' };
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-first-start-'));
+    try {
+      await assert.rejects(startWeir({ environment: none, dataDirectory, config: 'nonsense: 1' }), /nonsense: is not a known field/);
+      await using next = await startWeir({ environment: none, dataDirectory, config: '# corrected' });
+      const secret = /^API key \(shown this once\):\s+(\S+)$/m.exec(next.output())?.[1];
+      assert.match(next.output(), /^Billing token \(shown this once\):\s+\S+$/m);
+      const models = await fetch(`${next.gatewayUrl}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
+      assert.equal(models.status, 200);
+      await next.stop();
+    } finally {
+      rmSync(dataDirectory, { recursive: true, force: true });
+    }
   });
 
   test('a weak key is refused at the start, without showing it', async () => {

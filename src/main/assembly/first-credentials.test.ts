@@ -5,13 +5,16 @@ import { createFakeAccountsStore } from '../../accounts/testing/fake-accounts-st
 import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { readEnvironment } from '../environment.ts';
-import { ensureFirstCredentials } from './first-credentials.ts';
+import { ensureConfiguredCredentials, makeFirstCredentials } from './first-credentials.ts';
 
 const start = () => {
   const fake = createFakeAccountsStore();
   const store = fake as unknown as Store;
-  const ensure = (variables: Readonly<Record<string, string>> = {}) =>
-    ensureFirstCredentials({ store, environment: readEnvironment(variables), clock: systemClock });
+  const ensure = async (variables: Readonly<Record<string, string>> = {}) => {
+    const options = { store, environment: readEnvironment(variables), clock: systemClock };
+    await ensureConfiguredCredentials(options);
+    return await makeFirstCredentials(options);
+  };
   const list = async () => ({ keys: await store.listApiKeys(), tokens: await store.listBillingTokens() });
   return { ensure, list };
 };

@@ -15,50 +15,53 @@ export type FirstCredentials = { readonly newApiKey: string | undefined; readonl
 const firstUser = 'admin';
 const firstName = 'default';
 
+type Options = { readonly store: Store; readonly environment: Environment; readonly clock: Clock };
+
+const accountsOf = ({ store, clock }: Options): Accounts =>
+  createAccounts({ store, clock, random: randomBytes, author: configurationAuthor });
+
+/** Ensures that the API key and the billing token of the environment exist. They are never printed. */
+export async function ensureConfiguredCredentials(options: Options): Promise<void> {
+  const { apiKey, billingToken } = options.environment;
+  const accounts = accountsOf(options);
+  await unlessStoreRefuses(options, async () => {
+    if (apiKey !== undefined)
+      await nameVariable('WEIR_API_KEY', () => accounts.ensureApiKeyWithSecret({ userName: firstUser, name: firstName, secret: apiKey }));
+    if (billingToken !== undefined)
+      await nameVariable('WEIR_BILLING_TOKEN', () => accounts.ensureBillingTokenWithSecret({ name: firstName, secret: billingToken }));
+  });
+}
+
 /**
- * Ensures that an API key and a billing token exist: those of the environment, or else, in an empty database, generated
- * ones. Only generated secrets are returned, and configured ones are never printed.
+ * Generates an API key and a billing token in an empty database, and returns them to be shown. It is the last step of a
+ * start: a start that fails would never show them.
  */
-export async function ensureFirstCredentials(options: {
-  readonly store: Store;
-  readonly environment: Environment;
-  readonly clock: Clock;
-}): Promise<FirstCredentials> {
-  const { store, environment, clock } = options;
-  const accounts = createAccounts({ store, clock, random: randomBytes, author: configurationAuthor });
+export async function makeFirstCredentials(options: Options): Promise<FirstCredentials> {
+  const { store } = options;
+  const accounts = accountsOf(options);
+  const made = await unlessStoreRefuses(options, async () => ({
+    newApiKey:
+      (await store.listApiKeys({ limit: 1 })).length > 0
+        ? undefined
+        : await unlessMade(async () => (await accounts.createApiKey({ userName: firstUser, name: firstName })).secret),
+    newBillingToken:
+      (await store.listBillingTokens()).length > 0
+        ? undefined
+        : await unlessMade(async () => (await accounts.createBillingToken({ name: firstName })).secret),
+  }));
+  return made ?? { newApiKey: undefined, newBillingToken: undefined };
+}
+
+/** A monitor with a read-only role creates none. A gateway with remembered keys can wait for its database. */
+async function unlessStoreRefuses<Value>({ environment }: Options, work: () => Promise<Value>): Promise<Value | undefined> {
   try {
-    return {
-      newApiKey: await ensureApiKey(accounts, store, environment),
-      newBillingToken: await ensureBillingToken(accounts, store, environment),
-    };
+    return await work();
   } catch (error) {
-    // A monitor with a read-only role creates none.
-    // A gateway with remembered keys can wait for its database.
     const isGoodEnough =
       error instanceof StoreError && (error.kind === 'read-only' || (error.kind === 'unavailable' && remembersKeys(environment)));
-    if (isGoodEnough) return { newApiKey: undefined, newBillingToken: undefined };
+    if (isGoodEnough) return undefined;
     throw error;
   }
-}
-
-async function ensureApiKey(accounts: Accounts, store: Store, environment: Environment): Promise<string | undefined> {
-  if (environment.apiKey !== undefined) {
-    const secret = environment.apiKey;
-    await nameVariable('WEIR_API_KEY', () => accounts.ensureApiKeyWithSecret({ userName: firstUser, name: firstName, secret }));
-    return undefined;
-  }
-  if ((await store.listApiKeys({ limit: 1 })).length > 0) return undefined;
-  return await unlessMade(async () => (await accounts.createApiKey({ userName: firstUser, name: firstName })).secret);
-}
-
-async function ensureBillingToken(accounts: Accounts, store: Store, environment: Environment): Promise<string | undefined> {
-  if (environment.billingToken !== undefined) {
-    const secret = environment.billingToken;
-    await nameVariable('WEIR_BILLING_TOKEN', () => accounts.ensureBillingTokenWithSecret({ name: firstName, secret }));
-    return undefined;
-  }
-  if ((await store.listBillingTokens()).length > 0) return undefined;
-  return await unlessMade(async () => (await accounts.createBillingToken({ name: firstName })).secret);
 }
 
 /** Several processes may start on a new database at once. The first one creates the secret and shows it. */

@@ -3,7 +3,7 @@ import type { LogDestination, Logger } from '../../platform/log.ts';
 import { assembleGateway, type RunningGateway } from '../assembly/assemble-gateway.ts';
 import type { ConsoleParts, RunningConsole } from '../assembly/assemble-console.ts';
 import { assembleMonitor, type RunningMonitor } from '../assembly/assemble-monitor.ts';
-import { ensureFirstCredentials } from '../assembly/first-credentials.ts';
+import { ensureConfiguredCredentials, type FirstCredentials, makeFirstCredentials } from '../assembly/first-credentials.ts';
 import { openDataDirectory } from '../assembly/open-data-directory.ts';
 import { openSecrets } from '../egress/open-secrets.ts';
 import type { Environment } from '../environment.ts';
@@ -14,7 +14,7 @@ export type OpenedPrograms = {
   readonly gateway: RunningGateway | undefined;
   readonly monitor: RunningMonitor | undefined;
   readonly console: RunningConsole | undefined;
-  readonly credentials: Awaited<ReturnType<typeof ensureFirstCredentials>>;
+  readonly credentials: FirstCredentials;
 };
 
 /**
@@ -36,7 +36,7 @@ export async function openPrograms(
   const { logger, opened, clock = systemClock } = options;
   const environment = await openSecrets(options.environment, { needs: parts.gateway ? 'keys' : 'others', logger, opened, clock });
   const store = await openDataDirectory({ environment, logger, exclusive: parts.gateway, opened });
-  const credentials = await ensureFirstCredentials({ store, environment, clock });
+  await ensureConfiguredCredentials({ store, environment, clock });
   // The monitor starts first, because a client that waits for the gateway may query the monitor at once.
   const monitor = parts.monitor ? await assembleMonitor({ environment, logger, uses: store, clock, opened }) : undefined;
   const program = parts.simulator ? 'start' : 'gateway';
@@ -45,7 +45,7 @@ export async function openPrograms(
     : undefined;
   const consoleParts = { environment, logger, store, clock, opened, editsConfig: parts.simulator, gateway };
   const console = parts.console ? await openConsole(consoleParts) : undefined;
-  return { gateway, monitor, console, credentials };
+  return { gateway, monitor, console, credentials: await makeFirstCredentials({ store, environment, clock }) };
 }
 
 /** Its modules are loaded only if it is served. */

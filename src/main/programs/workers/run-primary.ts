@@ -8,7 +8,7 @@ import { createLogDestination, createLogger, type Logger } from '../../../platfo
 import { delayAfter } from '../drain-times.ts';
 import { openSecrets } from '../../egress/open-secrets.ts';
 import { type Environment, StartError } from '../../environment.ts';
-import { ensureFirstCredentials } from '../../assembly/first-credentials.ts';
+import { ensureConfiguredCredentials, makeFirstCredentials } from '../../assembly/first-credentials.ts';
 import { formatUrl, listenError } from '../listen.ts';
 import { openDataDirectory } from '../../assembly/open-data-directory.ts';
 import { watchLoop } from '../watch-loop.ts';
@@ -44,9 +44,9 @@ export async function runPrimary(given: Environment, workers: number): Promise<v
   logUnhandledRejections(logger, opened);
 
   const environment = await openSecrets(given, { needs: 'others', logger, opened });
-  // The lock of the directory, migrations and first credentials come before any worker.
+  // The lock of the directory, migrations and configured credentials come before any worker.
   const store = await openDataDirectory({ environment, logger, exclusive: true, opened });
-  const credentials = await ensureFirstCredentials({ store, environment, clock: systemClock });
+  await ensureConfiguredCredentials({ store, environment, clock: systemClock });
   const dispatcher = createConnectionDispatcher();
   const listening = await listen(environment, dispatcher);
   opened.defer(() => listening.close());
@@ -66,6 +66,7 @@ export async function runPrimary(given: Environment, workers: number): Promise<v
   });
   const metricsUrl = await serveMetricsOf(pool, { environment, logger, opened });
   watchLoop(environment, logger, opened);
+  const credentials = await makeFirstCredentials({ store, environment, clock: systemClock });
   // Handlers are set before the ready line, because a signal before them would end the process at once.
   process.on('SIGHUP', pool.reload);
   process.on('SIGUSR2', () => void pool.replaceAll());
