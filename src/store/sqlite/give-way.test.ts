@@ -3,13 +3,17 @@ import { test } from 'node:test';
 
 import { createPace } from './give-way.ts';
 
-/** A thread that works for `stepMs` between two chances to pause, in a process that takes `share` of a core. */
-function pausesOf(totalMs: number, stepMs: number, share: number): number {
+/**
+ * A thread that works for `stepMs` between two chances to pause, in a process that takes `share` of a core, and whose
+ * calls wait for one for `waiting` of the time.
+ */
+function pausesOf(totalMs: number, stepMs: number, share: number, waiting = 0): number {
   let nowMs = 0;
   let pauses = 0;
   const { giveWay } = createPace({
     nowMs: () => nowMs,
     processMs: () => nowMs * share,
+    waitedMs: () => nowMs * waiting,
     sleep: (ms) => {
       pauses += 1;
       nowMs += ms;
@@ -35,11 +39,21 @@ test('while the process takes all of a core, nothing pauses after the first look
   assert.equal(pausesOf(100, 0.01, 1), pausesOf(1000, 0.01, 1));
 });
 
+test('nothing pauses either while the calls wait because other processes take the core', () => {
+  assert.equal(pausesOf(1000, 0.01, 0.5, 0.5), pausesOf(100, 0.01, 1));
+  assert.ok(pausesOf(1000, 0.01, 0.5, 0.1) > 4000, 'a short wait is no reason');
+});
+
 test('pauses begin again when the load has gone', () => {
   let nowMs = 0;
   let usedMs = 0;
   let pauses = 0;
-  const { giveWay, isBusy } = createPace({ nowMs: () => nowMs, processMs: () => usedMs, sleep: () => void (pauses += 1) });
+  const { giveWay, isBusy } = createPace({
+    nowMs: () => nowMs,
+    processMs: () => usedMs,
+    waitedMs: () => 0,
+    sleep: () => void (pauses += 1),
+  });
   const workFor = (ms: number, share: number): number => {
     const before = pauses;
     for (const end = nowMs + ms; nowMs < end; nowMs += 0.1) {

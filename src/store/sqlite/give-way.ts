@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+
 /** What a pace is measured and made with. */
 export type PaceClock = {
   /** Time that never goes back, in milliseconds. */
   readonly nowMs: () => number;
   /** Processor time of all threads of the process, in milliseconds. */
   readonly processMs: () => number;
+  /** How long the thread of the calls was ready and waited for a core, in milliseconds. */
+  readonly waitedMs: () => number;
   /** Blocks the thread. */
   readonly sleep: (ms: number) => void;
 };
@@ -16,10 +20,25 @@ const sleepMs = 0.05;
 const freshAfterMs = 5;
 /** How often the load of the process is looked at. */
 const windowMs = 100;
-/** A process that takes more of a core has calls waiting in any case. Then pauses only cost processor time. */
+/**
+ * A process that takes more of a core, or would if it did not share it with other processes, has calls waiting in any
+ * case. Then pauses only cost processor time.
+ */
 const busyShare = 0.9;
 
 const nobody = new Int32Array(new SharedArrayBuffer(4));
+
+/** Time on a core and time waiting for one, both in nanoseconds, of the first thread of a process. */
+const timesOfCalls = /^\d+ (?<waitedNs>\d+) /;
+
+function waitedMs(): number {
+  try {
+    return Number(timesOfCalls.exec(readFileSync('/proc/self/schedstat', 'latin1'))?.groups?.['waitedNs'] ?? 0) / 1e6;
+  } catch {
+    // Other systems do not tell. There, only what the process uses counts.
+    return 0;
+  }
+}
 
 const systemClock: PaceClock = {
   nowMs: () => performance.now(),
@@ -27,6 +46,7 @@ const systemClock: PaceClock = {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   },
+  waitedMs,
   sleep: (ms) => void Atomics.wait(nobody, 0, 0, ms),
 };
 
@@ -48,15 +68,16 @@ export const noPace: Pace = { giveWay: () => {}, isBusy: () => false };
  * Keeps a thread from holding a core that the thread of the calls may need at any moment. A transaction of a thousand
  * rows takes 20 ms of processor time. The system lets a thread work for 3 to 5 ms before one that has become ready.
  */
-export function createPace({ nowMs, processMs, sleep }: PaceClock = systemClock): Pace {
+export function createPace({ nowMs, processMs, waitedMs, sleep }: PaceClock = systemClock): Pace {
+  const wantedMs = (): number => processMs() + waitedMs();
   let sinceMs = nowMs();
-  let seen = { atMs: sinceMs, processMs: processMs() };
+  let seen = { atMs: sinceMs, wantedMs: wantedMs() };
   let calledMs = sinceMs;
   let isBusy = false;
   const look = (atMs: number): void => {
-    const used = processMs();
-    isBusy = used - seen.processMs > (atMs - seen.atMs) * busyShare;
-    seen = { atMs, processMs: used };
+    const wanted = wantedMs();
+    isBusy = wanted - seen.wantedMs > (atMs - seen.atMs) * busyShare;
+    seen = { atMs, wantedMs: wanted };
   };
   const giveWay = (): void => {
     const atMs = nowMs();
