@@ -64,7 +64,7 @@ function describePot(
 ): OwnedStanding | undefined {
   if (limitNanoUsd === undefined) return undefined;
   const reservedNanoUsd = leasedNanoUsd + videosNanoUsd;
-  const rest = limitNanoUsd - spentNanoUsd - reservedNanoUsd;
+  const rest = limitNanoUsd - spentNanoUsd - videosNanoUsd;
   const { owner } = pot;
   const resetsAtMs = pot.kind === 'spend' ? spanEndMs(pot.span) : undefined;
   const keyId = pot.kind === 'spend' ? pot.keyId : undefined;

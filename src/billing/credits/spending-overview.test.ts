@@ -32,9 +32,9 @@ test('a balance and the limits of key and user, each with its reserve and its en
     { ...payer, limits: { spendPerDay: '1', spendTotal: '9' }, userLimits: { prepaid: true, spendPerMonth: '5' } },
     nowMs,
   );
-  const amounts = { limitNanoUsd: 10n, spentNanoUsd: 3n, reservedNanoUsd: 5n };
+  const amounts = { limitNanoUsd: 10n, spentNanoUsd: 3n, reservedNanoUsd: 5n, videosNanoUsd: 4n };
   assert.deepEqual(overview, {
-    balance: { scope: 'user', balanceNanoUsd: 10n, reservedNanoUsd: 5n },
+    balance: { scope: 'user', balanceNanoUsd: 10n, reservedNanoUsd: 5n, videosNanoUsd: 4n },
     limits: [
       { scope: 'key', period: 'day', ...amounts, resetsAtMs: Date.UTC(2026, 10, 23) },
       { scope: 'key', period: 'total', ...amounts },

@@ -13,6 +13,8 @@ type LimitOverview = {
   readonly limitNanoUsd: bigint;
   readonly spentNanoUsd: bigint;
   readonly reservedNanoUsd: bigint;
+  /** The part of the reserve that unfinished videos hold. Calls draw from the rest. */
+  readonly videosNanoUsd: bigint;
   /** When the period ends, in Unix milliseconds; absent for `total`. */
   readonly resetsAtMs?: number;
 };
@@ -20,7 +22,12 @@ type LimitOverview = {
 /** The balance and the limits of a payer. */
 export type SpendingOverview = {
   /** Only if a level is prepaid: its payments less charges, and the reserved part. */
-  readonly balance?: { readonly scope: PotOwner['level']; readonly balanceNanoUsd: bigint; readonly reservedNanoUsd: bigint };
+  readonly balance?: {
+    readonly scope: PotOwner['level'];
+    readonly balanceNanoUsd: bigint;
+    readonly reservedNanoUsd: bigint;
+    readonly videosNanoUsd: bigint;
+  };
   readonly limits: readonly LimitOverview[];
 };
 
@@ -39,12 +46,13 @@ export function createSpendingReader({ store }: { readonly store: Pick<CreditBoo
         if (limitNanoUsd === undefined) continue;
         const reservedNanoUsd = leasedNanoUsd + videosNanoUsd;
         if (pot.kind === 'balance') {
-          balance = { scope: pot.owner.level, balanceNanoUsd: limitNanoUsd, reservedNanoUsd };
+          balance = { scope: pot.owner.level, balanceNanoUsd: limitNanoUsd, reservedNanoUsd, videosNanoUsd };
           continue;
         }
         const resetsAtMs = spanEndMs(pot.span);
         const { scope, period } = pot;
-        limits.push({ scope, period, limitNanoUsd, spentNanoUsd, reservedNanoUsd, ...(resetsAtMs === undefined ? {} : { resetsAtMs }) });
+        const amounts = { limitNanoUsd, spentNanoUsd, reservedNanoUsd, videosNanoUsd };
+        limits.push({ scope, period, ...amounts, ...(resetsAtMs === undefined ? {} : { resetsAtMs }) });
       }
       return { ...(balance === undefined ? {} : { balance }), limits };
     },

@@ -22,10 +22,10 @@ const key: StoredApiKey = {
 };
 const team: Team = { id: 't', name: 'research', createdAtMs: 1, limits: { prepaid: true, concurrency: 4, expiresAtMs: nowMs + 9000 } };
 
-/** Asks a store whose pots have these spent and leased amounts in USD. */
+/** Asks a store whose pots have these spent, leased and held amounts in USD. */
 function ask(
   question: Partial<StandingQuestion>,
-  amounts: Readonly<Record<string, readonly [limit: bigint, spent: bigint, leased: bigint]>> = {},
+  amounts: Readonly<Record<string, readonly [limit: bigint, spent: bigint, leased: bigint, held?: bigint]>> = {},
   { teams = [team], organization = {} }: { readonly teams?: readonly Team[]; readonly organization?: Organization } = {},
 ) {
   const store: Parameters<typeof standingOf>[0] = {
@@ -35,14 +35,14 @@ function ask(
     readOrganization: async () => organization,
     readPots: async (pots) =>
       pots.map((pot) => {
-        const [limit = 100n, spent = 0n, leased = 0n] = amounts[pot.id] ?? [];
-        return { pot, limitNanoUsd: limit * usd, spentNanoUsd: spent * usd, leasedNanoUsd: leased * usd, videosNanoUsd: 0n };
+        const [limit = 100n, spent = 0n, leased = 0n, held = 0n] = amounts[pot.id] ?? [];
+        return { pot, limitNanoUsd: limit * usd, spentNanoUsd: spent * usd, leasedNanoUsd: leased * usd, videosNanoUsd: held * usd };
       }),
   };
   return standingOf(store, { userName: 'ann', ...question }, nowMs);
 }
 
-test('every amount of every level is shown with what is spent, reserved and left, and when it is free again, the nearest to its end first', async () => {
+test('every amount of every level is shown with what is spent, reserved and left, of which leases take nothing, and when it is free again, the nearest to its end first', async () => {
   const standing = await ask(
     { keyId: 'k' },
     {
@@ -63,7 +63,7 @@ test('every amount of every level is shown with what is spent, reserved and left
       limitNanoUsd: 100n * usd,
       spentNanoUsd: 95n * usd,
       reservedNanoUsd: usd,
-      leftNanoUsd: 4n * usd,
+      leftNanoUsd: 5n * usd,
       resetsAtMs: month,
     },
     {
@@ -72,10 +72,10 @@ test('every amount of every level is shown with what is spent, reserved and left
       limitNanoUsd: 10n * usd,
       spentNanoUsd: 2n * usd,
       reservedNanoUsd: 3n * usd,
-      leftNanoUsd: 5n * usd,
+      leftNanoUsd: 8n * usd,
       resetsAtMs: day,
     },
-    { level: 'team', of: 'balance', limitNanoUsd: 40n * usd, reservedNanoUsd: 10n * usd, leftNanoUsd: 30n * usd },
+    { level: 'team', of: 'balance', limitNanoUsd: 40n * usd, reservedNanoUsd: 10n * usd, leftNanoUsd: 40n * usd },
   ]);
   assert.deepEqual([standing.team, standing.key], ['research', { id: 'k', name: 'ci' }]);
 });
@@ -107,4 +107,9 @@ test('without limits there is nothing to show, and a foreign key or an unknown u
   assert.equal(free.team, undefined);
   assert.equal(await ask({ userName: 'bob' }), undefined);
   assert.equal(await ask({ keyId: 'other' }), undefined);
+});
+
+test('what unfinished videos hold is not left, and what a process leases is', async () => {
+  const [month] = (await ask({}, { 'user:2026-11:ann': [100n, 3n, 90n, 7n] }))?.money ?? [];
+  assert.deepEqual([month?.of, month?.reservedNanoUsd, month?.leftNanoUsd], ['month', 97n * usd, 90n * usd]);
 });

@@ -19,7 +19,10 @@ export type MoneyStanding = {
   readonly spentNanoUsd?: bigint;
   /** Leased by processes for running and next calls, or held for unfinished videos. */
   readonly reservedNanoUsd: bigint;
-  /** The part that is neither spent nor reserved; 0 or more. */
+  /**
+   * The part that is neither spent nor held for unfinished videos; 0 or more. What a process has leased is among it:
+   * one process leases all of a small limit, and its next calls draw from that.
+   */
   readonly leftNanoUsd: bigint;
   /** When the period ends, in Unix milliseconds; undefined for `total` and for a balance. */
   readonly resetsAtMs?: number;
@@ -135,18 +138,20 @@ function findExpiry(levels: readonly Level[]): Standing['expires'] {
 
 async function readMoney(store: Pick<CreditBooks, 'readPots'>, payer: Payer, nowMs: number): Promise<readonly MoneyStanding[]> {
   const { balance, limits } = await createSpendingReader({ store }).read(payer, nowMs);
-  const found: MoneyStanding[] = limits.map(({ scope, period, limitNanoUsd, spentNanoUsd, reservedNanoUsd, resetsAtMs }) => ({
-    level: scope,
-    of: period,
-    limitNanoUsd,
-    spentNanoUsd,
-    reservedNanoUsd,
-    leftNanoUsd: atLeastZero(limitNanoUsd - spentNanoUsd - reservedNanoUsd),
-    ...(resetsAtMs !== undefined && { resetsAtMs }),
-  }));
+  const found: MoneyStanding[] = limits.map(
+    ({ scope, period, limitNanoUsd, spentNanoUsd, reservedNanoUsd, videosNanoUsd, resetsAtMs }) => ({
+      level: scope,
+      of: period,
+      limitNanoUsd,
+      spentNanoUsd,
+      reservedNanoUsd,
+      leftNanoUsd: atLeastZero(limitNanoUsd - spentNanoUsd - videosNanoUsd),
+      ...(resetsAtMs !== undefined && { resetsAtMs }),
+    }),
+  );
   if (balance !== undefined) {
-    const { scope, balanceNanoUsd, reservedNanoUsd } = balance;
-    const leftNanoUsd = atLeastZero(balanceNanoUsd - reservedNanoUsd);
+    const { scope, balanceNanoUsd, reservedNanoUsd, videosNanoUsd } = balance;
+    const leftNanoUsd = atLeastZero(balanceNanoUsd - videosNanoUsd);
     found.push({ level: scope, of: 'balance', limitNanoUsd: balanceNanoUsd, reservedNanoUsd, leftNanoUsd });
   }
   return found.toSorted((one, other) => remainingShare(one) - remainingShare(other));
@@ -154,7 +159,7 @@ async function readMoney(store: Pick<CreditBooks, 'readPots'>, payer: Payer, now
 
 const atLeastZero = (nanoUsd: bigint): bigint => (nanoUsd < 0n ? 0n : nanoUsd);
 
-/** The part that is left, in millionths; of a balance the part that is not reserved. */
+/** The part that is left, in millionths; of a balance the part that no video holds. */
 export function remainingShare({ limitNanoUsd, leftNanoUsd }: MoneyStanding): number {
   return limitNanoUsd <= 0n ? 0 : Number((leftNanoUsd * 1_000_000n) / limitNanoUsd);
 }

@@ -18,13 +18,14 @@ const line: MoneyLine = {
   resets_at: null,
 };
 
-test('the used part of a limit is what was spent and what is reserved', () => {
+test('the used part of a limit is what is not left, whatever gateways have leased of the rest', () => {
   assert.equal(usedShare(line), 0.8);
-  assert.equal(usedShare({ ...line, reserved: usd('9') }), 1, 'never more than the whole');
+  assert.equal(usedShare({ ...line, reserved: usd('2.5') }), 0.8);
+  assert.equal(usedShare({ ...line, spent: usd('90'), left: usd('0') }), 1, 'never more than the whole');
 });
 
-test('a balance is used by what is reserved of it, and a debt is used up', () => {
-  assert.equal(usedShare({ ...line, of: 'balance', spent: null, reserved: usd('2.5') }), 0.25);
+test('a balance is used by what videos hold of it, and a debt is used up', () => {
+  assert.equal(usedShare({ ...line, of: 'balance', spent: null, left: usd('7.5') }), 0.25);
   assert.equal(usedShare({ ...line, of: 'balance', limit: { usd: '-1', nano_usd: '-1000000000' }, spent: null, is_used_up: true }), 1);
 });
 

@@ -9,12 +9,11 @@ export type MoneyLine = Pick<
 export type RateLine = Standing['rates'][number];
 
 /** The part of a limit or balance that is used, from 0 to 1; undefined if it is unknown to the reader. */
-export function usedShare({ limit, spent, reserved, is_used_up: isUsedUp }: MoneyLine): number | undefined {
-  if (limit === null) return undefined;
+export function usedShare({ limit, left, is_used_up: isUsedUp }: MoneyLine): number | undefined {
+  if (limit === null || left === null) return undefined;
   const whole = nanosOf(limit);
   if (whole <= 0n) return isUsedUp ? 1 : 0;
-  const used = (spent === null ? 0n : nanosOf(spent)) + (reserved === null ? 0n : nanosOf(reserved));
-  return Math.min(1, shareOf(used, whole));
+  return shareOf(whole - nanosOf(left), whole);
 }
 
 /** How a share is shown: from 80 % as a warning, and used up as bad. */

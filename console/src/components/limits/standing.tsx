@@ -96,7 +96,7 @@ export function MoneyStanding({ line, subject }: { readonly line: MoneyLine; rea
             <small>
               {spent !== null && `${showMoney(nanosOf(spent))} spent`}
               {spent !== null && reserved !== null && ', '}
-              {reserved !== null && `${showMoney(nanosOf(reserved))} set aside`}
+              {reserved !== null && `${showMoney(nanosOf(reserved))} set aside for calls`}
             </small>
           </>
         )}

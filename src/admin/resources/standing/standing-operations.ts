@@ -26,7 +26,7 @@ const moneyStandingMembers = {
   limit: nullable({ ...moneySchema, description: 'Of a balance: payments less charges.' }),
   spent: nullable({ ...moneySchema, description: 'Booked in the period; null for a balance, which is reduced by it already.' }),
   reserved: nullable({ ...moneySchema, description: 'Leased by gateways for running and next calls, or held for unfinished videos.' }),
-  left: nullable({ ...moneySchema, description: 'Neither spent nor reserved.' }),
+  left: nullable({ ...moneySchema, description: 'Neither spent nor held for unfinished videos. It has what gateways have leased.' }),
   is_used_up: Type.Boolean(),
   resets_at: nullable(Type.String({ description: 'When the period ends.' })),
 };
