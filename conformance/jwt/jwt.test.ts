@@ -6,7 +6,7 @@ import { GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 
 import { runCommand } from '../programs/run-command.ts';
-import { type Answer, call, post } from '../support/http.ts';
+import { type Answer, call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { openLedger } from '../support/read-ledger.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
@@ -110,27 +110,42 @@ describe('signed tokens are credentials', () => {
     assert.equal(both.status, 401);
   });
 
-  test('a wrong token gets the answer of an unknown key, in each dialect', async () => {
+  test('a wrong token gets 401 with what is wrong about it, in each dialect and in the log of refusals', async () => {
     const stranger = await serveIssuer();
     const payload = (await ci.sign(acme)).split('.')[1] ?? '';
     const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${payload}.`;
-    const tokens: Readonly<Record<string, string>> = {
-      'an unknown issuer': await stranger.sign(acme),
-      'a signature of another key': await stranger.sign({ ...acme, iss: ci.url }),
-      'no signature': none,
-      'another audience': await ci.sign({ ...acme, aud: 'other' }),
-      'a claim that is not allowed': await ci.sign({ repository_owner: 'evil', repository: 'app' }),
-      'an algorithm of the other issuer': await cluster.sign({ ...acme, iss: ci.url }),
-      garbage: `eyJ${'x'.repeat(5000)}`,
+    const tokens: Readonly<Record<string, readonly [string, string]>> = {
+      'an unknown issuer': [await stranger.sign(acme), 'its issuer (iss) is not configured here'],
+      'a signature of another key': [await stranger.sign({ ...acme, iss: ci.url }), 'no public key of its issuer fits its signature'],
+      'no signature': [none, 'its algorithm (alg) must be RS256 or ES256'],
+      'another audience': [await ci.sign({ ...acme, aud: 'other' }), 'its audience (aud) must be weir'],
+      'a claim that is not allowed': [
+        await ci.sign({ repository_owner: 'evil', repository: 'app' }),
+        'its claim repository_owner is missing, or has a value that is not accepted',
+      ],
+      'a key of the other issuer': [await cluster.sign({ ...acme, iss: ci.url }), 'no public key of its issuer fits its signature'],
+      garbage: [`eyJ${'x'.repeat(5000)}`, 'it cannot be read'],
     };
     await stranger.close();
-    const masked = ({ status, text }: Answer): string => `${status} ${text.replaceAll(/req_\w+/g, '<id>')}`;
     for (const { dialect } of chatInterfaces) {
-      const unknown = masked(await ask(dialect, bearer('sk-unknown')));
-      assert.match(unknown, /^40[01] /);
-      for (const [what, token] of Object.entries(tokens))
-        assert.equal(masked(await ask(dialect, bearer(token))), unknown, `${dialect}: ${what}`);
+      const unknown = await ask(dialect, bearer('sk-unknown'));
+      assert.match(String(unknown.status), /^40[01]$/);
+      for (const [what, [token, reason]] of Object.entries(tokens)) {
+        const { status, text } = await ask(dialect, bearer(token));
+        assert.equal(status, unknown.status, `${dialect}: ${what}`);
+        assert.ok(text.includes(`this signed token is not accepted: ${reason}`), `${dialect}: ${what}: ${text}`);
+        assert.ok(!text.includes('evil') && !text.includes(stranger.url), 'no value of the token is repeated');
+      }
     }
+    const { items } = await eventually(
+      async () => {
+        const listed = await runCommand(['refusals', '--limit', '100', '--json'], { WEIR_DATA_DIR: running.weir.dataDirectory });
+        return { items: JSON.parse(listed.stdout) as readonly { readonly message: string }[] };
+      },
+      ({ items: rows }) => Object.values(tokens).every(([, reason]) => rows.some(({ message }) => message.includes(reason))),
+      20_000,
+    );
+    assert.ok(items.length > 0);
   });
 
   test('an expired token of a known key says when it expired', async () => {

@@ -10,8 +10,9 @@ type IssuerKeySet = { readonly resolve: LocalJWKSet; readonly kids: ReadonlySet<
 /** Keeps the public keys of one issuer. */
 export type IssuerKeys = {
   /**
-   * The keys in which a token's key is to be found. If it is not among those in memory, they are fetched again, at most
-   * every 30 s. `unavailable`: the issuer does not answer and there are no keys. Rejects with the reason of the signal.
+   * The keys in which a token's key is to be found. If it is not among those in memory, they are fetched again at once;
+   * after a fetch that did not bring it, not for 30 s. `unavailable`: the issuer does not answer and there are no keys.
+   * Rejects with the reason of the signal.
    */
   readonly forToken: (kid: string | undefined, signal: AbortSignal) => Promise<IssuerKeySet | 'unavailable'>;
   /** Fetches the keys in the background if they are ten minutes old. Never waits. */
@@ -25,7 +26,7 @@ export type FetchDocument = (url: string) => Promise<unknown>;
 
 const refreshAfterMs = 600_000;
 const unknownKidEveryMs = 30_000;
-/** While there are no keys, calls do not fetch more often than this. */
+/** Calls never fetch more often than this. */
 const retryEveryMs = 2000;
 /** For how long keys are used while the issuer does not answer. */
 const staleMs = 24 * 3_600_000;
@@ -45,6 +46,8 @@ export function createIssuerKeys(options: {
   let text = '';
   let loadedMs = -Infinity;
   let triedMs = -Infinity;
+  /** The last fetch for a token that did not bring its key: anybody can make up names of keys. */
+  let fruitlessMs = -Infinity;
   let generation = 0;
   let running: Promise<void> | undefined;
   let isFailing = false;
@@ -73,13 +76,17 @@ export function createIssuerKeys(options: {
 
   const refresh = (): Promise<void> => (running ??= load());
   const current = (): IssuerKeySet | undefined => (clock.monotonicMs() - loadedMs < staleMs ? keys : undefined);
-  const mayTry = (everyMs: number): boolean => running !== undefined || clock.monotonicMs() - triedMs >= everyMs;
+  const isOver = (sinceMs: number, everyMs: number): boolean => clock.monotonicMs() - sinceMs >= everyMs;
+  const mayTry = (): boolean =>
+    running !== undefined || (isOver(triedMs, retryEveryMs) && (current() === undefined || isOver(fruitlessMs, unknownKidEveryMs)));
 
   return {
     forToken: async (kid, signal) => {
-      const known = current();
-      const isMissing = known === undefined || (kid !== undefined && !known.kids.has(kid));
-      if (isMissing && mayTry(known === undefined ? retryEveryMs : unknownKidEveryMs)) await untilAborted(refresh(), signal);
+      const isMissing = (known: IssuerKeySet | undefined): boolean => known === undefined || (kid !== undefined && !known.kids.has(kid));
+      if (isMissing(current()) && mayTry()) {
+        await untilAborted(refresh(), signal);
+        if (isMissing(current())) fruitlessMs = clock.monotonicMs();
+      }
       return current() ?? 'unavailable';
     },
     refreshIfDue: () => {

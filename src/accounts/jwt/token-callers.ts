@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -8,10 +7,11 @@ import type { AccountsStore } from '../accounts-store.ts';
 import type { RandomBytes } from '../api-key-format.ts';
 import type { ApiKey } from '../api-key.ts';
 import type { KeyDirectory } from '../key-directory.ts';
-import type { Claims } from './claim-names.ts';
 import { createIssuerKeys, type FetchDocument, type IssuerKeys } from './issuer-keys.ts';
+import { checkToken, parseToken } from './check-token.ts';
 import { ensureTokenKey, hashPrefixOf, identityOf, type TokenIdentity } from './token-identity.ts';
-import { type TokenIssuer, tokenCharactersMax, tokenLeewaySeconds } from './token-issuer.ts';
+import { isRefused, refuse, type TokenRefusal } from './token-refusal.ts';
+import { type TokenIssuer, tokenCharactersMax } from './token-issuer.ts';
 
 /** Finds the callers of signed tokens. Both methods behave as those of KeyDirectory. */
 export type TokenCallers = {
@@ -20,10 +20,12 @@ export type TokenCallers = {
   /**
    * Verifies a token, and creates its user and key if they do not exist. `unavailable`: the keys of the issuer or the
    * store cannot be read, or too many tokens are being verified. A token that is expired, but otherwise genuine and of
-   * an existing key, is a caller that has expired.
+   * an existing key, is a caller that has expired. Undefined: no issuer is configured.
    */
-  readonly resolve: (token: string, signal: AbortSignal) => Promise<ApiKey | undefined | 'unavailable'>;
+  readonly resolve: (token: string, signal: AbortSignal) => Promise<Resolved>;
 };
+
+type Resolved = ApiKey | TokenRefusal | undefined | 'unavailable';
 
 export type TokenCallersOptions = {
   /** The present configuration. The same array means: unchanged. */
@@ -74,8 +76,8 @@ class TokenTable {
   #configured: readonly TokenIssuer[] | undefined;
   #states = new Map<string, IssuerState>();
   readonly #verified = new Map<string, Verified>();
-  readonly #refusedUntilMs = new Map<string, number>();
-  readonly #resolving = new Map<string, Promise<ApiKey | undefined | 'unavailable'>>();
+  readonly #refused = new Map<string, { readonly untilMs: number; readonly refusal: TokenRefusal }>();
+  readonly #resolving = new Map<string, Promise<Resolved>>();
 
   constructor(options: TokenCallersOptions) {
     this.#options = options;
@@ -90,11 +92,13 @@ class TokenTable {
     return this.#callerOf(digest, entry);
   }
 
-  async resolve(token: string, signal: AbortSignal): Promise<ApiKey | undefined | 'unavailable'> {
+  async resolve(token: string, signal: AbortSignal): Promise<Resolved> {
     signal.throwIfAborted();
-    if (token.length > tokenCharactersMax || this.#issuers().size === 0) return undefined;
+    if (this.#issuers().size === 0) return undefined;
+    if (token.length > tokenCharactersMax) return refuse(`it has more than ${tokenCharactersMax} characters`);
     const digest = digestOf(token);
-    if (this.#options.clock.monotonicMs() < (this.#refusedUntilMs.get(digest) ?? -Infinity)) return undefined;
+    const before = this.#refused.get(digest);
+    if (before !== undefined && this.#options.clock.monotonicMs() < before.untilMs) return before.refusal;
     return await (this.#resolving.get(digest) ?? this.#resolveOnce(token, digest, signal));
   }
 
@@ -106,7 +110,7 @@ class TokenTable {
       this.#states = new Map(now.map((issuer) => [issuer.issuer, this.#stateOf(issuer, before.get(issuer.issuer))]));
       this.#configured = now;
       this.#verified.clear();
-      this.#refusedUntilMs.clear();
+      this.#refused.clear();
     }
     return this.#states;
   }
@@ -130,52 +134,57 @@ class TokenTable {
     return key.disabledAtMs === undefined ? entry.caller : undefined;
   }
 
-  async #verify(token: string, digest: string, signal: AbortSignal): Promise<ApiKey | undefined | 'unavailable'> {
+  async #verify(token: string, digest: string, signal: AbortSignal): Promise<Exclude<Resolved, undefined>> {
     const parsed = parseToken(token);
-    const state = parsed === undefined ? undefined : this.#issuers().get(parsed.issuer);
-    if (parsed === undefined || state === undefined || !state.issuer.algorithms.some((algorithm) => algorithm === parsed.algorithm))
-      return undefined;
+    if (parsed === undefined) return refuse('it cannot be read');
+    const state = this.#issuers().get(parsed.issuer);
+    if (state === undefined) return refuse('its issuer (iss) is not configured here');
+    const { issuer } = state;
+    if (!issuer.algorithms.some((algorithm) => algorithm === parsed.algorithm))
+      return refuse(`its algorithm (alg) must be ${issuer.algorithms.join(' or ')}`);
     const keys = await state.keys.forToken(parsed.kid, signal);
     if (keys === 'unavailable') return keys;
     const generation = state.keys.generation();
-    const checked = await checkToken(token, state.issuer, keys.resolve, this.#options.clock.nowMs());
-    if (checked === undefined) return undefined;
-    const identity = identityOf(state.issuer, checked.claims);
-    if (identity === undefined) return undefined;
-    const key = checked.isExpired ? this.#options.directory.stored(identity.hash) : await this.#keyOf(state.issuer, identity);
-    if (key === undefined || key === 'unavailable') return key;
-    const caller = withLimits(key, state.issuer, checked.endsAtMs);
+    const checked = await checkToken(token, issuer, keys.resolve, this.#options.clock.nowMs());
+    if (isRefused(checked)) return checked;
+    const identity = identityOf(issuer, checked.claims);
+    if (isRefused(identity)) return identity;
+    const key = checked.isExpired ? this.#options.directory.stored(identity.hash) : await this.#keyOf(issuer, identity);
+    if (key === undefined) return refuse(`it expired at ${new Date(checked.endsAtMs).toISOString()}`);
+    if (key === 'unavailable' || isRefused(key)) return key;
+    const caller = withLimits(key, issuer, checked.endsAtMs);
     if (!checked.isExpired)
       remember(this.#verified, verifiedMax, digest, { state, identity, endsAtMs: checked.endsAtMs, generation, key, caller });
-    return key.disabledAtMs === undefined ? caller : undefined;
+    return key.disabledAtMs === undefined ? caller : refuse(`its key ${key.userName}/${key.name} is disabled`);
   }
 
-  async #keyOf(issuer: TokenIssuer, identity: TokenIdentity): Promise<ApiKey | undefined | 'unavailable'> {
+  async #keyOf(issuer: TokenIssuer, identity: TokenIdentity): Promise<ApiKey | TokenRefusal | 'unavailable'> {
     const known = this.#options.directory.stored(identity.hash);
     if (known !== undefined) return known;
     if (this.#options.directory.countStored(hashPrefixOf(issuer)) >= issuer.keysMax) {
       this.#options.logger.warn({ issuer: issuer.name }, 'token refused because its issuer has too many keys');
-      return undefined;
+      return refuse(`its issuer has made ${issuer.keysMax} keys, and may make no more`);
     }
     try {
       const parts = { ...this.#options, nowMs: this.#options.clock.nowMs() };
       const key = await this.#options.directory.learn(() => waitFor(ensureTokenKey(parts, issuer, identity), storeTimeoutMs));
-      if (key === undefined)
-        this.#options.logger.warn({ issuer: issuer.name, user: identity.userName }, 'token refused because the name of its key is in use');
-      return key;
+      if (key !== undefined) return key;
+      this.#options.logger.warn({ issuer: issuer.name, user: identity.userName }, 'token refused because the name of its key is in use');
+      return refuse(`its name ${identity.userName}/${identity.keyName} is that of a key with a secret`);
     } catch (error) {
       this.#options.logger.warn({ issuer: issuer.name, err: error }, 'creating the key of a token failed');
       return 'unavailable';
     }
   }
 
-  async #resolveOnce(token: string, digest: string, signal: AbortSignal): Promise<ApiKey | undefined | 'unavailable'> {
+  async #resolveOnce(token: string, digest: string, signal: AbortSignal): Promise<Resolved> {
     if (this.#resolving.size >= verificationsMax) return 'unavailable';
     const work = this.#verify(token, digest, signal);
     this.#resolving.set(digest, work);
     try {
       const found = await work;
-      if (found === undefined) remember(this.#refusedUntilMs, refusedMax, digest, this.#options.clock.monotonicMs() + refusedMs);
+      if (isRefused(found))
+        remember(this.#refused, refusedMax, digest, { untilMs: this.#options.clock.monotonicMs() + refusedMs, refusal: found });
       return found;
     } finally {
       this.#resolving.delete(digest);
@@ -189,54 +198,6 @@ function remember<Value>(map: Map<string, Value>, most: number, name: string, va
   const [oldest] = map.keys();
   if (map.size >= most && oldest !== undefined) map.delete(oldest);
   map.set(name, value);
-}
-
-/** The members that are read before the signature is checked. They only choose the issuer and the key. */
-function parseToken(token: string): { issuer: string; algorithm: string; kid: string | undefined } | undefined {
-  try {
-    const { alg, kid } = decodeProtectedHeader(token);
-    const { iss } = decodeJwt(token);
-    return typeof iss === 'string' && typeof alg === 'string' ? { issuer: iss, algorithm: alg, kid } : undefined;
-  } catch {
-    // Text that cannot be parsed is not a token.
-    return undefined;
-  }
-}
-
-type Checked = { readonly claims: Claims; readonly endsAtMs: number; readonly isExpired: boolean };
-
-/** Verifies signature, issuer, audience and times. Undefined if anything but the expiry is wrong. */
-async function checkToken(
-  token: string,
-  { issuer, audiences, algorithms }: TokenIssuer,
-  keys: Parameters<typeof jwtVerify>[1],
-  nowMs: number,
-): Promise<Checked | undefined> {
-  const rules = {
-    issuer,
-    audience: [...audiences],
-    algorithms: [...algorithms],
-    clockTolerance: tokenLeewaySeconds,
-    requiredClaims: ['exp'],
-    currentDate: new Date(nowMs),
-  };
-  try {
-    const { payload } = await jwtVerify(token, keys, rules);
-    return { claims: payload, endsAtMs: endOf(payload.exp), isExpired: false };
-  } catch (error) {
-    // The signature, the issuer and the audience are checked before the times.
-    if (error instanceof errors.JWTExpired && error.claim === 'exp')
-      return { claims: error.payload, endsAtMs: endOf(error.payload.exp), isExpired: true };
-    if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
-    throw error;
-  }
-}
-
-/** A day that no clock reaches would be no date. */
-const latestMs = 8_640_000_000_000_000;
-
-function endOf(exp: number | undefined): number {
-  return Math.min(((exp ?? 0) + tokenLeewaySeconds) * 1000, latestMs);
 }
 
 /** The key with the limits of its issuer where it has none of its own. It ends with the token at the latest. */

@@ -7,6 +7,7 @@ import type { RandomBytes } from '../api-key-format.ts';
 import type { StoredApiKey } from '../api-key.ts';
 import { type Claims, hasClaims, nameFromClaims } from './claim-names.ts';
 import type { TokenIssuer } from './token-issuer.ts';
+import { refuse, type TokenRefusal } from './token-refusal.ts';
 
 /** The user and the key as which a token calls. */
 export type TokenIdentity = {
@@ -18,13 +19,16 @@ export type TokenIdentity = {
   readonly hash: string;
 };
 
-/** Undefined if a demanded claim is missing or has another value, or if claims make no name. */
-export function identityOf(issuer: TokenIssuer, claims: Claims): TokenIdentity | undefined {
-  if (!hasClaims(claims, issuer.claims)) return undefined;
+/** Refused if a demanded claim is missing or has another value, or if claims make no name. */
+export function identityOf(issuer: TokenIssuer, claims: Claims): TokenIdentity | TokenRefusal {
+  const wrong = Object.entries(issuer.claims).find(([name, allowed]) => !hasClaims(claims, { [name]: allowed }));
+  if (wrong !== undefined) return refuse(`its claim ${wrong[0]} is missing, or has a value that is not accepted`);
   const userName = nameFromClaims(issuer.user, claims);
+  if (userName === undefined) return refuse(`its claims make no name of a user (${issuer.user})`);
   const keyName = nameFromClaims(issuer.key, claims);
+  if (keyName === undefined) return refuse(`its claims make no name of a key (${issuer.key})`);
   const teamName = issuer.team === undefined ? undefined : nameFromClaims(issuer.team, claims);
-  if (userName === undefined || keyName === undefined || (issuer.team !== undefined && teamName === undefined)) return undefined;
+  if (issuer.team !== undefined && teamName === undefined) return refuse(`its claims make no name of a team (${issuer.team})`);
   const digest = hash('sha256', JSON.stringify([issuer.issuer, userName, keyName]), 'hex');
   return { userName, keyName, ...(teamName === undefined ? {} : { teamName }), hash: `${hashPrefixOf(issuer)}${digest}` };
 }

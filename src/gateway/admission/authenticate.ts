@@ -13,9 +13,9 @@ export type CallerDirectory = {
   readonly find: (secret: string) => ApiKey | undefined;
   /**
    * The same with a look-up in the store for secrets that are not in memory. `unavailable` if the store does not
-   * answer.
+   * answer. For a signed token that is refused, the reason.
    */
-  readonly resolve: (secret: string) => Promise<ApiKey | undefined | 'unavailable'>;
+  readonly resolve: (secret: string) => Promise<ApiKey | { readonly refused: string } | undefined | 'unavailable'>;
   /** Called for each request with a valid key. Must not wait. */
   readonly noteUse?: ((keyId: string) => void) | undefined;
 };
@@ -103,6 +103,7 @@ async function resolve(secret: string, callers: CallerDirectory): Promise<ApiKey
     throw new GatewayError('accounts_unavailable', 'API keys cannot be checked at the moment; try again', { retryAfterSeconds: 1 });
   }
   if (caller === undefined) throw new GatewayError('invalid_api_key', 'invalid API key: it is unknown, disabled or deleted');
+  if ('refused' in caller) throw new GatewayError('invalid_api_key', `this signed token is not accepted: ${caller.refused}`);
   return caller;
 }
 

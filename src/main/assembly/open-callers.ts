@@ -4,6 +4,7 @@ import { createKeyDirectory } from '../../accounts/key-directory.ts';
 import { createKeyUses } from '../../accounts/key-uses.ts';
 import type { TokenIssuer } from '../../accounts/jwt/token-issuer.ts';
 import { createTokenCallers, looksLikeToken } from '../../accounts/jwt/token-callers.ts';
+import { isRefused } from '../../accounts/jwt/token-refusal.ts';
 import type { CallerDirectory } from '../../gateway/admission/authenticate.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { askUpstream } from '../../platform/http/ask-upstream.ts';
@@ -60,7 +61,8 @@ export async function openCallers(
     find: (secret) => (looksLikeToken(secret) ? (tokens.find(secret) ?? keys.find(secret)) : keys.find(secret)),
     resolve: async (secret) => {
       const caller = looksLikeToken(secret) ? await tokens.resolve(secret, AbortSignal.timeout(tokenResolveMs)) : undefined;
-      return caller ?? (await keys.resolve(secret, AbortSignal.timeout(resolveMs)));
+      if (caller !== undefined && !isRefused(caller)) return caller;
+      return (await keys.resolve(secret, AbortSignal.timeout(resolveMs))) ?? caller;
     },
     noteUse: uses.note,
   };
