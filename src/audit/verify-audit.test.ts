@@ -61,3 +61,19 @@ test('a removed row, swapped rows and a shortened log are found', async () => {
   assert.equal((await verifyAudit(storeOf([second, first, ...others]))).brokenAt, 1);
   assert.equal((await verifyAudit(storeOf(entries.slice(0, 3), { sequence, hash }))).brokenAt, 4);
 });
+
+test('rows that were cut together with the head, and a chain that was recomputed, are found by an earlier head', async () => {
+  const entries = chain(5);
+  const known = entries[3] ?? assert.fail();
+  assert.equal((await verifyAudit(storeOf(entries), known)).brokenAt, undefined, 'the log has grown');
+  assert.equal((await verifyAudit(storeOf(entries.slice(0, 3)))).brokenAt, undefined, 'nothing else shows it');
+  assert.equal((await verifyAudit(storeOf(entries.slice(0, 3)), known)).brokenAt, 4);
+  assert.equal((await verifyAudit(storeOf([]), known)).brokenAt, 1);
+  const anew: AuditEntry[] = [];
+  for (const { sequence, ...row } of entries) {
+    const change = sequence === 2 ? { ...row, subject: 'user:other' } : row;
+    anew.push(chainEntry(anew.at(-1) ?? firstHead, changeAt(sequence - 1), change));
+  }
+  assert.equal((await verifyAudit(storeOf(anew))).brokenAt, undefined);
+  assert.equal((await verifyAudit(storeOf(anew), known)).brokenAt, 4);
+});

@@ -21,15 +21,19 @@ export async function* readAuditLog(store: Pick<AuditStore, 'readAudit'>, until:
 /**
  * Recomputes the chain from its first row to the head that the store has now. Rows that are appended meanwhile are left
  * for the next check.
+ * @param known the head of an earlier check, whose rows must still be there. Without it, a chain that was cut or
+ * recomputed together with its head fits itself.
  */
-export async function verifyAudit(store: Pick<AuditStore, 'readAudit' | 'auditHead'>): Promise<AuditVerdict> {
+export async function verifyAudit(store: Pick<AuditStore, 'readAudit' | 'auditHead'>, known: AuditHead = firstHead): Promise<AuditVerdict> {
   const head = await store.auditHead();
   let last = firstHead;
   for await (const entry of readAuditLog(store, head.sequence)) {
-    if (!isNextEntry(last, entry)) return { rows: last.sequence, head, brokenAt: last.sequence + 1 };
+    const isOther = entry.sequence === known.sequence && entry.hash !== known.hash;
+    if (isOther || !isNextEntry(last, entry)) return { rows: last.sequence, head, brokenAt: last.sequence + 1 };
     last = { sequence: entry.sequence, hash: entry.hash };
   }
   // Rows at the end are missing, or the head was changed.
-  if (last.sequence !== head.sequence || last.hash !== head.hash) return { rows: last.sequence, head, brokenAt: last.sequence + 1 };
+  if (last.sequence !== head.sequence || last.hash !== head.hash || last.sequence < known.sequence)
+    return { rows: last.sequence, head, brokenAt: last.sequence + 1 };
   return { rows: last.sequence, head };
 }

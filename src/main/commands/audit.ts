@@ -48,14 +48,24 @@ export function addAuditCommands(program: Command, environment: Environment): vo
     );
   addRemoteOption(audit.command('verify'))
     .description('recomputes the chain of hashes, and fails if a row was changed, removed or inserted')
-    .action((place: RemoteOption) =>
-      withService(environment, { ...place, reads: true }, async (service) => {
-        const { rows, head, broken_at } = (await service.call(verifyLog)).body;
+    .option('--known <rows:head>', 'what an earlier verification printed: fails too if the log has no longer those rows')
+    .action((options: RemoteOption & { readonly known?: string }) =>
+      withService(environment, { ...options, reads: true }, async (service) => {
+        const { rows, head, broken_at } = (await service.call(verifyLog, { query: readKnown(options.known) })).body;
         if (broken_at !== null)
           throw new StartError(`the audit log is broken at row ${broken_at}: it, or a row before it, was changed, removed or inserted`);
         console.log(`${rows} rows, unbroken; head ${head ?? 'none'}`);
       }),
     );
+}
+
+/** The head of an earlier verification, as `--known` has it. @throws StartError */
+function readKnown(text: string | undefined): { readonly known_rows?: number; readonly known_head?: string } {
+  if (text === undefined) return {};
+  const [, rows, head] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (rows === undefined || head === undefined)
+    throw new StartError(`--known must be rows and head of an earlier weir audit verify, as in 23:ec47…; got "${text}"`);
+  return { known_rows: Number(rows), known_head: head };
 }
 
 function readFilter({ actor, action, subject, since, limit }: ListOptions) {

@@ -6,7 +6,7 @@ import { readAuditLog, verifyAudit } from '../../../audit/verify-audit.ts';
 import { instant, instantQuery, nullable, pageQuery, pageRowsDefault, pageSchema, record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { Operation } from '../../operation.ts';
-import { notFound } from '../../problem.ts';
+import { AdminProblem, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
 import { cutPage } from '../cut-page.ts';
@@ -136,15 +136,22 @@ export const verifyLog = operation({
   id: 'audit.verify',
   method: 'POST',
   path: '/audit/verifications',
-  summary: 'Recomputes the chain of hashes',
+  summary: 'Recomputes the chain of hashes, and compares it with the end of an earlier verification',
   access: 'audit:read',
+  query: record({
+    known_rows: Type.Optional(Type.Integer({ minimum: 1, description: '`rows` of an earlier verification.' })),
+    known_head: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$', description: '`head` of the same verification.' })),
+  }),
   reply: record({
     rows: Type.Integer({ description: 'The rows that were checked and fit.' }),
     head: nullable(Type.String({ description: 'The hash of the last row; null if the log is empty.' })),
     broken_at: nullable(Type.Integer({ description: 'The first row that was changed, removed or inserted.' })),
   }),
-  handle: async (_input, { services }: { services: AuditServices }) => {
-    const { rows, head, brokenAt } = await verifyAudit(services.audit);
+  handle: async ({ query: { known_rows: sequence, known_head: hash } }, { services }: { services: AuditServices }) => {
+    if ((sequence === undefined) !== (hash === undefined))
+      throw new AdminProblem('invalid_request', 'Give both query parameters known_rows and known_head, or neither.');
+    const known = sequence === undefined || hash === undefined ? undefined : { sequence, hash };
+    const { rows, head, brokenAt } = await verifyAudit(services.audit, known);
     return { body: { rows, head: head.hash === '' ? null : head.hash, broken_at: brokenAt ?? null } };
   },
 });
