@@ -1,8 +1,8 @@
 // Questions of the console over HTTP at ten million calls, against the limits of its specification:
 // `npm run bench -- console [sqlite|postgres] [--calls 10000000] [--keys 100000] [--times 200] [--write]`. `--exports`
-// measures exports too, `--only TEXT` asks the questions with this text, and `--seconds 3` asks each question for about
-// this long. `--data FOLDER` keeps the databases in an empty folder, and a later run uses them again; `--fill` only
-// fills them.
+// measures exports too, `--staging` a staging of prices. `--only TEXT` asks the questions with this text, and
+// `--seconds 3` asks each question for about this long. `--data FOLDER` keeps the databases in an empty folder, and a
+// later run uses them again; `--fill` only fills them.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { writePart } from '../benchmark-page.ts';
 import { cpuSecondsOf } from '../cpu-seconds.ts';
 import { type Filled, fillConsole } from './fill-console.ts';
 import { exportTable, measureExport } from './measure-export.ts';
+import { measureStaging } from './measure-staging.ts';
 import { type BenchDatabase, makePostgres, makeSqlite } from './filled-database.ts';
 
 type Question = {
@@ -104,7 +105,7 @@ function listQuestions(filled: Filled, nowMs: number): readonly Question[] {
   ];
 }
 
-type Clients = { readonly of: (index: number) => ConsoleClient; readonly token: string };
+type Clients = { readonly of: (index: number) => ConsoleClient; readonly token: string; readonly operator: ConsoleClient };
 
 /** Clients that take turns, so that none asks more often than the console allows. */
 async function createClients(weir: RunningWeir, questions: number): Promise<Clients> {
@@ -118,7 +119,7 @@ async function createClients(weir: RunningWeir, questions: number): Promise<Clie
     token = String(answer.body['secret']);
     clients.push(tokenClient(weir.consoleUrl, token));
   }
-  return { of: (index) => clients[index % clients.length] ?? browser, token };
+  return { of: (index) => clients[index % clients.length] ?? browser, token, operator: browser };
 }
 
 const idleSeconds = 10;
@@ -220,6 +221,26 @@ async function measureExports(weir: RunningWeir, clients: Clients, { filled, now
   return [`An export of about ${count} calls:`, '', ...exportTable(rows), ''];
 }
 
+const stagedCalls = 1_200_000;
+
+/** A draft with a price for each model. */
+function draftFor(models: readonly string[]): object {
+  const known = { vendor: 'openai', effectiveFrom: '2025-01-01', source: 'https://example.com/contract', checked: '2026-11-01' };
+  const tiers = [{ inputAbove: 0, prices: { input: '9', output: '90' } }];
+  return { book: { version: 'bench', currency: 'USD', entries: models.map((model) => ({ ...known, model, displayName: model, tiers })) } };
+}
+
+async function measureStagings(weir: RunningWeir, { operator }: Clients, { filled }: Prepared): Promise<readonly string[]> {
+  const days = Math.round((365 * stagedCalls) / filled.calls);
+  const table = await measureStaging(weir, operator, draftFor(filled.models), days);
+  return [
+    'Booked calls priced again with a draft, while the gateway of the process is asked 200 times a second whether it lives:',
+    '',
+    ...table,
+    '',
+  ];
+}
+
 /** @returns the part of the page; undefined if the database was only filled */
 async function measureEngine(database: BenchDatabase): Promise<string | undefined> {
   try {
@@ -240,6 +261,7 @@ async function measureEngine(database: BenchDatabase): Promise<string | undefine
     const idle = await measureIdle(weir);
     const rows = await measure({ weir, database, idle }, clients, questions);
     const exports = process.argv.includes('--exports') ? await measureExports(weir, clients, prepared) : [];
+    const stagings = process.argv.includes('--staging') ? await measureStagings(weir, clients, prepared) : [];
     await weir.stop();
     return [
       `# The console with ${database.name}`,
@@ -260,6 +282,7 @@ async function measureEngine(database: BenchDatabase): Promise<string | undefine
       ),
       '',
       ...exports,
+      ...stagings,
     ].join('\n');
   } finally {
     await database.end();

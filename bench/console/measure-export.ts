@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-
 import type { RunningWeir } from '../../conformance/support/start-weir.ts';
 import { cpuSecondsOf } from '../cpu-seconds.ts';
+import { residentMb } from './resident-mb.ts';
 
 type ExportMeasured = {
   readonly format: string;
@@ -19,10 +18,6 @@ type ExportMeasured = {
 
 const everyMs = 50;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-function residentMb(pid: number | undefined): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
-}
 
 /** Exports calls, and meanwhile asks the console whether it lives and how much memory it has. */
 export async function measureExport(weir: RunningWeir, token: string, query: string, format: string): Promise<ExportMeasured> {

@@ -8,13 +8,15 @@ import fc from 'fast-check';
 
 import { type ArchiveParts, archiveCalls, monthStart, verifyArchive } from '../../src/billing/archive/archive-calls.ts';
 import type { ArchiveFiles, ArchiveStore } from '../../src/billing/archive/call-archive.ts';
-import { withArchives } from '../../src/billing/archive/with-archives.ts';
+import { withArchivedPrices, withArchives } from '../../src/billing/archive/with-archives.ts';
 import { verifyStart } from '../../src/billing/credits/credit-books.ts';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { rowIdsOf, settlementRowId } from '../../src/billing/ledger/row-ids.ts';
 import { openArchiveFilesLater } from '../../src/main/assembly/open-archive-files.ts';
+import { createPricedRowOperations } from '../../src/store/operations/priced-row-operations.ts';
 import type { Store } from '../../src/store/store.ts';
 import { callEntries, createEntry } from './call-entries.ts';
+import { listPriced, pricedPart } from './priced-row-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
 const signal = new AbortController().signal;
@@ -87,6 +89,20 @@ export function archiveSuite(open: () => Promise<StoreUnderTest>): void {
     archiveCalls({ store, files, clock: { nowMs: () => nowMs }, months: 1, owner: 'one', signal, ...changes });
   const reads = (store: Store) => withArchives(store, async () => files, signal);
 
+  /** The rows that are priced again are those of the entries. */
+  const readPriced = async (entries: readonly CallEntry[]): Promise<void> => {
+    const { database, end } = await engine.openSnapshots().open();
+    const priced = withArchivedPrices({ ...engine.store(), ...createPricedRowOperations(database) }, async () => files, signal);
+    for (const limit of [7, 5000]) {
+      const rows = await listPriced(priced, { startMs: janMs, endMs: nowMs }, limit);
+      assert.deepEqual(
+        rows.map((row) => ({ id: row.callId, nanoUsd: row.amountNanoUsd, part: pricedPart(row.readEntry()) })),
+        entries.map((entry) => ({ id: entry.callId, nanoUsd: entry.charge.amountNanoUsd, part: pricedPart(entry) })),
+      );
+    }
+    await end();
+  };
+
   test('months that are over and not kept go to files, and nothing else changes: entries, sums, books, cut minutes', async () => {
     const store = await begin();
     let run = 0;
@@ -134,6 +150,7 @@ export function archiveSuite(open: () => Promise<StoreUnderTest>): void {
       }
       assert.deepEqual(paged, listed, `pages of ${limit}`);
     }
+    await readPriced(listed);
     for (const known of done.archives) assert.deepEqual(await verifyArchive(files, known, signal), []);
     // A journal that comes back after months books nothing twice.
     assert.equal(await store.appendEntries(entries), 0);

@@ -22,6 +22,7 @@ import { imageSuite } from './image-suite.ts';
 import { peopleSuite } from './people-suite.ts';
 import { playgroundKeySuite } from './playground-key-suite.ts';
 import { priceBookSuite } from './price-book-suite.ts';
+import { pricedRowSuite } from './priced-row-suite.ts';
 import { operationSuite } from './operation-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { answerReadingSuite } from './answer-reading-suite.ts';
@@ -52,6 +53,7 @@ const subjects: Readonly<Record<string, (open: () => Promise<StoreUnderTest>) =>
   'keys of the playground': playgroundKeySuite,
   ledger: ledgerSuite,
   'archives of calls': archiveSuite,
+  'rows that are priced again': pricedRowSuite,
   'facts about calls': callFactsSuite,
   'questions about usage': usageSuite,
   credits: creditSuite,
@@ -74,10 +76,14 @@ const subjects: Readonly<Record<string, (open: () => Promise<StoreUnderTest>) =>
   'images with links': imageSuite,
 };
 
-/** Those that several gateways write at the same time: they depend most on how an engine orders transactions. */
+/**
+ * Those that several gateways write at the same time: they depend most on how an engine orders transactions. Rows that
+ * are priced again are read as each driver returns them.
+ */
 const written = new Set([
   'keys',
   'ledger',
+  'rows that are priced again',
   'credits',
   'credits of teams and the organization',
   'idempotency keys',

@@ -4,6 +4,7 @@ import type { CallEntry } from '../ledger/call-entry.ts';
 import { decodeEntry } from '../ledger/entry-json.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { rowIdsOf } from '../ledger/row-ids.ts';
+import type { PricedRow, PricedRowStore } from '../staging/priced-row.ts';
 import type { ArchiveReader } from './archive-format.ts';
 import type { ArchivedRow, ArchiveFiles, ArchiveStore, CallArchive } from './call-archive.ts';
 import { openArchive } from './open-archive.ts';
@@ -58,17 +59,45 @@ export function withArchives(store: ArchivedReads & ArchiveStore, files: () => P
       for (const { transactionId } of found) ids.delete(transactionId);
       return [...found, ...(ids.size === 0 ? [] : await store.findTransactions([...ids]))];
     },
-    listEntriesBetween: async (page) => {
-      if ((await store.archivedUntilMs()) <= page.startMs) return await store.listEntriesBetween(page);
-      // Archives first: a row that is dropped in between is in both, and never in none.
-      const archived = (await library.page(page)).map(entryOf);
-      const all = new Map([...archived, ...(await store.listEntriesBetween(page))].map((entry) => [entry.callId, entry]));
-      return [...all.values()].toSorted(byTime).slice(0, page.limit);
-    },
+    listEntriesBetween: (page) => mergePage({ store, library, list: store.listEntriesBetween, read: entryOf }, page),
   };
 }
 
+/** The same for rows that are priced again. */
+export function withArchivedPrices(
+  store: PricedRowStore & ArchiveStore,
+  files: () => Promise<ArchiveFiles>,
+  signal: AbortSignal,
+): PricedRowStore {
+  const library = new Library(store, files, signal);
+  return { listPricedRows: (page) => mergePage({ store, library, list: store.listPricedRows, read: pricedRowOf }, page) };
+}
+
+type Merging<Row> = {
+  readonly store: Pick<ArchiveStore, 'archivedUntilMs'>;
+  readonly library: Library;
+  readonly list: (page: Page) => Promise<readonly Row[]>;
+  readonly read: (row: ArchivedRow) => Row;
+};
+
+/** A page of rows of the store and of archives. */
+async function mergePage<Row extends Timed>({ store, library, list, read }: Merging<Row>, page: Page): Promise<readonly Row[]> {
+  if ((await store.archivedUntilMs()) <= (page.after?.acceptedAtMs ?? page.startMs)) return await list(page);
+  // Archives first: a row that is dropped in between is in both, and never in none.
+  const archived = (await library.page(page)).map(read);
+  const all = new Map([...archived, ...(await list(page))].map((row) => [row.callId, row]));
+  return [...all.values()].toSorted(byTime).slice(0, page.limit);
+}
+
 const entryOf = (row: ArchivedRow): CallEntry => decodeEntry(JSON.parse(row.entry));
+
+const pricedRowOf = ({ callId, acceptedAtMs, amountNanoUsd, entry }: ArchivedRow): PricedRow => ({
+  callId,
+  acceptedAtMs,
+  amountNanoUsd,
+  kind: undefined,
+  readEntry: () => decodeEntry(JSON.parse(entry)),
+});
 
 type Timed = Pick<CallEntry, 'acceptedAtMs' | 'callId'>;
 function byTime(one: Timed, other: Timed): number {

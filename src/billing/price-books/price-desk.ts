@@ -1,3 +1,4 @@
+import type { PriceBasis } from '../rating/price-basis.ts';
 import type { PriceOverride } from '../rating/price-override.ts';
 import type { PriceBookData } from '../rating/price-book-schema.ts';
 import type { PriceBook } from '../rating/rating.ts';
@@ -25,4 +26,6 @@ export type PriceDesk = {
   readonly load: (published: PublishedPriceBook | undefined) => LoadedPrices;
   /** The same book with other layers: prices of staged calls. @throws PriceBookError */
   readonly price: (book: PriceBookData) => PriceBook;
+  /** What `price` makes them from, as data. */
+  readonly basisOf: (book: PriceBookData) => PriceBasis;
 };

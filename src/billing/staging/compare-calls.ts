@@ -1,57 +1,64 @@
-import { readEntries } from '../ledger/read-entries.ts';
-import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { PriceBookStore } from '../price-books/price-book-store.ts';
 import { PriceBookError } from '../rating/parse-price-book.ts';
-import { parsePriceBasis } from '../rating/price-basis.ts';
+import { parsePriceBasis, type PriceBasis } from '../rating/price-basis.ts';
 import { createPriceBook } from '../rating/price-book.ts';
 import type { PriceBook } from '../rating/rating.ts';
 import { type ComparisonGrouping, type ComparisonResult, PriceComparison } from './price-comparison.ts';
+import type { PricedRow, PricedRowStore } from './priced-row.ts';
 
-export type CallComparison = {
-  readonly store: Pick<LedgerStore, 'listEntriesBetween'> & Pick<PriceBookStore, 'findRecordedPrices'>;
+/** Calls and the prices to compare, as data that can be sent to another thread. */
+export type ComparedCalls = {
   /** The prices with the change, and those in force. */
-  readonly staged: PriceBook;
-  readonly current: PriceBook;
+  readonly staged: PriceBasis;
+  readonly current: PriceBasis;
   /** First day (UTC) of the change: calls are priced as if accepted on it. */
   readonly from: string;
   readonly grouping: ComparisonGrouping;
   /** Calls accepted in this time, half-open. */
   readonly startMs: number;
   readonly endMs: number;
-  /** Told the number of rows that were priced, often. */
+};
+
+type Parts = {
+  readonly store: PricedRowStore & Pick<PriceBookStore, 'findRecordedPrices'>;
+  /** How many rows are read at once. */
+  readonly pageRows: number;
+  /** Called for each row: other threads may need the core. */
+  readonly giveWay?: () => void;
+  /** Receives the number of rows that were priced, often. */
   readonly report?: (rows: number) => void;
-  readonly signal?: AbortSignal;
   /** Ends it early, with the sums of what was priced until then. */
   readonly stop?: AbortSignal;
 };
 
-/**
- * Prices booked calls again with a change of prices, and adds up the difference. Changes nothing. Rejects with the
- * reason of the signal.
- */
-export async function compareCalls(options: CallComparison): Promise<ComparisonResult> {
-  const { store, staged, current, from, grouping, startMs, endMs, report, signal, stop } = options;
+/** Prices booked calls again with a change of prices, and adds up the difference. Changes nothing. */
+export async function compareCalls(asked: ComparedCalls, parts: Parts): Promise<ComparisonResult> {
+  const { from, grouping, startMs, endMs } = asked;
+  const { store, pageRows, giveWay, report, stop } = parts;
   const earlier = new Map<string, PriceBook | undefined>();
+  const [staged, current] = [createPriceBook(asked.staged), createPriceBook(asked.current)];
   const atMs = Date.parse(`${from}T00:00:00Z`);
   const comparison = new PriceComparison(grouping, { staged, current, atMs, pricedBy: (version) => earlier.get(version) });
   let rows = 0;
-  for await (const entry of readEntries(store, { startMs, endMs })) {
-    const { priceVersion } = entry;
-    if (!earlier.has(priceVersion)) earlier.set(priceVersion, await findEarlier(store, priceVersion));
-    comparison.add(entry);
-    rows += 1;
-    if (rows % rowsPerTurn > 0) continue;
-    signal?.throwIfAborted();
+  let after: PricedRow | undefined;
+  do {
+    const page = await store.listPricedRows({ startMs, endMs, limit: pageRows, ...(after !== undefined && { after }) });
+    for (const row of page) {
+      giveWay?.();
+      if (comparison.addAgain(row)) continue;
+      const entry = row.readEntry();
+      const { priceVersion } = entry;
+      if (!earlier.has(priceVersion)) earlier.set(priceVersion, await findEarlier(store, priceVersion));
+      comparison.add(row, entry);
+    }
+    rows += page.length;
     report?.(rows);
-    if (stop?.aborted === true) break;
-    // A gateway may run in the same process: its calls take turns with this.
+    after = page.length < pageRows ? undefined : page.at(-1);
+    // Messages to the thread are received between two pages.
     await new Promise(setImmediate);
-  }
-  report?.(rows);
+  } while (after !== undefined && stop?.aborted !== true);
   return comparison.result();
 }
-
-const rowsPerTurn = 50;
 
 /** The book of a version; undefined if it is not in the database, or in a form that this program cannot read. */
 async function findEarlier(store: Pick<PriceBookStore, 'findRecordedPrices'>, version: string): Promise<PriceBook | undefined> {

@@ -12,6 +12,7 @@ import { acceptedAtMs, bookOf, plainEntry } from '../rating/testing/price-book-k
 import { pricedEntry } from '../rating/testing/priced-entry-kit.ts';
 import { PriceComparison } from './price-comparison.ts';
 import { repriceEntry } from './reprice-entry.ts';
+import { rowOf } from './testing/priced-row-kit.ts';
 
 const shipped = loadShippedPriceBook();
 const current = createPriceBook({ book: shipped, toolPrices: { webSearch: '0.01' }, factors: { users: { bob: '0.9' } } });
@@ -58,8 +59,8 @@ test('with the same book every kind of row has the booked cost', () => {
     fc.property(fc.array(rows, { maxLength: 20 }), fc.constantFrom('user', 'key', 'model'), (entries, grouping) => {
       const comparison = new PriceComparison(grouping, { staged: current, current });
       for (const entry of entries) {
-        assert.equal(repriceEntry(entry, { staged: current, current })?.nanoUsd, entry.charge.amountNanoUsd);
-        comparison.add(entry);
+        assert.equal(repriceEntry(entry, { staged: current, current })?.stagedNanoUsd, entry.charge.amountNanoUsd);
+        comparison.add(rowOf(entry), entry);
       }
       const { total, groups } = comparison.result();
       assert.equal(total.stagedNanoUsd, total.bookedNanoUsd);
@@ -79,8 +80,8 @@ test('uses of tools have the prices of tools, with the factor of the user', () =
   const row = settleTools(opening, toolUsage, current, 3);
   const dearer = createPriceBook({ book: shipped, toolPrices: { webSearch: '0.02' } });
   assert.equal(row.charge.amountNanoUsd, 27_000_000n);
-  assert.equal(repriceEntry(row, { staged: current, current })?.nanoUsd, 27_000_000n);
-  assert.equal(repriceEntry(row, { staged: dearer, current })?.nanoUsd, 60_000_000n);
+  const repriced = repriceEntry(row, { staged: dearer, current });
+  assert.deepEqual([repriced?.inForceNanoUsd, repriced?.stagedNanoUsd], [27_000_000n, 60_000_000n]);
 });
 
 test('an uncharged row is not counted; a row without a price, and a value that was not stored, are named', () => {
@@ -90,10 +91,10 @@ test('an uncharged row is not counted; a row without a price, and a value that w
   const multipliers = [{ name: 'hd', when: '/metadata/quality == "hd"', factor: '2' }];
   const asking = createPriceBook({ book: bookOf(plainEntry({ multipliers })) });
   const comparison = new PriceComparison('model', { staged: asking, current: old });
-  comparison.add(entry);
-  comparison.add({ ...entry, pricingParameters: { '/metadata/quality': '"hd"' } });
-  comparison.add({ ...entry, end: 'failed' });
-  comparison.add({ ...entry, upstreamModel: 'm-2', charge: { amountNanoUsd: 0n, lines: [] } });
+  const parameters = { '/metadata/quality': '"hd"' };
+  const free: Partial<CallEntry> = { upstreamModel: 'm-2', charge: { amountNanoUsd: 0n, lines: [] } };
+  for (const more of [{}, { pricingParameters: parameters }, { end: 'failed' as const }, free])
+    comparison.add(rowOf({ ...entry, ...more }), { ...entry, ...more });
   const { groups, doubtful } = comparison.result();
   assert.deepEqual(groups, [
     { name: 'm-1', calls: 3, bookedNanoUsd: 4_000_000_000n, inForceNanoUsd: 4_000_000_000n, stagedNanoUsd: 6_000_000_000n },

@@ -1,10 +1,9 @@
-import type { LedgerStore } from '../ledger/ledger-store.ts';
 import type { PriceBookStore } from '../price-books/price-book-store.ts';
 import type { PriceDesk } from '../price-books/price-desk.ts';
 import type { PriceDraftStore } from '../price-books/price-draft.ts';
 import { findNewestBook } from '../price-books/publish-prices.ts';
 import { parsePriceBook } from '../rating/parse-price-book.ts';
-import { compareCalls } from './compare-calls.ts';
+import type { ComparedCalls } from './compare-calls.ts';
 import { type ComparedGroup, type ComparisonGrouping, type ComparisonResult } from './price-comparison.ts';
 import { stagePriceBook } from './stage-price-book.ts';
 
@@ -19,13 +18,11 @@ export type StagingInput = {
 };
 
 type Parts = {
-  readonly store: Pick<LedgerStore, 'listEntriesBetween'> &
-    Pick<PriceBookStore, 'findRecordedPrices' | 'newestPriceBook' | 'findPriceBook'> &
-    Pick<PriceDraftStore, 'findPriceDraft'>;
+  readonly store: Pick<PriceBookStore, 'newestPriceBook' | 'findPriceBook'> & Pick<PriceDraftStore, 'findPriceDraft'>;
   readonly desk: PriceDesk;
   readonly nowMs: number;
-  readonly signal: AbortSignal;
-  readonly report: (rows: number) => void;
+  /** Prices the calls, here or in another thread. */
+  readonly compare: (calls: ComparedCalls) => Promise<ComparisonResult>;
 };
 
 /** Groups and doubts that a result lists. */
@@ -34,19 +31,17 @@ const dayMs = 86_400_000;
 
 /**
  * Prices the calls of the last days with a draft on top of the prices in force.
- * @returns undefined if there is no such draft; else the sums and the version of the staged book, as JSON data. After
- * the signal they are the sums of what was priced until then
+ * @returns undefined if there is no such draft; else the sums and the version of the staged book, as JSON data
  * @throws PriceBookError if the draft cannot apply from that day
  */
 export async function stageDraft({ draft_id, days, by, from }: StagingInput, parts: Parts): Promise<object | undefined> {
-  const { store, desk, nowMs, signal, report } = parts;
+  const { store, desk, nowMs, compare } = parts;
   const draft = await store.findPriceDraft(draft_id);
   if (draft === undefined) return undefined;
-  const { book, prices } = desk.load(await findNewestBook(store));
+  const { book } = desk.load(await findNewestBook(store));
   const stagedBook = stagePriceBook(book, parsePriceBook(JSON.parse(draft.book)), from);
-  const staged = desk.price(stagedBook);
-  const span = { startMs: nowMs - days * dayMs, endMs: nowMs + 1 };
-  const result = await compareCalls({ store, staged, current: prices, from, grouping: by, ...span, stop: signal, report });
+  const bases = { staged: desk.basisOf(stagedBook), current: desk.basisOf(book) };
+  const result = await compare({ ...bases, from, grouping: by, startMs: nowMs - days * dayMs, endMs: nowMs + 1 });
   return { ...describeComparison(result), book: stagedBook.version };
 }
 

@@ -13,7 +13,9 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Environment } from '../environment.ts';
+import { compareInThread } from '../programs/staging-threads/compare-in-thread.ts';
 import { createPriceDesk } from './create-price-desk.ts';
+import { describeStaging } from './describe-staging.ts';
 import { createArchiveVerifying, createArchiving, withArchivedCalls } from './run-archiving.ts';
 import { createReconciling } from './run-reconciliation.ts';
 
@@ -39,13 +41,13 @@ function listHandlers(parts: Parts): Readonly<Record<string, OperationHandler>> 
 /** Prices calls again with a draft. */
 function createStaging({ store, clock, environment }: Parts): OperationHandler {
   return async (input, { signal, report }) => {
+    const tell = (done: number): void => report({ done, unit: 'rows' });
     try {
       const result = await stageDraft(input as StagingInput, {
         store,
         desk: createPriceDesk(environment),
         nowMs: clock.nowMs(),
-        signal,
-        report: (done) => report({ done, unit: 'rows' }),
+        compare: (calls) => compareInThread(describeStaging(environment, calls), { stop: signal, report: tell }),
       });
       if (result !== undefined) return result;
     } catch (cause) {

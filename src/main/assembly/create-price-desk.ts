@@ -20,5 +20,6 @@ export function createPriceDesk(environment: Pick<Environment, 'configPath' | 'v
       }
     },
     price: (book) => buildPriceBook(loadConfig(configPath, environment).config, book),
+    basisOf: (book) => priceBasisOf(loadConfig(configPath, environment).config, book),
   };
 }

@@ -8,11 +8,10 @@ import {
   comparisonGroupings,
   type ComparisonResult,
 } from '../../billing/staging/price-comparison.ts';
-import { compareCalls } from '../../billing/staging/compare-calls.ts';
 import { stagePriceBook } from '../../billing/staging/stage-price-book.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { buildPriceBook } from '../config/build-price-book.ts';
+import { priceBasisOf } from '../config/build-price-book.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { inert } from './usage/terminal-text.ts';
 import { findUrl, type UrlOption, urlText } from './database.ts';
@@ -22,7 +21,7 @@ import { readPriceFile } from './read-price-file.ts';
 import { nameRemoteProblems, publishRemotely, stageRemotely } from './remote/remote-prices.ts';
 import { addRemoteOption, type RemoteOption } from './remote/with-service.ts';
 import { loadConfigAndPrices } from './stored-prices.ts';
-import { alignColumns, readCalls } from './with-accounts.ts';
+import { alignColumns } from './with-accounts.ts';
 
 const dayMs = 86_400_000;
 const daysMax = 3660;
@@ -119,17 +118,11 @@ async function compare(
   const { config, priceBookData } = await loadConfigAndPrices(environment);
   const staged = stagePriceBook(priceBookData, file, from);
   const nowMs = systemClock.nowMs();
-  const result = await readCalls(environment, (store) =>
-    compareCalls({
-      store,
-      staged: buildPriceBook(config, staged),
-      current: buildPriceBook(config, priceBookData),
-      from,
-      grouping: by,
-      startMs: nowMs - days * dayMs,
-      endMs: nowMs + 1,
-    }),
-  );
+  const bases = { staged: priceBasisOf(config, staged), current: priceBasisOf(config, priceBookData) };
+  const calls = { ...bases, from, grouping: by, startMs: nowMs - days * dayMs, endMs: nowMs + 1 };
+  const { compareInThread } = await import('../programs/staging-threads/compare-in-thread.ts');
+  const { describeStaging } = await import('../assembly/describe-staging.ts');
+  const result = await compareInThread(describeStaging(environment, calls));
   return { result, version: staged.version };
 }
 

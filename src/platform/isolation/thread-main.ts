@@ -1,15 +1,12 @@
-import { setPriority } from 'node:os';
 import { serialize } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
 
+import { lowerThreadPriority } from '../lower-thread-priority.ts';
 import type { JobContext, JobFailure, ThreadOrder, ThreadReport } from './isolated-job.ts';
 
 /** The program of a job thread. Untrusted bytes can harm their parser only here. */
 
 type Run = (input: unknown, context: JobContext<unknown, unknown>) => unknown;
-
-/** Lowers the priority of a job below that of the gateway's event loop, if both need the same processor. */
-const niceness = 10;
 
 type Loaded = { readonly run: Run; readonly prepare?: (input: unknown) => Promise<unknown> };
 
@@ -56,11 +53,4 @@ parentPort?.on('message', (order: ThreadOrder) => {
   else questions.get(order.question)?.reject(new Error(order.message));
 });
 
-// On Linux this affects only the calling thread; elsewhere the whole process, which must not change.
-if (process.platform === 'linux') {
-  try {
-    setPriority(niceness);
-  } catch {
-    // Not permitted on this system: the thread keeps its normal priority.
-  }
-}
+lowerThreadPriority();

@@ -14,6 +14,7 @@ import { readEntryText, selectCalls } from './call-shapes.ts';
 import type { Database } from './database.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
 import { namesIn } from './names-in.ts';
+import { isInPage } from './page-of-calls.ts';
 import { readBigInt, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
 import type { SqlRow } from './sql-values.ts';
 import { addWide, readWide, toWide } from './wide-amount.ts';
@@ -105,15 +106,13 @@ async function findArchive(transaction: Database, id: string): Promise<CallArchi
 
 async function listArchivable(
   database: Database,
-  { startMs, endMs, limit, after }: Parameters<ArchiveStore['listArchivable']>[0],
+  { limit, ...page }: Parameters<ArchiveStore['listArchivable']>[0],
 ): Promise<readonly ArchivedRow[]> {
   if (!Number.isInteger(limit) || limit < 1 || limit > rowsPerPageMax)
     throw new StoreError('constraint', `The limit of a page must be from 1 to ${rowsPerPageMax}; got ${limit}.`);
-  const next = after === undefined ? '' : 'and (calls.accepted_at_ms, calls.call_id) > (?, ?)';
-  const sql = `${selectCalls} where calls.accepted_at_ms >= ? and calls.accepted_at_ms < ? ${next} and ${archivable}
-    order by calls.accepted_at_ms, calls.call_id limit ?`;
-  const begin = after === undefined ? [] : [after.acceptedAtMs, toStorableText(after.callId)];
-  return (await database.all(sql, startMs, endMs, ...begin, suffix, limit)).map(decodeRow);
+  const { sql: condition, parameters } = isInPage(page);
+  const sql = `${selectCalls} where ${condition} and ${archivable} order by accepted_at_ms, call_id limit ?`;
+  return (await database.all(sql, ...parameters, suffix, limit)).map(decodeRow);
 }
 
 type Drop = Parameters<ArchiveStore['dropArchived']>[0];

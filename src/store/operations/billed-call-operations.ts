@@ -4,6 +4,7 @@ import { StoreError } from '../store-error.ts';
 import { decodeCallEntry } from './call-entry-row.ts';
 import { selectCalls } from './call-shapes.ts';
 import type { Database } from './database.ts';
+import { isInPage } from './page-of-calls.ts';
 import type { SqlRow, SqlValue } from './sql-values.ts';
 import { readBigInt, readInteger, readText } from './read-column.ts';
 
@@ -29,8 +30,9 @@ async function listBilledCalls(database: Database, page: BilledCallPage): Promis
   if (!Number.isInteger(page.limit) || page.limit < 1 || page.limit > pageRowsMax) {
     throw new StoreError('constraint', `The limit of a page must be from 1 to ${pageRowsMax}; got ${page.limit}.`);
   }
-  const conditions = ['accepted_at_ms >= ?', 'accepted_at_ms < ?', 'billed in (1, 2)'];
-  const parameters: SqlValue[] = [page.startMs, page.endMs];
+  const inPage = isInPage(page);
+  const conditions = [inPage.sql, 'billed in (1, 2)'];
+  const parameters: SqlValue[] = [...inPage.parameters];
   for (const [column, value] of [
     ['user_name', page.userName],
     ['key_name', page.tokenName],
@@ -39,10 +41,6 @@ async function listBilledCalls(database: Database, page: BilledCallPage): Promis
     if (value === undefined) continue;
     conditions.push(`${column} = ?`);
     parameters.push(toStorableText(value));
-  }
-  if (page.after !== undefined) {
-    conditions.push('(accepted_at_ms, call_id) > (?, ?)');
-    parameters.push(page.after.acceptedAtMs, toStorableText(page.after.callId));
   }
   const sql = `${selectCalls} where ${conditions.join(' and ')} order by accepted_at_ms, call_id limit ?`;
   return (await database.all(sql, ...parameters, page.limit)).map(decodeBilledCall);

@@ -16,6 +16,7 @@ import type { Database } from './database.ts';
 import type { SqlRow, SqlValue } from './sql-values.ts';
 import { inParts, joinRows, perRows, valuesOf } from './in-parts.ts';
 import { namesIn } from './names-in.ts';
+import { isInPage } from './page-of-calls.ts';
 import { addToRollUps, SumRefusedError } from './roll-ups.ts';
 import { readInteger, readText } from './read-column.ts';
 import { BatchTransactions } from './batch-transactions.ts';
@@ -254,12 +255,11 @@ async function listUnpriced(
 
 async function listEntriesBetween(
   database: Database,
-  { startMs, endMs, limit, after }: Parameters<LedgerStoreOperations['listEntriesBetween']>[0],
+  { limit, ...page }: Parameters<LedgerStoreOperations['listEntriesBetween']>[0],
 ): Promise<readonly CallEntry[]> {
   checkLimit(limit);
-  const next = after === undefined ? '' : 'and (accepted_at_ms, call_id) > (?, ?)';
-  const sql = `${selectCalls} where accepted_at_ms >= ? and accepted_at_ms < ? ${next} order by accepted_at_ms, call_id limit ?`;
-  const parameters = after === undefined ? [startMs, endMs] : [startMs, endMs, after.acceptedAtMs, toStorableText(after.callId)];
+  const { sql: condition, parameters } = isInPage(page);
+  const sql = `${selectCalls} where ${condition} order by accepted_at_ms, call_id limit ?`;
   return (await database.all(sql, ...parameters, limit)).map((row: SqlRow) => decodeCallEntry(row));
 }
 

@@ -2,7 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { type CallExports, createCallExports } from '../../../billing/calls/call-exports.ts';
 import { StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
-import { openCallReader, type ReadDatabase } from '../../../store/reading/open-call-reader.ts';
+import { openCallReader } from '../../../store/reading/open-call-reader.ts';
+import type { ReadDatabase } from '../../../store/reading/open-reading.ts';
 import { StoreError } from '../../../store/store-error.ts';
 import { serveAnswers } from '../answer-threads/serve-answers.ts';
 

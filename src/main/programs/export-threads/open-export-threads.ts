@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { type AskedCallExport, type CallExports, TooManyExportsError } from '../../../billing/calls/call-exports.ts';
 import { StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
 import { threadEnvironment } from '../../../platform/thread-environment.ts';
-import type { ReadDatabase } from '../../../store/reading/open-call-reader.ts';
+import type { ReadDatabase } from '../../../store/reading/open-reading.ts';
 import { type AnswerConnection, connectAnswers } from '../answer-threads/connect-answers.ts';
 import { endThread } from '../answer-threads/open-answer-threads.ts';
 
