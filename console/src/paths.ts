@@ -42,6 +42,7 @@ export const callsOfModel = (name: string): Place => callsOf({ model: name });
 /** Where an object is shown: its own page. */
 export const placeOf = {
   call: (id: string): Place => ({ to: paths.call(id) }),
+  refusal: (id: string): Place => ({ to: paths.call(id), search: { tab: 'refused' } }),
   key: (id: string): Place => ({ to: paths.key(id) }),
   upstream: (name: string): Place => ({ to: paths.upstream(name) }),
   user: (name: string): Place => ({ to: paths.user(name) }),

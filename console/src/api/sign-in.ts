@@ -60,6 +60,11 @@ export function may(session: Session, permission: Session['permissions'][number]
 }
 
 /** Why a control cannot be used, or undefined if it can. */
+/** The playground makes keys of its own for the sessions of people. Who signed in with a key has one already. */
+export function mayPlay(session: Session): boolean {
+  return session.person !== null && may(session, 'playground:use');
+}
+
 export function lacks(session: Session, permission: Session['permissions'][number]): string | undefined {
   return may(session, permission) ? undefined : `Your role does not have the permission ${permission}.`;
 }

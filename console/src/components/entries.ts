@@ -1,4 +1,4 @@
-import type { Session } from '../api/sign-in.ts';
+import { may, mayPlay, type Session } from '../api/sign-in.ts';
 import { paths } from '../paths.ts';
 import type { IconName } from '../ui/icon.tsx';
 
@@ -49,6 +49,11 @@ export const entries: readonly (readonly Entry[])[] = [
 
 /** Pages without a place in the navigation: the search, a letter and other pages lead there. */
 const further: readonly Entry[] = [{ text: 'Long work', to: paths.operations, icon: 'clock', letter: 'w', permission: 'usage:read' }];
+
+/** Whether a page has something for its reader. */
+export function mayOpen(session: Session, { to, permission }: Pick<Entry, 'to' | 'permission'>): boolean {
+  return to === paths.playground ? mayPlay(session) : may(session, permission);
+}
 
 /** All pages that have a name. */
 export const allEntries: readonly Entry[] = [...entries.flat(), ...further];

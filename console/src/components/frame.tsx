@@ -1,7 +1,7 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 
-import { may, type Session, signOut } from '../api/sign-in.ts';
+import { type Session, signOut } from '../api/sign-in.ts';
 import { paths } from '../paths.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -9,7 +9,7 @@ import { loadAgain } from '../ui/load-again.ts';
 import { Menu } from '../ui/menu.tsx';
 import { say } from '../ui/toasts.tsx';
 import { setPrefixed, useKeys } from '../ui/use-keys.ts';
-import { allEntries, entries } from './entries.ts';
+import { allEntries, entries, mayOpen } from './entries.ts';
 import { chooseTheme, presentTheme } from './appearance.ts';
 import { Freshness } from './freshness.tsx';
 import styles from './frame.module.css';
@@ -79,7 +79,7 @@ function Entries({ session, path }: { readonly session: Session; readonly path: 
   return entries.map((group) => (
     <ul key={group[0]?.to}>
       {group
-        .filter(({ permission }) => may(session, permission))
+        .filter((entry) => mayOpen(session, entry))
         .map(({ text: textForAll, ownText, to, also, icon }) => ({
           text: session.users === null ? textForAll : (ownText ?? textForAll),
           to,
@@ -135,8 +135,10 @@ function useGoTo(): void {
 }
 
 function PersonMenu({ session, onHelp }: { readonly session: Session; readonly onHelp: () => void }) {
-  const { person, actor } = session;
-  const name = person?.name ?? actor;
+  const { person, actor, users } = session;
+  // Who signed in with a key or token knows its user, not its id.
+  const [name, role] =
+    person === null ? [users?.length === 1 ? users[0] : 'all users', actor.split(':')[0]?.replace('_', ' ')] : [person.name, person.role];
   const theme = presentTheme();
   return (
     <Menu
@@ -144,7 +146,7 @@ function PersonMenu({ session, onHelp }: { readonly session: Session; readonly o
         <button type="button" className={styles['person']}>
           <Icon name="person" />
           <span className={styles['name']}>{name}</span>
-          <small>{person?.role}</small>
+          <small>{role}</small>
           <span className="visually-hidden">account</span>
         </button>
       }

@@ -3,11 +3,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useId, useState, type KeyboardEvent } from 'react';
 
 import { question } from '../api/query-client.ts';
-import { may } from '../api/sign-in.ts';
 import { paths, type Place, placeOfObject } from '../paths.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { allEntries } from './entries.ts';
+import { allEntries, mayOpen } from './entries.ts';
 import styles from './palette.module.css';
 import { useSession } from './use-page.ts';
 
@@ -30,7 +29,7 @@ function useHits(text: string): { readonly hits: readonly Hit[]; readonly isAski
   const wanted = useDeferredValue(text.trim());
   const found = useQuery({ ...question('search', { query: { q: wanted } }), enabled: wanted !== '', placeholderData: keepPreviousData });
   const pages = allEntries
-    .filter(({ permission, text: name }) => may(session, permission) && name.toLowerCase().includes(wanted.toLowerCase()))
+    .filter((entry) => mayOpen(session, entry) && entry.text.toLowerCase().includes(wanted.toLowerCase()))
     .map(({ to, icon, text: name }): Hit => ({ key: to, icon, text: name, kind: 'page', place: { to } }));
   const objects = (wanted === '' ? [] : (found.data?.items ?? [])).map(({ kind, id, label }): Hit => ({
     key: `${kind} ${id}`,
@@ -72,7 +71,7 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
         aria-expanded="true"
         aria-controls={id}
         aria-activedescendant={hits.length === 0 ? undefined : `${id}-${active}`}
-        placeholder="Page, user, key, model, or any id of a call"
+        placeholder="Page, user, key, model, or any id of a call or a refused request"
         value={text}
         autoComplete="off"
         spellCheck={false}

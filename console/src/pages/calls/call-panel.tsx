@@ -7,7 +7,7 @@ import { apiPath } from '../../api/client.ts';
 import { curlOf } from '../../api/equivalents.ts';
 import { toProblem } from '../../api/problem.ts';
 import { isLost, question } from '../../api/query-client.ts';
-import { may } from '../../api/sign-in.ts';
+import { may, mayPlay } from '../../api/sign-in.ts';
 import { CallEnd, isCallEnd } from '../../components/call-end.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { KeyName } from '../../components/key-name.tsx';
@@ -25,6 +25,7 @@ import { useKeys } from '../../ui/use-keys.ts';
 import { CallActions } from './call-actions.tsx';
 import { CallWires } from './call-wires.tsx';
 import styles from './calls-page.module.css';
+import { RefusalDetails } from './refusal-details.tsx';
 
 /** A call beside the table. `j` and `k` walk on with it open. */
 export function CallPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
@@ -51,25 +52,19 @@ export function CallDetails({ id }: { readonly id: string }) {
   const session = useSession();
   const { data, error, refetch } = useQuery({ ...question('calls.get', { params: { id } }), staleTime: 60_000 });
   if (isLost(error, data))
-    return (
-      <>
+    return toProblem(error).body.status === 404 ? (
+      <RefusalDetails id={id}>
         <Failure error={error} onRetry={() => void refetch()} />
-        {toProblem(error).body.status === 404 && (
-          <p>
-            A request that was refused before an upstream is in no books:{' '}
-            <Link to={paths.calls} search={{ tab: 'refused', request_id: id, r: '30d' }}>
-              look for it among those that were refused
-            </Link>
-            .
-          </p>
-        )}
-      </>
+      </RefusalDetails>
+    ) : (
+      <Failure error={error} onRetry={() => void refetch()} />
     );
+
   if (data === undefined) return <Skeleton rows={10} />;
   const receipt = data.receipt as unknown as Receipt;
   const [first] = receipt.rows;
   const call = { dialect: receipt.dialect, model: receipt.requested_model, stream: receipt.stream, user: receipt.user };
-  const again = may(session, 'playground:use') ? placeInPlayground(call) : undefined;
+  const again = mayPlay(session) ? placeInPlayground(call) : undefined;
   return (
     <>
       <Summary receipt={receipt} />

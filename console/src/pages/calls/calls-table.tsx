@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { ask, type Query, type Reply } from '../../api/client.ts';
-import { may } from '../../api/sign-in.ts';
+import { mayPlay } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
 import { useColumnChooser } from '../../components/column-chooser.tsx';
 import { CallEnd, type CallItem } from '../../components/call-end.tsx';
@@ -123,7 +123,7 @@ function NoCalls({
   return (
     <Empty title="There were no calls in this span.">
       Choose another span of time
-      {may(session, 'playground:use') && (
+      {mayPlay(session) && (
         <>
           , or <Link to={paths.playground}>make a call in the playground</Link>
         </>

@@ -1,4 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 
 import { ask, type Reply } from '../../api/client.ts';
 import { isLost } from '../../api/query-client.ts';
@@ -7,6 +8,7 @@ import { type FilterField, FilterBar, readFilters } from '../../components/filte
 import { KeyName } from '../../components/key-name.tsx';
 import { useAddress, useSpan, useZone } from '../../components/use-page.ts';
 import { showRowTime } from '../../format/times.ts';
+import { placeOf } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
@@ -61,7 +63,15 @@ export function RefusalsTable() {
 }
 
 const columnsOf = (zone: string): readonly Column<Refusal>[] => [
-  { id: 'time', title: 'Time', render: ({ at }) => <time dateTime={at}>{showRowTime(at, zone)}</time> },
+  {
+    id: 'time',
+    title: 'Time',
+    render: ({ at, request_id: id }) => (
+      <Link {...placeOf.refusal(id)}>
+        <time dateTime={at}>{showRowTime(at, zone)}</time>
+      </Link>
+    ),
+  },
   { id: 'status', title: 'Status', figures: true, render: ({ status }) => status },
   { id: 'code', title: 'Code', priority: 3, render: ({ code }) => <code>{code}</code> },
   {

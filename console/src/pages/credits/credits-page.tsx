@@ -41,7 +41,7 @@ export function CreditsPage() {
           </Button>
         )}
       </PageHead>
-      <BooksPanel />
+      {session.users === null && <BooksPanel />}
       <PageTabs label="Limits and credits" tabs={tabs} open={tab} />
       {tab === 'standing' && <AllStandings />}
       {tab === 'balances' && <BalancesTable />}
@@ -56,9 +56,12 @@ const shownMax = 200;
 
 /** Every spend limit and balance, nearest to its end first. */
 function AllStandings() {
+  const { users } = useSession();
   const { data, error, refetch } = useQuery({ ...question('standing.list', { query: { limit: shownMax } }), refetchInterval: 30_000 });
   if (isLost(error, data)) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Skeleton rows={10} />;
+  if (data.items.length === 0 && users !== null)
+    return <Empty title="No spend limit holds for you, and you pay afterwards.">Calls are not refused for what they cost.</Empty>;
   if (data.items.length === 0)
     return (
       <Empty title="Nobody has a spend limit or pays before." line="weir users update ann --spend-per-month 100 --prepaid">

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 
 import type { Reply } from '../../api/client.ts';
 import { question } from '../../api/query-client.ts';
-import { may } from '../../api/sign-in.ts';
+import { may, mayPlay } from '../../api/sign-in.ts';
 import { Amount } from '../../components/amount.tsx';
 import { CallEnd } from '../../components/call-end.tsx';
 import { Failure } from '../../components/failure.tsx';
@@ -68,7 +68,7 @@ function RecentCalls() {
       {data === undefined && error === null && <Skeleton rows={listed} />}
       {data?.items.length === 0 && (
         <Empty title="You have not called a model yet.">
-          {may(session, 'playground:use') ? (
+          {mayPlay(session) ? (
             <Link to={paths.playground}>Try one in the playground</Link>
           ) : (
             'Calls appear here a few seconds after they end.'
@@ -176,7 +176,11 @@ function OwnRefusals() {
           rows={data.items}
           keyOf={({ request_id: id }) => id}
           columns={[
-            { id: 'time', title: 'Time', priority: 2, render: ({ at }) => showRowTime(at, zone) },
+            {
+              id: 'time',
+              title: 'Time',
+              render: ({ at, request_id: id }) => <Link {...placeOf.refusal(id)}>{showRowTime(at, zone)}</Link>,
+            },
             { id: 'status', title: 'Status', figures: true, render: ({ status }) => status },
             {
               id: 'key',

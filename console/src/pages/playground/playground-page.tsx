@@ -37,7 +37,10 @@ export function PlaygroundPage() {
   const session = useSession();
   const [search] = useAddress();
   const { users, isWhole, find, payer, error } = usePayer();
-  const refused = lacks(session, 'playground:use');
+  const refused =
+    session.person === null
+      ? 'The playground is for people: an operator can make you one. Who signed in with a key calls with it.'
+      : lacks(session, 'playground:use');
   const kind = kinds.find(({ id }) => id === one(search, 'kind')) ?? kinds[0];
   const isReady = refused === undefined && users !== undefined && payer !== undefined;
   return (

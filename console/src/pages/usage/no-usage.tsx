@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import { question } from '../../api/query-client.ts';
-import { may } from '../../api/sign-in.ts';
+import { may, mayPlay } from '../../api/sign-in.ts';
 import { readFilters } from '../../components/filter-bar.tsx';
 import { useAddress, useSession, useZone } from '../../components/use-page.ts';
 import { showDay, showMinute } from '../../format/times.ts';
@@ -33,7 +33,7 @@ export function NoUsage({ from }: { readonly from: string }) {
     );
   }
   const isFirst = data !== undefined && data.next_cursor === null && Object.keys(query).length === 2;
-  if (isFirst && may(session, 'playground:use'))
+  if (isFirst && mayPlay(session))
     return (
       <Empty title="No calls in this span, and none before it.">
         <Link to={paths.playground}>Make a call in the playground</Link>: it is counted here a few seconds after it ends.

@@ -6,12 +6,15 @@ import { instant, record } from '../../contract/values.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
 import type { CallServices } from '../calls/call-operations.ts';
 import { type ControlServices, listLiveNodes } from '../nodes/live-nodes.ts';
+import type { RefusalServices } from '../refusals/refusal-operations.ts';
 import { booksOperation } from '../books-operation.ts';
 
-type SearchServices = CallServices & ControlServices & { readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'queryUsers'> };
+type SearchServices = CallServices &
+  ControlServices &
+  Pick<RefusalServices, 'refusals'> & { readonly accounts: Pick<AccountsStore, 'queryApiKeys' | 'queryUsers'> };
 type Context = AdminContext<SearchServices>;
 type Hit = {
-  readonly kind: 'call' | 'key' | 'user' | 'upstream' | 'model';
+  readonly kind: 'call' | 'refusal' | 'key' | 'user' | 'upstream' | 'model';
   readonly id: string;
   readonly label: string;
   readonly path: string;
@@ -29,6 +32,18 @@ async function findCalls({ services, principal }: Context, text: string): Promis
   if (found === undefined) return [];
   const [{ callId, requestedModel, userName }] = found.rows;
   return [{ kind: 'call', id: callId, label: `${requestedModel} of ${userName}`, path: `/calls/${callId}` }];
+}
+
+/** A request that was refused, by the id that its client got. */
+async function findRefusals({ services, principal }: Context, text: string): Promise<readonly Hit[]> {
+  if (!principal.permissions.has('calls:read')) return [];
+  const found = await services.refusals.listRefusals({ users: principal.users, requestId: text, limit: 1 });
+  return found.map(({ requestId: id, status, code }) => ({
+    kind: 'refusal',
+    id,
+    label: `refused: ${status} ${code}`,
+    path: `/refusals?request_id=${encodeURIComponent(id)}`,
+  }));
 }
 
 async function findKeys({ services, principal }: Context, text: string): Promise<readonly Hit[]> {
@@ -74,13 +89,13 @@ const search = booksOperation({
   id: 'search',
   method: 'GET',
   path: '/search',
-  summary: 'Finds calls and keys by any id, and users, upstreams and models by a part of their names',
+  summary: 'Finds calls, refused requests and keys by any id, and users, upstreams and models by a part of their names',
   access: 'signed-in',
   query: record({ q: Type.String({ minLength: 1, maxLength: 256 }) }),
   reply: record({
     items: Type.Array(
       record({
-        kind: Type.Enum(['call', 'key', 'user', 'upstream', 'model']),
+        kind: Type.Enum(['call', 'refusal', 'key', 'user', 'upstream', 'model']),
         id: Type.String(),
         label: Type.String(),
         path: Type.String({ description: 'Below /api/v1.' }),
@@ -90,7 +105,8 @@ const search = booksOperation({
   }),
   handle: async ({ query }, context: Context) => {
     const text = query.q.trim();
-    const found = text === '' ? [] : await Promise.all([findCalls, findKeys, findUsers, findNames].map((find) => find(context, text)));
+    const found =
+      text === '' ? [] : await Promise.all([findCalls, findRefusals, findKeys, findUsers, findNames].map((find) => find(context, text)));
     return { body: { items: found.flat(), as_of: instant(context.nowMs()) } };
   },
 });
