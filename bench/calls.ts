@@ -114,7 +114,7 @@ try {
     'the user and system time of all processes and threads of the contestant, lower quartile of the rounds; the ratio is',
     'the median of the rounds. Weir runs with everything on: keys, structural scan, validation, usage, price, journal,',
     'ledger. The latency of a call includes the upstream. The latency of an event is its delay from the upstream to the',
-    'client, without the first second, in which all streams begin.',
+    'client, while all streams are open: one after the other ends, and the next begins.',
     ...(before === undefined ? [] : [`"Weir before" is the version ${commitOf(before)}.`]),
     '',
     ...sections,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { apiKey, type Contestant, loadCore } from './contestants.ts';
 import { compile } from './native/compile.ts';
-import type { Work } from './works.ts';
+import { streamSeconds, type Work } from './works.ts';
 
 /** One round of one contestant. */
 export type Measured = {
@@ -24,7 +24,7 @@ class FailedRequests extends Error {}
 
 /** The line that bench/native/load.c prints. */
 type Round = Readonly<
-  Record<'requests' | 'failures' | 'events' | 'seconds' | `${'reply' | 'event'}${'P50Ms' | 'P99Ms' | 'P999Ms'}`, number>
+  Record<'requests' | 'failures' | 'events' | 'delays' | 'seconds' | `${'reply' | 'event'}${'P50Ms' | 'P99Ms' | 'P999Ms'}`, number>
 >;
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-load-'));
@@ -49,11 +49,12 @@ function writeRequest(work: Work, headers: readonly string[]): string {
 }
 
 /**
- * Puts load on a contestant for some seconds.
+ * Puts load on a contestant for some seconds, and before them for the length of a stream, in which the streams begin.
  * @throws FailedRequests if a request failed
  */
 export function measure(contestant: Contestant, work: Work, seconds: number): Measured {
   const command = [load, String(contestant.port), String(work.connections), String(seconds), writeRequest(work, contestant.headers ?? [])];
+  if (work.streams) command.push(String(streamSeconds));
   const before = contestant.cpuSeconds();
   const done = spawnSync('taskset', ['-c', loadCore, ...command], { encoding: 'utf8', timeout: 120_000 });
   const used = contestant.cpuSeconds() - before;
@@ -65,7 +66,7 @@ export function measure(contestant: Contestant, work: Work, seconds: number): Me
   const kind = work.streams ? 'event' : 'reply';
   return {
     cpuMicros: (used / units) * 1e6,
-    perSecond: units / round.seconds,
+    perSecond: work.streams ? round.delays / seconds : units / round.seconds,
     p50Ms: round[`${kind}P50Ms`],
     p99Ms: round[`${kind}P99Ms`],
     p999Ms: round[`${kind}P999Ms`],

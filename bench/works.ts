@@ -91,14 +91,16 @@ const translatedStream = (events: number): string =>
 
 export const smallCall: Work = { title: '1.5 KB call', connections: 64, path: chatPath, body: chatBody(1400) };
 
-/** Four seconds of events at the upstream's usual rate: the setup of the calls is a small part of it. */
-const streamedEvents = 80;
+/** Length of a stream: the setup of its call is a small part of it. */
+export const streamSeconds = 4;
+const eventsPerSecond = 20;
+const streamedEvents = streamSeconds * eventsPerSecond;
 
 export const stream: Work = {
   title: 'streamed event, 16,000 a second in 800 streams',
   connections: 800,
   path: chatPath,
-  body: chatBody(1200, streamOf(streamedEvents, 20)),
+  body: chatBody(1200, streamOf(streamedEvents, eventsPerSecond)),
   streams: true,
 };
 
@@ -134,7 +136,7 @@ export const works: readonly Work[] = [
     ...stream,
     title: 'streamed event, 20,000 a second in 2,000 streams',
     connections: 2000,
-    body: chatBody(1200, streamOf(streamedEvents / 2, 10)),
+    body: chatBody(1200, streamOf(streamedEvents / 2, eventsPerSecond / 2)),
   },
   { title: '1.5 KB call, one connection', connections: 1, path: chatPath, body: chatBody(1400) },
 ];

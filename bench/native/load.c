@@ -1,11 +1,13 @@
 /*
  * Load on keep-alive connections, one request at a time on each, on one thread.
  *
- *   load PORT CONNECTIONS SECONDS REQUEST_FILE
+ *   load PORT CONNECTIONS SECONDS REQUEST_FILE [SPREAD]
  *
- * REQUEST_FILE contains a whole HTTP request. Prints one line of JSON: requests, failures, events, seconds, and
- * percentiles in milliseconds: of replies, and of the delay of events that carry their time (see upstream.c). The first
- * second of events has no part in the delays: all streams begin in it at once.
+ * REQUEST_FILE contains a whole HTTP request. The connections begin one after the other within SPREAD seconds, 0 without
+ * it; give streams their length, so that as many of them end at any time. SECONDS later no connection sends another
+ * request. Prints one line of JSON: requests, failures, events, delays, seconds, and percentiles in milliseconds: of replies,
+ * and of the delay of events that carry their time (see upstream.c). Delays are those of the SECONDS in which all
+ * connections are at work.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -106,7 +108,7 @@ static void count_events(Connection *connection, const char *bytes, size_t count
   while ((at = memmem(at, end - at, "t=0", 3)) && end - at >= 18) {
     events++;
     double written_us = strtod(at + 2, NULL);
-    if (now >= begins_us && delays < SAMPLES_MAX) event_ms[delays++] = (now - written_us) / 1e3;
+    if (now >= begins_us && now < ends_us && delays < SAMPLES_MAX) event_ms[delays++] = (now - written_us) / 1e3;
     at += 17;
   }
   /* Keep what may be the beginning of a mark, and nothing of a mark that was counted. */
@@ -179,8 +181,23 @@ static void print_percentiles(const char *name, float *samples, size_t count) {
          from[(size_t)(count * 0.99)], name, from[(size_t)(count * 0.999)]);
 }
 
+static void begin(const struct sockaddr_in *address) {
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  if (fd < 0 || fd >= CONNECTIONS_MAX || connect(fd, (const struct sockaddr *)address, sizeof *address)) {
+    perror("connect");
+    exit(1);
+  }
+  fcntl(fd, F_SETFL, O_NONBLOCK);
+  int yes = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  struct epoll_event registration = {.events = EPOLLIN, .data.fd = fd};
+  epoll_ctl(poll_fd, EPOLL_CTL_ADD, fd, &registration);
+  open_count++;
+  next(fd);
+}
+
 int main(int argc, char **argv) {
-  if (argc < 5) return fprintf(stderr, "usage: load PORT CONNECTIONS SECONDS REQUEST_FILE\n"), 2;
+  if (argc < 5) return fprintf(stderr, "usage: load PORT CONNECTIONS SECONDS REQUEST_FILE [SPREAD]\n"), 2;
   FILE *file = fopen(argv[4], "rb");
   if (!file) return perror(argv[4]), 1;
   request = malloc(1 << 26);
@@ -189,25 +206,19 @@ int main(int argc, char **argv) {
   reply_ms = malloc(SAMPLES_MAX * sizeof *reply_ms);
   event_ms = malloc(SAMPLES_MAX * sizeof *event_ms);
   poll_fd = epoll_create1(0);
-  double started_us = now_us();
-  begins_us = started_us + 1e6;
-  ends_us = started_us + atof(argv[3]) * 1e6;
+  double started_us = now_us(), spread_us = argc > 5 ? atof(argv[5]) * 1e6 : 0;
+  begins_us = started_us + spread_us;
+  ends_us = begins_us + atof(argv[3]) * 1e6;
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  for (int number = atoi(argv[2]); number > 0; number--) {
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (fd < 0 || fd >= CONNECTIONS_MAX || connect(fd, (struct sockaddr *)&address, sizeof address)) return perror("connect"), 1;
-    fcntl(fd, F_SETFL, O_NONBLOCK);
-    int yes = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    struct epoll_event registration = {.events = EPOLLIN, .data.fd = fd};
-    epoll_ctl(poll_fd, EPOLL_CTL_ADD, fd, &registration);
-    open_count++;
-    next(fd);
-  }
+  int begun = 0, wanted = atoi(argv[2]);
   struct epoll_event ready[512];
-  while (open_count > 0) {
-    int count = epoll_wait(poll_fd, ready, 512, 10000);
-    if (count == 0) {
+  while (begun < wanted || open_count > 0) {
+    while (begun < wanted && now_us() >= started_us + spread_us * begun / wanted) {
+      begin(&address);
+      begun++;
+    }
+    int count = epoll_wait(poll_fd, ready, 512, begun < wanted ? 1 : 10000);
+    if (count == 0 && begun == wanted) {
       failures += open_count;
       break;
     }
@@ -216,8 +227,8 @@ int main(int argc, char **argv) {
       if (ready[at].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive(ready[at].data.fd);
     }
   }
-  printf("{\"requests\":%zu,\"failures\":%zu,\"events\":%zu,\"seconds\":%.3f", replies, failures, events,
-         (now_us() - started_us) / 1e6);
+  printf("{\"requests\":%zu,\"failures\":%zu,\"events\":%zu,\"delays\":%zu,\"seconds\":%.3f", replies, failures, events,
+         delays, (now_us() - started_us) / 1e6);
   print_percentiles("reply", reply_ms, replies < SAMPLES_MAX ? replies : SAMPLES_MAX);
   print_percentiles("event", event_ms, delays);
   printf("}\n");
