@@ -67,6 +67,20 @@ describe('what is masked', () => {
     assert.equal(mask('x -----BEGIN PRIVATE KEY-----\nMIIE'), 'x [credential]'));
 });
 
+test('a value that the end of a text cuts, as in a reply at its limit, is masked too', () => {
+  for (const [text, masked] of [
+    ['You wrote: Mail me at jo@exam', 'You wrote: Mail me at [email]'],
+    ['to jo.doe@', 'to [email]'],
+    ['to jo%40example', 'to [email]'],
+    ['the key sk-ant-api', 'the key [credential]'],
+    ['card 4111 1111 1111', 'card [phone]'],
+    ['card 4111-1111-1111-1', 'card [phone]'],
+    ['card 411111111111111', 'card [card]'],
+  ] as const)
+    assert.equal(mask(text), masked);
+  for (const text of ['ask @ann', 'at 1795859101083', 'order 4111 1111', 'a task-based one', 'jo@exam ple']) assert.equal(mask(text), text);
+});
+
 test('ordinary text, numbers, dates and identifiers stay', () => {
   for (const text of [
     'The year 2026, 12:34:56, 3.14159265358979, 1,000,000 and 42 %',

@@ -1,4 +1,5 @@
 import { findCredentials } from './find-credentials.ts';
+import { findCutEnds } from './find-cut-ends.ts';
 import { findEmails } from './find-emails.ts';
 import { findIbans } from './find-ibans.ts';
 import { findNumbers } from './find-numbers.ts';
@@ -15,7 +16,7 @@ export type MaskCounts = Record<string, number>;
 export type MaskText = (text: string, counts?: MaskCounts) => string;
 
 /** The order decides between findings that overlap at the same place. */
-const builtIn: readonly Finder[] = [findCredentials, findEmails, findIbans, findNumbers];
+const builtIn: readonly Finder[] = [findCredentials, findEmails, findIbans, findNumbers, findCutEnds];
 
 /**
  * The one function that masks: credentials, e-mail addresses, card numbers, account numbers (IBAN), telephone numbers,
