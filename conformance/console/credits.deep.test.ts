@@ -30,7 +30,7 @@ describe('limits and credits', { skip: chromiumPath === undefined ? 'there is no
     const { page } = pages;
     await signInAs(pages, weir.consoleUrl, { name: 'fina', role: 'finance' });
     await page.goto('/credits?tab=statement&account=user:iris');
-    for (const words of ['$25.5 is booked', 'This reference was booked before']) {
+    for (const words of ['$25.50 is booked', 'This reference was booked before']) {
       await page.getByRole('button', { name: 'Book a payment' }).waitFor();
       await tabTo(page, /^Book a payment$/);
       await page.keyboard.press('Enter');
@@ -42,12 +42,12 @@ describe('limits and credits', { skip: chromiumPath === undefined ? 'there is no
       await page.keyboard.type('invoice-77');
       const sides = dialog.getByRole('group', { name: 'Both sides of the posting' });
       await sides.getByText('deposits').waitFor();
-      await sides.getByText('−$25.5').waitFor();
+      await sides.getByText('−$25.50').waitFor();
       await sides
-        .getByText(words.startsWith('$') ? '$25.5' : '$51')
+        .getByText(words.startsWith('$') ? '$25.50' : '$51')
         .last()
         .waitFor();
-      await tabTo(page, /^Book \$25\.5$/);
+      await tabTo(page, /^Book \$25\.50$/);
       await page.keyboard.press('Enter');
       await page.getByText(words).waitFor();
       await dialog.waitFor({ state: 'detached' });

@@ -46,7 +46,7 @@ describe('figures of the overview, of usage, of calls and of keys', { skip: skip
     const { page, assertQuiet } = suite.pages;
     await page.goto('/');
     const panel = page.getByRole('region', { name: 'Spend by model, last 24 hours' });
-    await panel.getByRole('img', { name: /\$0\.7 in all, \$0\.07 the day before; most by model-b/ }).waitFor();
+    await panel.getByRole('img', { name: /\$0\.70 in all, \$0\.07 the day before; most by model-b/ }).waitFor();
     await panel.getByText('┄ the period before').waitFor();
     await panel.getByLabel('Measure').selectOption('calls');
     await page.getByRole('img', { name: /^Calls by model, last 24 hours\. 3 in all, 1 the day before/ }).waitFor();

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { type BarSeries, Figures, Reading, type Show } from './bar-figures.tsx';
 import { coloursOf } from './colours.ts';
 import styles from './stacked-bars.module.css';
-import { lengthOf, roundPlaces, ticksFor } from './ticks.ts';
+import { lengthOf, monthPlaces, roundPlaces, ticksFor } from './ticks.ts';
 import { type Range, useBrush } from './use-brush.ts';
 import { useWidth } from './use-width.ts';
 
@@ -13,8 +13,13 @@ type Props = {
   /** What a reader needs to know of the picture, as a sentence. */
   readonly sentence: string;
   readonly series: readonly BarSeries[];
-  /** Of each bar: on the axis, in full, and within a day the minute at which it begins. */
-  readonly starts: readonly { readonly tick: string; readonly full: string; readonly minute?: number }[];
+  /**
+   * Of each bar: on the axis, in full, within a day the minute at which it begins, and over months whether it is the
+   * first one of its month.
+   */
+  readonly starts: readonly { readonly tick: string; readonly full: string; readonly minute?: number; readonly isMonth?: boolean }[];
+  /** Bars before it are not known. */
+  readonly unknownBefore?: number | undefined;
   /** From here on bars are unfinished. */
   readonly unfinishedFrom?: number | undefined;
   readonly show: Show;
@@ -139,6 +144,18 @@ type PictureProps = Props & {
   readonly scale: ReturnType<typeof scaleOf>;
 };
 
+/** The bars that have words, `least` apart or more. */
+function wordPlaces(starts: Props['starts'], least: number): ReadonlySet<number> {
+  const minutes = starts.flatMap(({ minute }) => minute ?? []);
+  if (minutes.length === starts.length) return roundPlaces(minutes, least);
+  if (starts.some(({ isMonth }) => isMonth !== undefined))
+    return monthPlaces(
+      starts.map(({ isMonth = false }) => isMonth),
+      least,
+    );
+  return new Set(starts.flatMap((_start, index) => (index % least === 0 ? [index] : [])));
+}
+
 /** Where things are in the picture. */
 function placesOf({ width, height = 220, starts, scale: { ticks, left } }: PictureProps) {
   const ceiling = ticks.at(-1) ?? 1n;
@@ -146,15 +163,13 @@ function placesOf({ width, height = 220, starts, scale: { ticks, left } }: Pictu
   const slot = inner.width / Math.max(1, starts.length);
   const bar = Math.max(1, Math.min(48, slot * 0.78));
   const every = Math.ceil(64 / slot);
-  const minutes = starts.flatMap(({ minute }) => minute ?? []);
-  const round = minutes.length === starts.length ? roundPlaces(minutes, every) : undefined;
   return {
     height,
     left,
     inner,
     slot,
     bar,
-    hasWords: (index: number): boolean => (round === undefined ? index % every === 0 : round.has(index)),
+    words: wordPlaces(starts, every),
     y: (value: bigint): number => top + inner.height * (1 - lengthOf(value, ceiling)),
     x: (index: number): number => left + slot * index + (slot - bar) / 2,
     middle: (index: number): number => left + slot * (index + 0.5),
@@ -162,14 +177,17 @@ function placesOf({ width, height = 220, starts, scale: { ticks, left } }: Pictu
 }
 
 function Picture(props: PictureProps) {
-  const { id, width, starts, handlers, brushes = false, before, scale } = props;
+  const { id, width, starts, handlers, brushes = false, before, scale, unknownBefore = 0 } = props;
   const places = placesOf(props);
-  const { height, left, y, middle } = places;
+  const { height, left, inner, slot, y, middle } = places;
   return (
     <svg {...{ width, height, ...handlers }} role="img" aria-labelledby={id} tabIndex={0} data-brushes={brushes}>
       <defs>
         <pattern id={`${id}-open`} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
           <rect width="3" height="6" fill="var(--page)" opacity="0.55" />
+        </pattern>
+        <pattern id={`${id}-unknown`} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect width="1" height="6" fill="var(--hairline)" />
         </pattern>
       </defs>
       {scale.ticks.map((tick, index) => (
@@ -180,6 +198,7 @@ function Picture(props: PictureProps) {
           </text>
         </g>
       ))}
+      {unknownBefore > 0 && <rect x={left} width={slot * unknownBefore} y={top} height={inner.height} fill={`url(#${id}-unknown)`} />}
       {starts.map((start, index) => (
         <Slot key={start.full} {...props} {...{ places, index }} tick={start.tick} />
       ))}
@@ -201,7 +220,7 @@ type SlotProps = PictureProps & { readonly places: ReturnType<typeof placesOf>; 
 /** One bar, with its place on the axis. */
 function Slot({ places, index, tick, id, series, colours, sums, range, unfinishedFrom, onPick }: SlotProps) {
   const isIn = range !== undefined && index >= range[0] && index <= range[1];
-  const { left, x, y, middle, slot, bar, inner, height, hasWords } = places;
+  const { left, x, y, middle, slot, bar, inner, height, words } = places;
   const sum = sums[index] ?? 0n;
   return (
     <g data-pick={onPick !== undefined} className={styles['slot']}>
@@ -210,7 +229,7 @@ function Slot({ places, index, tick, id, series, colours, sums, range, unfinishe
       {unfinishedFrom !== undefined && index >= unfinishedFrom && (
         <rect x={x(index)} width={bar} y={y(sum)} height={Math.max(0, y(0n) - y(sum))} fill={`url(#${id}-open)`} />
       )}
-      {hasWords(index) && (
+      {words.has(index) && (
         <text x={middle(index)} y={height - 6} textAnchor="middle" className={styles['tick']}>
           {tick}
         </text>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { roundPlaces } from './ticks.ts';
+import { monthPlaces, roundPlaces } from './ticks.ts';
 
 test('a time axis has words at full hours, however many bars there are and wherever they begin', () => {
   const fiveMinutes = Array.from({ length: 288 }, (_, index) => (15 * 60 + 5 + index * 5) % 1440);
@@ -21,4 +21,10 @@ test('bars of hours over many days have words at some of the midnights, as far a
 
 test('bars that never begin at a round time have words at equal distances', () => {
   assert.deepEqual([...roundPlaces([45, 105, 165, 225], 2)], [0, 2]);
+});
+
+test('an axis of a year has each month, and on a phone every third one', () => {
+  const isFirst = Array.from({ length: 365 }, (_, index) => new Date(Date.UTC(2026, 0, 1 + index)).getUTCDate() === 1);
+  assert.equal(monthPlaces(isFirst, 20).size, 12);
+  assert.deepEqual([...monthPlaces(isFirst, 80)], [0, 90, 181, 273]);
 });

@@ -32,6 +32,22 @@ export function roundPlaces(minutes: readonly number[], least: number): Readonly
   return new Set(round.filter((_place, index) => index % step === 0));
 }
 
+const roundMonths = [1, 2, 3, 6, 12];
+
+/**
+ * The bars of an axis over months that have words: the first one of each month, or of every second, third, sixth or
+ * twelfth.
+ * @param isFirst of each bar, whether it is the first one of a month
+ * @param least so many bars apart, so that words do not touch
+ */
+export function monthPlaces(isFirst: readonly boolean[], least: number): ReadonlySet<number> {
+  const firsts = isFirst.flatMap((is, index) => (is ? [index] : []));
+  const months = firsts.slice(1).map((place, index) => place - (firsts[index] ?? 0));
+  const shortest = Math.min(...months, isFirst.length);
+  const step = roundMonths.find((each) => each * shortest >= least) ?? 12;
+  return new Set(firsts.filter((_place, index) => index % step === 0));
+}
+
 /** A part of a whole as a number from 0 to 1, for lengths on the screen only. */
 export function lengthOf(part: bigint, whole: bigint): number {
   return whole === 0n ? 0 : Number((part * 100_000n) / whole) / 100_000;

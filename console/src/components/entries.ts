@@ -43,7 +43,7 @@ export const entries: readonly (readonly Entry[])[] = [
   ],
   [
     { text: 'Audit', to: paths.audit, icon: 'audit', letter: 'a', permission: 'audit:read' },
-    { text: 'Settings', to: paths.settings, icon: 'settings', letter: 's', permission: 'usage:read' },
+    { text: 'Settings', to: paths.settings, also: [paths.operations], icon: 'settings', letter: 's', permission: 'usage:read' },
   ],
 ];
 

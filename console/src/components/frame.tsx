@@ -20,6 +20,9 @@ import { useSession } from './use-page.ts';
 const Palette = lazy(loadAgain(() => import('./palette.tsx').then(({ Palette: component }) => ({ default: component }))));
 const KeyHelp = lazy(loadAgain(() => import('./key-help.tsx').then(({ KeyHelp: component }) => ({ default: component }))));
 
+/** What opens the search, on the keyboard of this machine. */
+const searchKeys = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+
 export function Frame() {
   const session = useSession();
   const [isNavOpen, setIsNavOpen] = useState(false);
@@ -50,7 +53,7 @@ export function Frame() {
         <button type="button" className={styles['search']} aria-keyshortcuts="Control+K Meta+K" onClick={() => setIsPaletteOpen(true)}>
           <Icon name="search" />
           <span>Search or go to</span>
-          <kbd>⌘K</kbd>
+          <kbd>{searchKeys}</kbd>
         </button>
         <Freshness />
         <PersonMenu session={session} onHelp={() => setIsHelpOpen(true)} />

@@ -46,9 +46,11 @@ export function Freshness() {
   const words = isAway ? ['no answer', time].filter((part) => part !== '').join('; ') : fetching > 0 ? 'loading' : time;
   return (
     <p className={styles['freshness']} data-away={isAway} title={`Times are in ${zone} (${showOffset(nowMs, zone)})`}>
-      <span className={styles['dot']} aria-hidden="true">
-        {isAway ? '✗' : '●'}
-      </span>
+      {words !== '' && (
+        <span className={styles['dot']} aria-hidden="true">
+          {isAway ? '✗' : '●'}
+        </span>
+      )}
       <span className={styles['words']} role={isAway ? 'alert' : undefined}>
         {words}
       </span>

@@ -28,6 +28,15 @@ test('an amount of 18 digits is written exactly', () => {
   );
 });
 
+test('an amount with a part of a dollar has two decimals or more', () => {
+  assert.deepEqual([12_500_000_000n, -25_500_000_000n, 3_000_000_000n, 1_224_000n].map(exactMoney), [
+    '$12.50',
+    '\u2212$25.50',
+    '$3',
+    '$0.001224',
+  ]);
+});
+
 test('an amount is never shown as nothing unless it is nothing', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 10n ** 20n }), (nanos) => {
@@ -88,7 +97,7 @@ test('the lines of a statement are never rounded', () => {
 test('an amount that was written as a text keeps its decimals, and has its thousands apart', () => {
   assert.deepEqual(['999999999.999999999', '12.5', '1000', '0.000000001'].map(showUsd), [
     '$999\u00a0999\u00a0999.999999999',
-    '$12.5',
+    '$12.50',
     '$1\u00a0000',
     '$0.000000001',
   ]);

@@ -28,16 +28,16 @@ export function fixedMoney(nanos: bigint, digits: number): string {
   return `${nanos < 0n && rounded > 0n ? minus : ''}$${group((rounded / unit).toString())}${fraction}`;
 }
 
-/** All nine decimals without zeros at the end, for copying and for details. */
+/** All decimals, for copying and for details: none of a whole amount, otherwise two or more, as `$12.50`. */
 export function exactMoney(nanos: bigint): string {
   const text = fixedMoney(nanos, fractionDigits).replace(/0+$/, '');
-  return text.replace(/\.$/, '');
+  return text.endsWith('.') ? text.slice(0, -1) : text.replace(/\.\d$/, '$&0');
 }
 
-/** An amount that was written as a decimal text, with all its decimals: `$1 250.5`. */
+/** An amount or a price that was written as a decimal text, with all its decimals: `$1 250.50`. */
 export function showUsd(text: string): string {
   const [whole = '', fraction] = text.split('.');
-  return `$${group(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
+  return `$${group(whole)}${fraction === undefined ? '' : `.${fraction.padEnd(2, '0')}`}`;
 }
 
 /** The decimals with which an amount is shown alone: none for nothing, two to four, and four digits below a cent. */

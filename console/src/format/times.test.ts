@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { readSpan } from '../components/span.ts';
-import { instantIn, showOffset, showTime } from './times.ts';
+import { dayTicks, instantIn, showOffset, showTime } from './times.ts';
 
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
 
@@ -21,4 +21,19 @@ test('months begin at midnight of the zone', () => {
   const { from, to, isOpen } = readSpan({ r: 'lastMonth' }, 'Asia/Kathmandu', Date.parse('2026-11-27T12:00:00Z'), '24h');
   assert.deepEqual([from, to, isOpen], ['2026-09-30T18:15:00.000Z', '2026-10-31T18:15:00.000Z', false]);
   assert.equal(showOffset(from, 'Asia/Kathmandu'), 'UTC+05:45');
+});
+
+const daysFrom = (day: string, count: number, step = 1): readonly string[] =>
+  Array.from({ length: count }, (_, index) => new Date(Date.parse(day) + index * step * 86_400_000).toISOString());
+
+test('an axis of some weeks has days, and a longer one months', () => {
+  assert.deepEqual(dayTicks(daysFrom('2026-11-26', 2), 'UTC'), [{ tick: '26\u00a0Nov' }, { tick: '27\u00a0Nov' }]);
+  const year = dayTicks(daysFrom('2025-11-28', 365), 'UTC').flatMap(({ tick, isMonth }) => (isMonth === true ? [tick] : []));
+  assert.deepEqual(year.slice(0, 3), ['Dec', 'Jan\u00a02026', 'Feb']);
+  assert.equal(year.length, 12);
+});
+
+test('weeks have the words of the month that begins in them', () => {
+  const weeks = dayTicks(daysFrom('2026-01-05', 20, 7), 'UTC').flatMap(({ tick, isMonth }) => (isMonth === true ? [tick] : []));
+  assert.deepEqual(weeks, ['Jan\u00a02026', 'Feb', 'Mar', 'Apr', 'May']);
 });

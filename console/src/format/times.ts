@@ -54,6 +54,28 @@ export function showShortDay(instant: string | number, zone: string): string {
   return `${Number(day)}\u00a0${months[Number(month) - 1]}`;
 }
 
+const monthsFromMs = 62 * 86_400_000;
+
+/**
+ * The words of bars of days, weeks or months: `27 Nov`. Over more than two months they are those of months, `Nov`, with
+ * the year in January and where the axis begins.
+ */
+export function dayTicks(
+  starts: readonly (string | number)[],
+  zone: string,
+): readonly { readonly tick: string; readonly isMonth?: boolean }[] {
+  const at = (index: number): number => new Date(starts[index] ?? 0).getTime();
+  if (at(starts.length - 1) - at(0) <= monthsFromMs) return starts.map((start) => ({ tick: showShortDay(start, zone) }));
+  let before = '';
+  return starts.map((start, index) => {
+    const { year, month, day } = partsIn(start, zone);
+    const isMonth = index === 0 ? Number(day) <= 7 : month !== before;
+    before = month;
+    const name = months[Number(month) - 1] ?? '';
+    return { tick: month === '01' || index === 0 ? `${name}\u00a0${year}` : name, isMonth };
+  });
+}
+
 /** `27 Nov 14:02:58`, for a row of a list whose page says the year. */
 export function showRowTime(instant: string | number, zone: string): string {
   return `${showShortDay(instant, zone)} ${showClock(instant, zone)}`;

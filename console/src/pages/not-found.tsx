@@ -9,7 +9,7 @@ export function NotFound() {
     <main className={styles['page']}>
       <h1>Nothing is here</h1>
       <Empty title="The address names no page, or something that you may not see.">
-        The <Link to="/">overview</Link> is a good place to go on. The search (⌘K) finds any id.
+        The <Link to="/">overview</Link> is a good place to go on. The search at the top finds any id.
       </Empty>
     </main>
   );

@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
 
 import styles from './data-table.module.css';
 import { useKeys } from './use-keys.ts';
@@ -46,11 +46,14 @@ type Props<Row> = {
 /** Above so many rows only those near the window are in the document. */
 const virtualFrom = 200;
 const rowHeights = { comfortable: 40, compact: 26, normal: 32 };
+/** In a table so narrow as the styles say, rows of a long one have two lines. */
+const narrowPx = 560;
+const narrowRowHeight = 44;
 
 /** The height of a row in px, by the density that the person has chosen. */
-function presentRowHeight(): number {
+function presentRowHeight(isNarrow: boolean): number {
   const density = document.documentElement.dataset['density'];
-  return rowHeights[density === 'comfortable' || density === 'compact' ? density : 'normal'];
+  return isNarrow ? narrowRowHeight : rowHeights[density === 'comfortable' || density === 'compact' ? density : 'normal'];
 }
 
 /** Rows of like things as a real table. `j` and `k` walk, Enter opens, `x` chooses. */
@@ -59,13 +62,15 @@ export function DataTable<Row>({ caption, columns: given, rows, keyOf, onOpen, o
   const body = useRef<HTMLTableSectionElement>(null);
   const [active, setActive] = useState(-1);
   const isVirtual = rows.length > virtualFrom;
-  const rowHeight = presentRowHeight();
+  const { top, isNarrow } = usePlace(body, isVirtual);
+  const rowHeight = presentRowHeight(isNarrow);
   const virtualizer = useWindowVirtualizer({
     count: isVirtual ? rows.length : 0,
     estimateSize: () => rowHeight,
     overscan: 20,
-    scrollMargin: body.current?.offsetTop ?? 0,
+    scrollMargin: top,
   });
+  useEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
   const visible = isVirtual ? virtualizer.getVirtualItems().map(({ index }) => index) : rows.map((_row, index) => index);
   const first = visible[0] ?? 0;
   const last = visible.at(-1) ?? -1;
@@ -86,46 +91,88 @@ export function DataTable<Row>({ caption, columns: given, rows, keyOf, onOpen, o
   }, [openKey]);
 
   return (
-    <div className={styles['frame']} role="group" aria-label={caption} tabIndex={0}>
-      <table className={styles['table']} aria-rowcount={isVirtual ? (rowCount ?? rows.length) + 1 : undefined}>
-        <caption className="visually-hidden">{caption}</caption>
-        <Titles columns={columns} />
-        <tbody ref={body}>
-          {isVirtual && first > 0 && <Gap height={first * rowHeight} columns={columns.length} />}
-          {visible.map((index) => {
-            const row = rows[index];
-            if (row === undefined) return null;
-            const key = keyOf(row);
-            return (
-              <tr
-                key={key}
-                aria-rowindex={isVirtual ? index + 2 : undefined}
-                aria-selected={onOpen === undefined ? undefined : key === openKey}
-                data-open={key === openKey}
-                data-active={index === active}
-                data-can-open={onOpen !== undefined}
-                onClick={(event) => {
-                  if (onOpen === undefined || (event.target as HTMLElement).closest('a,button,input,label') !== null) return;
-                  setActive(index);
-                  onOpen(row);
-                }}
-              >
-                <Cells columns={columns} row={row} />
-              </tr>
-            );
-          })}
-          {isVirtual && last < rows.length - 1 && <Gap height={(rows.length - 1 - last) * rowHeight} columns={columns.length} />}
-        </tbody>
-        {totals !== undefined && (
-          <tfoot>
-            <tr>
-              <Cells columns={columns} row={totals} />
+    <Frame caption={caption} columns={columns} rowCount={isVirtual ? (rowCount ?? rows.length) + 1 : undefined}>
+      <Titles columns={columns} />
+      <tbody ref={body}>
+        {isVirtual && first > 0 && <Gap height={first * rowHeight} columns={columns.length} />}
+        {visible.map((index) => {
+          const row = rows[index];
+          if (row === undefined) return null;
+          const key = keyOf(row);
+          return (
+            <tr
+              key={key}
+              aria-rowindex={isVirtual ? index + 2 : undefined}
+              aria-selected={onOpen === undefined ? undefined : key === openKey}
+              data-open={key === openKey}
+              data-active={index === active}
+              data-can-open={onOpen !== undefined}
+              onClick={(event) => {
+                if (onOpen === undefined || (event.target as HTMLElement).closest('a,button,input,label') !== null) return;
+                setActive(index);
+                onOpen(row);
+              }}
+            >
+              <Cells columns={columns} row={row} />
             </tr>
-          </tfoot>
-        )}
+          );
+        })}
+        {isVirtual && last < rows.length - 1 && <Gap height={(rows.length - 1 - last) * rowHeight} columns={columns.length} />}
+      </tbody>
+      {totals !== undefined && (
+        <tfoot>
+          <tr>
+            <Cells columns={columns} row={totals} />
+          </tr>
+        </tfoot>
+      )}
+    </Frame>
+  );
+}
+
+type FrameProps<Row> = Pick<Props<Row>, 'caption' | 'columns'> & { readonly rowCount: number | undefined; readonly children: ReactNode };
+
+/** The table with what it scrolls in, if it is wider than its place. */
+function Frame<Row>({ caption, columns, rowCount, children }: FrameProps<Row>) {
+  const frame = useRef<HTMLDivElement>(null);
+  const scrolls = useScrolls(frame);
+  const names = columns.filter(({ grows, priority = 1 }) => grows === true && priority === 1).length;
+  return (
+    <div ref={frame} className={styles['frame']} data-scrolls={scrolls} role="group" aria-label={caption} tabIndex={0}>
+      <table className={styles['table']} data-names={names} aria-rowcount={rowCount}>
+        <caption className="visually-hidden">{caption}</caption>
+        {children}
       </table>
     </div>
   );
+}
+
+/** How far below the beginning of the page rows begin, in px, and whether they are narrow: it decides which are in the window. */
+function usePlace(body: RefObject<HTMLElement | null>, isWanted: boolean): { readonly top: number; readonly isNarrow: boolean } {
+  const [top, setTop] = useState(0);
+  const [isNarrow, setIsNarrow] = useState(false);
+  // After each drawing: what stands above the table may have changed.
+  useLayoutEffect(() => {
+    if (!isWanted || body.current === null) return;
+    setTop(Math.round(body.current.getBoundingClientRect().top + window.scrollY));
+    setIsNarrow((body.current.closest('[role="group"]')?.clientWidth ?? narrowPx) < narrowPx);
+  });
+  return { top, isNarrow };
+}
+
+/** Whether a table is wider than its frame, also in another width of the window and with other rows. */
+function useScrolls(frame: RefObject<HTMLDivElement | null>): boolean {
+  const [scrolls, setScrolls] = useState(false);
+  useEffect(() => {
+    const { current: box } = frame;
+    const table = box?.firstElementChild;
+    if (box === null || table === null || table === undefined) return undefined;
+    const observer = new ResizeObserver(() => setScrolls(table.scrollWidth > box.clientWidth + 1));
+    observer.observe(box);
+    observer.observe(table);
+    return () => observer.disconnect();
+  }, [frame]);
+  return scrolls;
 }
 
 /** Takes a row into the selection, or out of it. */

@@ -5,7 +5,7 @@ import { question } from '../../api/query-client.ts';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { useAddress, useZone } from '../../components/use-page.ts';
 import { showCount } from '../../format/numbers.ts';
-import { clockTick, showShortDay, showTime } from '../../format/times.ts';
+import { clockTick, dayTicks, showMinute, showShortDay, showTime } from '../../format/times.ts';
 import styles from './calls-page.module.css';
 
 type Histogram = Reply<'calls.histogram'>;
@@ -28,18 +28,23 @@ export function CallHistogram({ query }: { readonly query: Query<'calls.histogra
   ];
   const total = series.reduce((sum, { values }) => values.reduce((inner, value) => inner + value, sum), 0n);
   const isLong = Date.parse(query.to) - Date.parse(query.from) > 3 * dayMs;
-  const tick = (start: number) => {
-    if (data.bucket_ms >= dayMs) return { tick: showShortDay(start, zone) };
+  const days = dayTicks(starts, zone);
+  const tick = (start: number, index: number) => {
+    if (data.bucket_ms >= dayMs) return days[index] ?? { tick: '' };
     const clock = clockTick(start, zone);
     return isLong && clock.minute === 0 ? { ...clock, tick: showShortDay(start, zone) } : clock;
   };
-  return (
+  // A count of very many calls does not reach the beginning of a long span.
+  const unknown = starts.findIndex((start) => start >= Date.parse(data.searched_to));
+  const isPart = Date.parse(data.searched_to) > Date.parse(query.from);
+  const picture = (
     <StackedBars
       title="Calls over time"
-      sentence={`${showCount(Number(total))} calls.`}
+      sentence={`${showCount(Number(total))} calls${isPart ? ` since ${showMinute(data.searched_to, zone)}` : ''}.`}
+      unknownBefore={isPart ? unknown : undefined}
       height={110}
       series={series}
-      starts={starts.map((start) => ({ ...tick(start), full: showTime(start, zone) }))}
+      starts={starts.map((start, index) => ({ ...tick(start, index), full: showTime(start, zone) }))}
       show={(value) => showCount(Number(value))}
       brushes
       onPick={(first, last) => {
@@ -48,6 +53,15 @@ export function CallHistogram({ query }: { readonly query: Query<'calls.histogra
         change({ from: new Date(from).toISOString(), to: new Date(until + data.bucket_ms).toISOString(), r: undefined });
       }}
     />
+  );
+  if (!isPart) return picture;
+  return (
+    <div>
+      {picture}
+      <p className={styles['counted']}>
+        The chart counts back to {showMinute(data.searched_to, zone)}. For the time before, choose a shorter span.
+      </p>
+    </div>
   );
 }
 

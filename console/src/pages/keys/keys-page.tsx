@@ -80,11 +80,14 @@ export function KeysPage() {
       {chosenRows.length > 0 && <BulkBar keys={chosenRows} onDone={() => setChosen(new Set())} />}
       {pages.isError && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
       {rows === undefined && !pages.isError && <Skeleton rows={12} />}
-      {rows?.length === 0 && (
-        <Empty title="No key fits." line="weir keys create ann ci">
-          A key lets a program call, in the name of the user who pays. Make the first one.
-        </Empty>
-      )}
+      {rows?.length === 0 &&
+        (Object.keys(query).length > 0 ? (
+          <Empty title="No key fits.">Remove a filter.</Empty>
+        ) : (
+          <Empty title="There is no key yet." line="weir keys create ann ci">
+            A key lets a program call, in the name of the user who pays. Make the first one.
+          </Empty>
+        ))}
       {rows !== undefined && rows.length > 0 && (
         <KeysTable rows={rows} {...(mayWrite && { selection: { keys: chosen, onChange: setChosen } })} />
       )}

@@ -1,4 +1,5 @@
 import type { Reply } from '../../api/client.ts';
+import { showUsd } from '../../format/money.ts';
 import type { StateTone } from '../../ui/state.tsx';
 
 export type Model = Reply<'models.list'>['items'][number];
@@ -67,6 +68,6 @@ const shownMeters: Readonly<Record<string, string>> = { input: 'in', output: 'ou
 export function showPrices(prices: Model['targets'][number]['prices']): string {
   return prices
     .filter(({ meter, per }) => shownMeters[meter] !== undefined && per === 1_000_000)
-    .map(({ meter, unit_price_usd: price }) => `$${price} ${shownMeters[meter] ?? meter}`)
+    .map(({ meter, unit_price_usd: price }) => `${showUsd(price)} ${shownMeters[meter] ?? meter}`)
     .join(' · ');
 }

@@ -117,7 +117,7 @@ function Tiles({ data }: { readonly data: Overview }) {
         place={{ to: paths.usage, search: { r: 'today' } }}
         value={<Amount money={today.amount} />}
         isLong={isLongMoney(today.amount)}
-        note={change === undefined ? 'nothing at this time yesterday' : `${change} since this time yesterday`}
+        note={change === undefined ? 'nothing at this time yesterday' : `${change} vs yesterday by now`}
       />
       <Tile
         title="Spend this month"
@@ -207,7 +207,14 @@ function UsersPanel({ data: { users, today } }: { readonly data: Overview }) {
             {
               id: 'share',
               title: 'Share',
-              render: ({ user, amount }) => <Meter label={`Share of ${user}`} share={shareOf(nanosOf(amount), whole)} />,
+              render: ({ user, amount }) => {
+                const share = shareOf(nanosOf(amount), whole);
+                return (
+                  <span className={styles['share']}>
+                    <Meter label={`Share of ${user}`} share={share} /> {showShare(share)}
+                  </span>
+                );
+              },
             },
           ]}
         />
@@ -256,16 +263,16 @@ function BooksPanel({ data, books }: { readonly data: Overview; readonly books: 
       <Facts
         rows={[
           ['Verification', <BooksState key="state" {...{ addsUp, verifiedAt }} />],
-          [
-            'Last added up',
-            verifiedAt === null ? (
-              'not yet; running gateways do so all the time'
-            ) : (
-              <time key="at" dateTime={verifiedAt} title={showMinute(verifiedAt, zone)}>
-                {showAgo(verifiedAt, Math.max(nowMs, Date.parse(verifiedAt)))}
-              </time>
-            ),
-          ],
+          ...(verifiedAt === null
+            ? []
+            : [
+                [
+                  'Last added up',
+                  <time key="at" dateTime={verifiedAt} title={showMinute(verifiedAt, zone)}>
+                    {showAgo(verifiedAt, Math.max(nowMs, Date.parse(verifiedAt)))}
+                  </time>,
+                ] as const,
+              ]),
           ['Not booked yet', `${showCount(data.pending_calls)} calls`],
           ['Estimated', estimated === null ? '—' : `${showShare(estimated)} of the newest calls`],
           [

@@ -1,9 +1,10 @@
+import { showUsd } from '../../format/money.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { conditionsOf, idOfEntry, plainPrices, type PriceEntry } from './price-words.ts';
 
 const text = (entry: PriceEntry): string =>
   plainPrices(entry)
-    .map(({ label, price }) => `${label} $${price}`)
+    .map(({ label, price }) => `${label} ${showUsd(price)}`)
     .join(' · ');
 
 const columns: readonly Column<PriceEntry>[] = [

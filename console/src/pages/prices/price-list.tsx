@@ -1,11 +1,13 @@
 import type { Reply } from '../../api/client.ts';
 import { curlOf } from '../../api/equivalents.ts';
 import { Equivalent } from '../../components/equivalent.tsx';
+import { Price, priceDigits } from '../../components/price.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { one } from '../../components/search-params.ts';
 import { useAddress, useMinute } from '../../components/use-page.ts';
 import { usePages } from '../../components/use-pages.ts';
 import { saveText, writeCsv } from '../../format/csv.ts';
+import { showUsd } from '../../format/money.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -60,7 +62,7 @@ export function PriceList() {
       {rows.length > 0 && (
         <DataTable
           caption="Prices in USD"
-          columns={columns}
+          columns={columnsOf(rows)}
           rows={rows}
           keyOf={keyOf}
           openKey={open === undefined ? undefined : keyOf(open)}
@@ -97,20 +99,28 @@ function Layers({ page: { version, layers, overrides } }: { readonly page: Reply
   );
 }
 
-const priceOf = (entry: PriceEntry, meter: string): string => {
-  const price = plainPrices(entry).find(({ member }) => member === `tiers.0.prices.${meter}`)?.price;
-  return price === undefined ? '—' : `$${price}`;
-};
+const priceOf = (item: ListedPrice, meter: string): string | undefined =>
+  plainPrices(asEntry(item.entry)).find(({ member }) => member === `tiers.0.prices.${meter}`)?.price;
 
 /** Prices that have no column of their own. */
 const otherPrices = (entry: PriceEntry): string =>
   plainPrices(entry)
     .filter(({ member }) => !/^tiers\.0\.prices\.(?:input|output|cacheRead)$/.test(member))
-    .map(({ label, price }) => `${label} $${price}`)
+    .map(({ label, price }) => `${label} ${showUsd(price)}`)
     .concat(conditionsOf(entry))
     .join(' · ');
 
-const columns: readonly Column<ListedPrice>[] = [
+/** A column of the price of a meter. */
+function priceColumn(rows: readonly ListedPrice[], meter: string, title: string): Column<ListedPrice> {
+  const digits = priceDigits(rows.flatMap((row) => priceOf(row, meter) ?? []));
+  const render = (row: ListedPrice) => {
+    const usd = priceOf(row, meter);
+    return usd === undefined ? '—' : <Price {...{ usd, digits }} />;
+  };
+  return { id: meter, title, figures: true, render };
+}
+
+const columnsOf = (rows: readonly ListedPrice[]): readonly Column<ListedPrice>[] => [
   {
     id: 'model',
     title: 'Model',
@@ -118,9 +128,9 @@ const columns: readonly Column<ListedPrice>[] = [
     render: ({ vendor, model }) => <span title={`${vendor}/${model}`}>{`${vendor}/${model}`}</span>,
   },
   { id: 'from', title: 'From', figures: true, priority: 3, render: ({ entry }) => asEntry(entry).effectiveFrom },
-  { id: 'input', title: 'Input / 1 M', figures: true, render: ({ entry }) => priceOf(asEntry(entry), 'input') },
-  { id: 'cached', title: 'Cache read / 1 M', figures: true, priority: 3, render: ({ entry }) => priceOf(asEntry(entry), 'cacheRead') },
-  { id: 'output', title: 'Output / 1 M', figures: true, render: ({ entry }) => priceOf(asEntry(entry), 'output') },
+  priceColumn(rows, 'input', 'Input / 1 M'),
+  { ...priceColumn(rows, 'cacheRead', 'Cache read / 1 M'), priority: 3 },
+  priceColumn(rows, 'output', 'Output / 1 M'),
   {
     id: 'other',
     title: 'Others',

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { question } from '../../api/query-client.ts';
 import { may } from '../../api/sign-in.ts';
 import { useSession } from '../../components/use-page.ts';
+import { showUsd } from '../../format/money.ts';
 import { paths } from '../../paths.ts';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { SidePanel } from '../../ui/split.tsx';
@@ -40,7 +41,7 @@ export function PricePanel({ price, onClose }: { readonly price: ListedPrice; re
                 <p key={hidden.effectiveFrom + (hidden.variant ?? '')} className={styles['muted']}>
                   from {hidden.effectiveFrom}:{' '}
                   {plainPrices(hidden)
-                    .map(({ label, price: usd }) => `${label} $${usd}`)
+                    .map(({ label, price: usd }) => `${label} ${showUsd(usd)}`)
                     .join(', ')}
                 </p>
               ))}
@@ -76,7 +77,15 @@ function EntryFacts({ entry }: { readonly entry: PriceEntry }) {
           ['Holds from', entry.effectiveFrom],
           ...(entry.effectiveUntil === undefined ? [] : ([['Until', entry.effectiveUntil]] as const)),
           ...(entry.aliases === undefined ? [] : ([['Other names', entry.aliases.join(', ')]] as const)),
-          ...plainPrices(entry).map(({ label, price }) => [label, <span key={label} className="figures">{`$${price}`}</span>] as const),
+          ...plainPrices(entry).map(
+            ({ label, price }) =>
+              [
+                label,
+                <span key={label} className="figures">
+                  {showUsd(price)}
+                </span>,
+              ] as const,
+          ),
         ]}
       />
       {conditions.length > 0 && (

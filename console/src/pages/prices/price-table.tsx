@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 
 import { question } from '../../api/query-client.ts';
+import { showUsd } from '../../format/money.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { asBook, conditionsOf, idOfEntry, plainPrices, priceChange, type PriceBookFile, readDecimal, withPrice } from './price-words.ts';
 import styles from './prices-page.module.css';
@@ -68,7 +69,7 @@ const columnsOf = (book: PriceBookFile, set: (row: Row, price: string) => void):
       </>
     ),
   },
-  { id: 'now', title: 'In force', figures: true, priority: 2, render: ({ now }) => (now === undefined ? '—' : `$${now}`) },
+  { id: 'now', title: 'In force', figures: true, priority: 2, render: ({ now }) => (now === undefined ? '—' : showUsd(now)) },
   {
     id: 'price',
     title: 'Draft, USD',

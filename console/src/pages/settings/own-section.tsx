@@ -106,8 +106,8 @@ function Appearance() {
             setZone(value);
           }}
         />
-        <Habits />
       </div>
+      <Habits />
     </Panel>
   );
 }
@@ -117,7 +117,7 @@ function Habits() {
   const [steps, setSteps] = useState(areFirstStepsShown);
   const [letters, setLetters] = useState(areLettersOn);
   return (
-    <>
+    <div className={styles['form']}>
       <CheckField
         label="The overview shows the first steps"
         help="While some of them are open."
@@ -136,7 +136,7 @@ function Habits() {
           setLetters(checked);
         }}
       />
-    </>
+    </div>
   );
 }
 

@@ -58,11 +58,14 @@ export function TeamsPage() {
       {(teams.data?.items.length ?? 0) > 8 && <NameFilter label="Name of the team" />}
       {teams.isError && <Failure error={teams.error} onRetry={() => void teams.refetch()} />}
       {shown === undefined && !teams.isError && <Skeleton rows={8} />}
-      {shown?.length === 0 && (
-        <Empty title="No team fits." line="weir teams create atlas --spend-per-month 500">
-          A team has limits and a balance that all its users share.
-        </Empty>
-      )}
+      {shown?.length === 0 &&
+        (teams.data?.items.length === 0 ? (
+          <Empty title="There is no team yet." line="weir teams create atlas --spend-per-month 500">
+            A team has limits and a balance that all its users share.
+          </Empty>
+        ) : (
+          <Empty title="No team fits.">Search for a shorter part of the name.</Empty>
+        ))}
       {shown !== undefined && shown.length > 0 && (
         <TeamsTable
           rows={shown}

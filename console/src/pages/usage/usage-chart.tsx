@@ -2,7 +2,7 @@ import type { Reply } from '../../api/client.ts';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { many } from '../../components/search-params.ts';
 import { useAddress } from '../../components/use-page.ts';
-import { clockTick, showDay, showMinute, showShortDay } from '../../format/times.ts';
+import { clockTick, dayTicks, showDay, showMinute } from '../../format/times.ts';
 import { useKeys } from '../../ui/use-keys.ts';
 import { accumulate, sharesOf, showMillionths } from './chart-views.ts';
 import { canLeaveOut, leaveOut } from './leave-out.ts';
@@ -59,6 +59,7 @@ export function UsageChart({ answer, groups, metric, zone }: Props) {
     values: view === 'cumulative' ? accumulate(line.values) : view === 'share' ? (shares[index] ?? []) : line.values,
   }));
   const before = comparison?.totals.buckets.map(of);
+  const days = dayTicks(starts, zone);
   const now = Date.now();
   const unfinished = starts.findIndex((_start, index) => Date.parse(starts[index + 1] ?? answer.to) > now);
   return (
@@ -73,8 +74,8 @@ export function UsageChart({ answer, groups, metric, zone }: Props) {
       sentence={`${show(of(totals.total))} in all.`}
       series={lines}
       hidden={hidden}
-      starts={starts.map((start) => ({
-        ...(isShort ? clockTick(start, zone) : { tick: showShortDay(start, zone) }),
+      starts={starts.map((start, index) => ({
+        ...(isShort ? clockTick(start, zone) : (days[index] ?? { tick: '' })),
         full: isShort ? showMinute(start, zone) : showDay(start, zone),
       }))}
       unfinishedFrom={unfinished === -1 ? undefined : unfinished}

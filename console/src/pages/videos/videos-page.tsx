@@ -130,7 +130,7 @@ function NoVideos({ isFiltered }: { readonly isFiltered: boolean }) {
   ].join('\n');
   return (
     <Empty title="No video was made yet." line={line}>
-      This line makes one; set the port to that of your gateway. It appears here at once, with its progress.
+      This line makes one; set the port to that of your gateway. The playground makes one too. It appears here at once, with its progress.
     </Empty>
   );
 }
