@@ -11,11 +11,13 @@ import { callsOfDay, kindNames } from '../../components/transactions-table.tsx';
 import { useKept } from '../../components/use-kept.ts';
 import { useAddress, useSpan, useZone } from '../../components/use-page.ts';
 import { exactDigits, nanosOf } from '../../format/money.ts';
+import { showCount } from '../../format/numbers.ts';
 import { showMinute, showOffset } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
+import { Facts } from '../../ui/panel.tsx';
 import { type AccountOwner, paramsOf, readOwner, statementOf } from './account-owner.ts';
 import styles from './credits-page.module.css';
 import { OwnerField, useFirstOwner } from './owner-field.tsx';
@@ -81,15 +83,35 @@ function Lines({ owner }: { readonly owner: AccountOwner }) {
   const closing = { id: 'closing', date: showMinute(data.to, zone), what: 'Closing', note: '', nanos: nanosOf(data.closing) };
   return (
     <>
+      <h2>Statement of {owner.level === 'organization' ? 'the organization' : <bdi>{owner.name}</bdi>}</h2>
       <p>
-        {owner.level === 'organization' ? 'The organization' : <bdi>{owner.name}</bdi>}, {showMinute(data.from, zone)} to{' '}
-        {showMinute(data.to, zone)}, {zone} ({showOffset(data.from, zone)}). Usage is by days of UTC. As of {showMinute(data.as_of, zone)}.
+        {showMinute(data.from, zone)} to {showMinute(data.to, zone)}, {zone} ({showOffset(data.from, zone)}). Usage is by days of UTC. As of{' '}
+        {showMinute(data.as_of, zone)}.
       </p>
       {!data.is_whole && (
         <Notice tone="warning">There are more postings than are listed. The sums and the closing have all of them.</Notice>
       )}
+      <Sums statement={data} digits={digits} />
       <DataTable caption="Statement" columns={columns} rows={lines} keyOf={({ id }) => id} totals={closing} />
     </>
+  );
+}
+
+/** What the lines come to, by kind. */
+function Sums({ statement: { opening, closing, sums }, digits }: { readonly statement: Answer; readonly digits: number }) {
+  return (
+    <Facts
+      rows={[
+        ['Opening', <Amount key="opening" money={opening} digits={digits} />],
+        ...sums.map(({ kind, count, amount }) => {
+          const word = `${kindNames[kind][0]?.toUpperCase()}${kindNames[kind].slice(1)}`;
+          // Usage is listed by days, not by its postings.
+          const name = kind === 'usage' ? word : `${word}, ${showCount(count)} ${count === 1 ? 'posting' : 'postings'}`;
+          return [name, <Amount key={kind} money={amount} digits={digits} />] as const;
+        }),
+        ['Closing', <Amount key="closing" money={closing} digits={digits} />],
+      ]}
+    />
   );
 }
 

@@ -112,7 +112,9 @@ function statementsOf(owner: {
         const asked = { action: 'credits.statement_export', subject: 'export:statement', after: JSON.stringify({ owner: name, ...query }) };
         await context.services.audit.recordAction(asked, context.change());
         const stream = exportStatement(statement, span, { title: `Statement of ${name}`, nowMs: context.nowMs() });
-        return { stream, contentType: workbookType, fileName: `statement-${query.from.slice(0, 10)}.xlsx` };
+        // A month's statements of several accounts are saved in one folder.
+        const fileName = `statement-${name.replaceAll(/[^\w.-]+/g, '_')}-${query.from.slice(0, 10)}.xlsx`;
+        return { stream, contentType: workbookType, fileName };
       },
     }),
   };
