@@ -5,7 +5,7 @@ import { writePart } from './benchmark-page.ts';
 import { bareName, type Contestant, startBareProxy, startUpstream, startWeirGateway } from './contestants.ts';
 import { diskTable } from './disk.ts';
 import { idleStreamsTable } from './idle-streams.ts';
-import { lowerQuartile, type Measured, measureOrFail, ratioOf, warmUp } from './measure-load.ts';
+import { lowerQuartile, type Measured, measureMemory, measureOrFail, ratioOf, warmUp } from './measure-load.ts';
 import { startGoProxy, startHaproxy, startNginx, startPortkey } from './peers.ts';
 import { processesTable } from './several-processes.ts';
 import { startsTable } from './starts.ts';
@@ -72,8 +72,10 @@ async function orReason(table: () => string | Promise<string>): Promise<string> 
 function section(work: Work): string {
   const compared = contestants.filter((contestant) => contestant !== piped || work.isLarge);
   const results = compared.map((contestant) => ({ contestant, measured: [] as Measured[], hasFailed: false }));
+  const memory: number[] = [];
   for (let round = 0; round < rounds; round++) {
     for (const result of results) {
+      memory.push(measureMemory());
       const measured = result.hasFailed ? undefined : measureOrFail(result.contestant, work, secondsPerRound);
       if (measured === undefined) result.hasFailed = true;
       else result.measured.push(measured);
@@ -89,6 +91,8 @@ function section(work: Work): string {
     ...results.map(({ contestant, measured, hasFailed }) =>
       hasFailed ? `| ${contestant.name} | refuses requests | | | | | |` : row(contestant, measured, bare),
     ),
+    '',
+    `A step through memory: ${Math.min(...memory).toFixed(0)} to ${Math.max(...memory).toFixed(0)} ns.`,
     '',
   ].join('\n');
   console.log(text);
@@ -115,6 +119,9 @@ try {
     'the median of the rounds. Weir runs with everything on: keys, structural scan, validation, usage, price, journal,',
     'ledger. The latency of a call includes the upstream. The latency of an event is its delay from the upstream to the',
     'client, while all streams are open: one after the other ends, and the next begins.',
+    'The last line of a table says how long a step through 8 MB took before its rounds. Other machines of the same',
+    'processor share its large cache. Where a step takes 100 ns instead of 20, Weir and the bare proxy cost a tenth more;',
+    'nginx and HAProxy, which need little memory, cost the same.',
     ...(before === undefined ? [] : [`"Weir before" is the version ${commitOf(before)}.`]),
     '',
     ...sections,

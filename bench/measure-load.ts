@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { apiKey, type Contestant, loadCore } from './contestants.ts';
+import { apiKey, type Contestant, loadCore, proxyCore } from './contestants.ts';
 import { compile } from './native/compile.ts';
 import { streamSeconds, type Work } from './works.ts';
 
@@ -71,6 +71,18 @@ export function measure(contestant: Contestant, work: Work, seconds: number): Me
     p99Ms: round[`${kind}P99Ms`],
     p999Ms: round[`${kind}P999Ms`],
   };
+}
+
+const memory = compile('memory');
+
+/**
+ * Nanoseconds for a step through memory that is larger than a core's own cache. What a call costs depends on it: the
+ * other machines of a processor use the same large cache.
+ */
+export function measureMemory(): number {
+  const { status, stdout, stderr } = spawnSync('taskset', ['-c', proxyCore, memory], { encoding: 'utf8', timeout: 30_000 });
+  if (status !== 0) throw new Error(`memory: ${stderr}`);
+  return Number(stdout);
 }
 
 /** As `measure`; undefined, with a message, if requests failed. */

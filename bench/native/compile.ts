@@ -23,7 +23,7 @@ function build(compiler: string, parameters: readonly string[], output: string):
  * @returns the path of the program
  * @throws if the machine has no C compiler, or if the program does not compile
  */
-export function compile(name: 'load' | 'upstream'): string {
+export function compile(name: 'load' | 'memory' | 'upstream'): string {
   const program = build('cc', ['-O2', '-Wall', join(import.meta.dirname, `${name}.c`)], name);
   if (program === undefined) throw new Error('The benchmarks need a C compiler: install one as `cc`.');
   return program;
