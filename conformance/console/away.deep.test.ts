@@ -62,8 +62,14 @@ describe('pages that are open while something is away (journey 15)', { skip }, (
     await page.getByRole('button', { name: 'Try again' }).waitFor();
     assert.deepEqual(await findViolations(page), []);
     assert.equal(await callModel(), 200, 'calls of known keys continue');
+    const opened = await pages.context.newPage();
+    await opened.goto(`${weir.consoleUrl}/users`);
+    await opened.getByText('The page tries again by itself').waitFor();
+    assert.deepEqual(await findViolations(opened), [], 'a page that is opened meanwhile');
     await postgres.restart();
     await page.getByRole('link', { name: 'away-anna/app' }).waitFor();
+    await opened.getByRole('link', { name: 'away-anna' }).waitFor();
+    await opened.close();
     await stale().waitFor({ state: 'detached' });
     pages.assertQuiet(failures);
   });

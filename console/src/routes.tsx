@@ -5,7 +5,7 @@ import { queryClient } from './api/query-client.ts';
 import { sessionQuestion } from './api/sign-in.ts';
 import { Frame } from './components/frame.tsx';
 import { parseSearch, type Search, writeSearch } from './components/search-params.ts';
-import { PageFailure } from './components/page-failure.tsx';
+import { PageFailure, WholeFailure } from './components/page-failure.tsx';
 import { NotFound } from './pages/not-found.tsx';
 import { OverviewPage } from './pages/overview/overview-page.tsx';
 import { loadAgain } from './ui/load-again.ts';
@@ -32,6 +32,7 @@ const frame = createRoute({
   getParentRoute: () => root,
   id: 'frame',
   component: Frame,
+  errorComponent: WholeFailure,
   validateSearch: (search: Record<string, unknown>): Search => search as Search,
   beforeLoad: async ({ location }) => {
     const signInFirst = (): unknown => redirect({ to: '/sign-in', search: { to: location.href }, replace: true, throw: true });

@@ -1,5 +1,6 @@
 import { useIsFetching, useQuery } from '@tanstack/react-query';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 
 import { isPassing, queryClient, question } from '../api/query-client.ts';
 import { showClock, showOffset } from '../format/times.ts';
@@ -33,6 +34,15 @@ function useIsLater(ms: number): boolean {
   return isLater;
 }
 
+const usePath = (): string => useRouterState({ select: ({ location }) => location.pathname });
+
+/** The newest answer of the page: a question of a later minute that is not answered yet does not make it unknown. */
+function useLastOf(path: string, answeredMs: number): number {
+  const last = useRef({ path, answeredMs });
+  if (answeredMs > 0 || last.current.path !== path) last.current = { path, answeredMs };
+  return last.current.answeredMs;
+}
+
 /** How fresh the page is, and in which zone its times are. */
 export function Freshness() {
   const zone = useZone();
@@ -42,7 +52,8 @@ export function Freshness() {
   const health = useQuery({ ...question('session.ways', {}), enabled: useIsLater(healthMs), refetchInterval: healthMs, retry: false });
   const stale = useSyncExternalStore(subscribe, isStale);
   const isAway = isPassing(health.error) || stale;
-  const time = answeredMs === 0 ? '' : `as of ${showClock(answeredMs, zone)}`;
+  const newestMs = useLastOf(usePath(), answeredMs);
+  const time = newestMs === 0 ? '' : `as of ${showClock(newestMs, zone)}`;
   const words = isAway ? ['no answer', time].filter((part) => part !== '').join('; ') : fetching > 0 ? 'loading' : time;
   return (
     <p className={styles['freshness']} data-away={isAway} title={`Times are in ${zone} (${showOffset(nowMs, zone)})`}>

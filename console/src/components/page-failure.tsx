@@ -4,6 +4,7 @@ import { useEffect } from 'react';
 
 import { toProblem } from '../api/problem.ts';
 import { againMs, isPassing } from '../api/query-client.ts';
+import { BarePage } from './bare-page.tsx';
 import { Failure } from './failure.tsx';
 
 /** A whole page that failed. It tries again by itself while that may help. */
@@ -25,6 +26,16 @@ export function PageFailure({ error, reset }: { readonly error: unknown; readonl
     <>
       <h1 className="visually-hidden">{toProblem(error).body.title}</h1>
       <Failure error={error} onRetry={again} />
+      {isPassing(error) && <p>The page tries again by itself, every few seconds.</p>}
     </>
+  );
+}
+
+/** The console, if it could not even be asked who is signed in. */
+export function WholeFailure(props: Parameters<typeof PageFailure>[0]) {
+  return (
+    <BarePage wide>
+      <PageFailure {...props} />
+    </BarePage>
   );
 }

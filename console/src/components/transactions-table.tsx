@@ -42,9 +42,21 @@ export function TransactionsTable({ rows }: { readonly rows: readonly Transactio
   return <DataTable caption="Transactions, newest first" columns={columns} rows={rows} keyOf={({ id }) => id} />;
 }
 
+/** Ids of payments have the name of their account with escapes, which nobody reads. */
+function readable(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
+}
+
 function Subject({ row: { id, day, user, key_id: keyId, call_id: callId } }: { readonly row: Transaction }) {
   if (callId !== null) return <Link to={paths.call(callId)}>{callId}</Link>;
-  if (day === null) return <code title={id}>{id}</code>;
+  if (day === null) {
+    const name = readable(id);
+    return <code title={name}>{name}</code>;
+  }
   const filter = { ...callsOfDay(day), ...(keyId !== null ? { key_id: keyId } : user !== null && { user }) };
   return (
     <Link to={paths.calls} search={filter}>

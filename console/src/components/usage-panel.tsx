@@ -5,7 +5,7 @@ import type { Body } from '../api/client.ts';
 import { isLost, question } from '../api/query-client.ts';
 import { StackedBars } from '../charts/stacked-bars.tsx';
 import { nanosOf, showChartMoney, showMoney } from '../format/money.ts';
-import { showCount } from '../format/numbers.ts';
+import { countOf } from '../format/numbers.ts';
 import { showDay, showShortDay } from '../format/times.ts';
 import { paths } from '../paths.ts';
 import { Skeleton } from '../ui/notice.tsx';
@@ -45,7 +45,7 @@ export function UsagePanel({ filter, by }: { readonly filter: Readonly<Record<st
           ) : (
             <StackedBars
               title={`Spend per day by ${by}`}
-              sentence={`${showMoney(nanosOf(data.totals.total.amount))} for ${showCount(data.totals.total.calls)} calls in all.`}
+              sentence={`${showMoney(nanosOf(data.totals.total.amount))} for ${countOf(data.totals.total.calls, 'call')} in all.`}
               series={[
                 ...data.series.map(({ names, buckets }) => ({
                   name: names.join(' › '),

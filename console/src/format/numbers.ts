@@ -11,6 +11,11 @@ export function showCount(count: number): string {
     .replace('-', '\u2212');
 }
 
+/** A number of things, with the word of one or of several: `1 call`, `88 102 calls`. */
+export function countOf(count: number, one: string, several = `${one}s`): string {
+  return `${showCount(count)} ${count === 1 ? one : several}`;
+}
+
 const steps = [
   { from: 1e12, sign: 'T' },
   { from: 1e9, sign: 'G' },

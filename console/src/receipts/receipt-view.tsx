@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 
 import type { Receipt } from '../../../src/billing/receipts/receipt.ts';
 import { Amount } from '../components/amount.tsx';
-import { showCount, showDuration } from '../format/numbers.ts';
+import { countOf, showCount, showDuration } from '../format/numbers.ts';
 import { paths } from '../paths.ts';
 import { Panel } from '../ui/panel.tsx';
 import { State } from '../ui/state.tsx';
@@ -21,7 +21,7 @@ export function ReceiptView({ receipt }: { readonly receipt: Receipt }) {
       ))}
       {receipt.rows.length > 1 && (
         <p className={styles['total']}>
-          <span>Total of {receipt.rows.length} rows</span> <Amount money={receipt.total} digits={9} />
+          <span>Total of {countOf(receipt.rows.length, 'row')}</span> <Amount money={receipt.total} digits={9} />
         </p>
       )}
     </Panel>

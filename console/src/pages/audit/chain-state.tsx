@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { question } from '../../api/query-client.ts';
 import { Failure } from '../../components/failure.tsx';
 import { useZone } from '../../components/use-page.ts';
-import { showCount } from '../../format/numbers.ts';
+import { countOf, showCount } from '../../format/numbers.ts';
 import { showClock } from '../../format/times.ts';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -39,7 +39,7 @@ export function ChainState({ onOpen }: { readonly onOpen: (row: string) => void 
         <State sign="◌" word="the chain of hashes is recomputed" tone="muted" />
       ) : (
         <>
-          <State sign="✓" word={`unbroken, ${showCount(data.rows)} rows`} tone="good" />
+          <State sign="✓" word={`unbroken, ${countOf(data.rows, 'row')}`} tone="good" />
           <span>
             verified at {showClock(chain.dataUpdatedAt, zone)}
             {data.head !== null && (

@@ -4,7 +4,7 @@ import type { Query, Reply } from '../../api/client.ts';
 import { question } from '../../api/query-client.ts';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { useAddress, useZone } from '../../components/use-page.ts';
-import { showCount } from '../../format/numbers.ts';
+import { countOf, showCount } from '../../format/numbers.ts';
 import { clockTick, dayTicks, showMinute, showShortDay, showTime } from '../../format/times.ts';
 import styles from './calls-page.module.css';
 
@@ -40,7 +40,7 @@ export function CallHistogram({ query }: { readonly query: Query<'calls.histogra
   const picture = (
     <StackedBars
       title="Calls over time"
-      sentence={`${showCount(Number(total))} calls${isPart ? ` since ${showMinute(data.searched_to, zone)}` : ''}.`}
+      sentence={`${countOf(Number(total), 'call')}${isPart ? ` since ${showMinute(data.searched_to, zone)}` : ''}.`}
       unknownBefore={isPart ? unknown : undefined}
       height={110}
       series={series}

@@ -14,7 +14,7 @@ import { More } from '../../components/more.tsx';
 import { useKept } from '../../components/use-kept.ts';
 import { useAddress, useSession, useZone } from '../../components/use-page.ts';
 import { columnDigits, nanosOf } from '../../format/money.ts';
-import { showDuration, showShort } from '../../format/numbers.ts';
+import { showCount, showDuration, showShort } from '../../format/numbers.ts';
 import { showRowTime, showTime } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
@@ -82,9 +82,11 @@ export function CallsTable({ query: present, isLive, open, onOpen }: Props) {
         isSparse={last?.items.length === 0}
         text={rows.length === 0 ? 'Search on' : 'More'}
       />
-      {!pages.hasNextPage && !areMissing && 'These are all.'}
+      {!pages.hasNextPage && rows.length > 0 && 'These are all.'}
       {last !== undefined && <span>searched to {showTime(last.searched_to, zone)}</span>}
-      {last !== undefined && last.pending_calls > 0 && <span>{last.pending_calls} calls are not booked yet</span>}
+      {last !== undefined && last.pending_calls > 0 && (
+        <span>{last.pending_calls === 1 ? '1 call is' : `${showCount(last.pending_calls)} calls are`} not booked yet</span>
+      )}
     </p>
   );
   if (rows.length === 0)

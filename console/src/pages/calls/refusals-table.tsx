@@ -81,7 +81,7 @@ const columnsOf = (zone: string): readonly Column<Refusal>[] => [
     priority: 2,
     render: ({ user, key }) => (user === null ? 'unknown key' : <KeyName user={user} name={key ?? ''} />),
   },
-  { id: 'address', title: 'Address', grows: true, priority: 3, render: ({ address }) => address ?? '—' },
-  { id: 'path', title: 'Path', grows: true, priority: 3, render: ({ path }) => <code>{path}</code> },
+  { id: 'address', title: 'Address', priority: 3, render: ({ address }) => address ?? '—' },
+  { id: 'path', title: 'Path', priority: 3, render: ({ path }) => <code>{path}</code> },
   { id: 'message', title: 'What the client was told', wraps: true, render: ({ message }) => message },
 ];

@@ -11,7 +11,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { readSpan } from '../../components/span.ts';
 import { useMinute, useSession } from '../../components/use-page.ts';
 import { columnDigits, nanosOf, shareOf } from '../../format/money.ts';
-import { showCount } from '../../format/numbers.ts';
+import { countOf, showCount } from '../../format/numbers.ts';
 import { showAgo } from '../../format/times.ts';
 import { paths, type Place } from '../../paths.ts';
 import { DataTable } from '../../ui/data-table.tsx';
@@ -101,7 +101,7 @@ function Tiles({ data, books }: { readonly data: Overview; readonly books: Books
         title="Spend this month"
         place={{ to: paths.usage, search: { r: 'month', by: 'user' } }}
         value={<Amount money={data.month.amount} />}
-        note={`${showCount(data.month.calls)} calls`}
+        note={countOf(data.month.calls, 'call')}
       />
       <Tile
         title="Forecast of the month"

@@ -7,7 +7,7 @@ import { Amount } from '../../components/amount.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { usePathPart } from '../../components/use-page.ts';
-import { showCount } from '../../format/numbers.ts';
+import { countOf, showCount } from '../../format/numbers.ts';
 import { callsOfModel, paths } from '../../paths.ts';
 import { Skeleton } from '../../ui/notice.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -66,7 +66,7 @@ function Facts({ model }: { readonly model: Shown }) {
       <dt>Last 24 hours</dt>
       <dd>
         <Link to={calls.to} search={calls.search}>
-          {showCount(day.calls)} calls
+          {countOf(day.calls, 'call')}
         </Link>
         , <Amount money={day.amount} />, {showCount(day.failed)} failed
       </dd>

@@ -1,6 +1,7 @@
 import type { Reply } from '../../api/client.ts';
 import { showUsd } from '../../format/money.ts';
 import type { StateTone } from '../../ui/state.tsx';
+import { countOf } from '../../format/numbers.ts';
 
 export type Model = Reply<'models.list'>['items'][number];
 export type Explanation = Reply<'models.explain'>;
@@ -55,8 +56,8 @@ export function showLimits(limits: Model['limits']): string {
   if (limits === null) return 'none';
   const { requests_per_minute: requests, tokens_per_minute: tokens, concurrency } = limits;
   const parts = [
-    ...(requests === null ? [] : [`${requests} requests a minute`]),
-    ...(tokens === null ? [] : [`${tokens} tokens a minute`]),
+    ...(requests === null ? [] : [`${countOf(requests, 'request')} a minute`]),
+    ...(tokens === null ? [] : [`${countOf(tokens, 'token')} a minute`]),
     ...(concurrency === null ? [] : [`${concurrency} at a time`]),
   ];
   return parts.length === 0 ? 'none' : parts.join(' · ');

@@ -9,6 +9,7 @@ import { paths } from '../../paths.ts';
 import { TextField } from '../../ui/field.tsx';
 import { say } from '../../ui/toasts.tsx';
 import type { OfferedChange } from './attention-offers.ts';
+import { countOf, showCount } from '../../format/numbers.ts';
 
 type Props<Name extends OfferedChange['name']> = {
   readonly change: Extract<OfferedChange, { readonly name: Name }>;
@@ -92,8 +93,10 @@ function AddUpDialog({ onClose }: { readonly onClose: () => void }) {
       forgets={['overview', 'attention']}
       onDone={({ adds_up: addsUp, checked, problem_count: count, problems }) =>
         say(
-          addsUp ? 'The books add up' : `The books do not add up: ${count} problems`,
-          addsUp ? `${checked} rows were recomputed.` : problems.map(({ account, what }) => `${account ?? '—'}: ${what}`).join('; '),
+          addsUp ? 'The books add up' : `The books do not add up: ${countOf(count, 'problem')}`,
+          addsUp
+            ? `${checked === 1 ? '1 row was' : `${showCount(checked)} rows were`} recomputed.`
+            : problems.map(({ account, what }) => `${account ?? '—'}: ${what}`).join('; '),
         )
       }
     >

@@ -15,7 +15,7 @@ import { useEvents } from '../../components/live.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { useMinute, useSession, useZone } from '../../components/use-page.ts';
 import { isLongMoney, nanosOf, shareOf, showChange, showMoney } from '../../format/money.ts';
-import { showCount, showDuration, showShare } from '../../format/numbers.ts';
+import { countOf, showCount, showDuration, showShare } from '../../format/numbers.ts';
 import { showAgo, showMinute } from '../../format/times.ts';
 import { paths, type Place, placeOf } from '../../paths.ts';
 import { DataTable } from '../../ui/data-table.tsx';
@@ -124,7 +124,7 @@ function Tiles({ data }: { readonly data: Overview }) {
         place={{ to: paths.usage, search: { r: 'month' } }}
         value={<Amount money={month.amount} />}
         isLong={isLongMoney(month.amount)}
-        note={forecast === undefined || forecast === 0n ? `${showCount(month.calls)} calls` : `forecast ${showMoney(forecast)}`}
+        note={forecast === undefined || forecast === 0n ? countOf(month.calls, 'call') : `forecast ${showMoney(forecast)}`}
       />
       <Tile
         title="Calls, 24 h"
@@ -132,7 +132,7 @@ function Tiles({ data }: { readonly data: Overview }) {
         value={showCount(day.calls)}
         note={`${showCount(today.calls)} today`}
         hours={day.bucket_starts.map((_start, index) => day.series.reduce((sum, { calls }) => sum + (calls[index] ?? 0), 0))}
-        show={(calls) => `${showCount(calls)} calls`}
+        show={(calls) => countOf(calls, 'call')}
       />
       {day.failed_share !== null && (
         <Tile
@@ -154,7 +154,14 @@ function Tiles({ data }: { readonly data: Overview }) {
           show={showDuration}
         />
       )}
-      {underWay !== null && <Tile title="Under way" place={{ to: paths.calls }} value={showCount(underWay)} note="calls in all gateways" />}
+      {underWay !== null && (
+        <Tile
+          title="Under way"
+          place={{ to: paths.calls }}
+          value={showCount(underWay)}
+          note={underWay === 1 ? 'call in all gateways' : 'calls in all gateways'}
+        />
+      )}
     </ul>
   );
 }
@@ -273,7 +280,7 @@ function BooksPanel({ data, books }: { readonly data: Overview; readonly books: 
                   </time>,
                 ] as const,
               ]),
-          ['Not booked yet', `${showCount(data.pending_calls)} calls`],
+          ['Not booked yet', countOf(data.pending_calls, 'call')],
           ['Estimated', estimated === null ? '—' : `${showShare(estimated)} of the newest calls`],
           [
             'Held for calls',

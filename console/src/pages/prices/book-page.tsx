@@ -17,6 +17,7 @@ import { EntriesTable } from './entries-table.tsx';
 import { asBook } from './price-words.ts';
 import { scopes } from './books-table.tsx';
 import styles from './prices-page.module.css';
+import { countOf } from '../../format/numbers.ts';
 
 const save = (name: string, book: unknown): void => saveText(`${name}.json`, JSON.stringify(book, undefined, 2), 'application/json');
 
@@ -54,7 +55,7 @@ export function PriceBookPage() {
           ]}
         />
       </div>
-      <Panel title={`${book.entries.length} prices`}>
+      <Panel title={countOf(book.entries.length, 'price')}>
         <EntriesTable entries={book.entries} />
       </Panel>
       <p>
@@ -97,7 +98,7 @@ export function PriceVersionPage() {
       {data.book === null ? (
         <Empty title="This release cannot read the book." line={`weir prices version ${version}`} />
       ) : (
-        <Panel title={`${asBook(data.book).entries.length} prices`}>
+        <Panel title={countOf(asBook(data.book).entries.length, 'price')}>
           <EntriesTable entries={asBook(data.book).entries} />
         </Panel>
       )}

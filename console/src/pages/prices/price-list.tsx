@@ -8,6 +8,7 @@ import { useAddress, useMinute } from '../../components/use-page.ts';
 import { usePages } from '../../components/use-pages.ts';
 import { saveText, writeCsv } from '../../format/csv.ts';
 import { showUsd } from '../../format/money.ts';
+import { countOf } from '../../format/numbers.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -89,10 +90,10 @@ function Layers({ page: { version, layers, overrides } }: { readonly page: Reply
       <span>
         Price version <code>{version}</code>
       </span>
-      {overrides.length > 0 && <span>{overrides.length} prices in the configuration, above all</span>}
+      {overrides.length > 0 && <span>{countOf(overrides.length, 'price')} in the configuration, above all</span>}
       {layers.toReversed().map(({ layer, version: label, entries }) => (
         <span key={layer}>
-          <LayerName layer={layer} /> ({label}, {entries} prices)
+          <LayerName layer={layer} /> ({label}, {countOf(entries, 'price')})
         </span>
       ))}
     </p>

@@ -17,6 +17,7 @@ import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { countOf } from '../../format/numbers.ts';
 
 type Capture = Reply<'captures.list'>['items'][number];
 
@@ -117,7 +118,7 @@ function columnsOf(zone: string, onRemove: ((capture: Capture) => void) | undefi
         </Link>
       ),
     },
-    { id: 'state', title: 'State', render: ({ state, taken, calls }) => `${state}, ${taken} of ${calls} calls` },
+    { id: 'state', title: 'State', render: ({ state, taken, calls }) => `${state}, ${taken} of ${countOf(calls, 'call')}` },
     { id: 'until', title: 'Until', priority: 2, render: ({ until }) => showMinute(until, zone) },
     { id: 'by', title: 'By', priority: 3, render: ({ created_by: by }) => by },
     {

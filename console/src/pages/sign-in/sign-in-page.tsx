@@ -5,6 +5,7 @@ import { ask, type Body } from '../../api/client.ts';
 import { type ApiProblem, toProblem } from '../../api/problem.ts';
 import { queryClient, question } from '../../api/query-client.ts';
 import { linkFailure } from '../../api/sign-in.ts';
+import { BarePage } from '../../components/bare-page.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { one } from '../../components/search-params.ts';
 import { useAddress } from '../../components/use-page.ts';
@@ -25,34 +26,29 @@ export function SignInPage() {
   const ways = useQuery(question('session.ways', {}));
   const next = nextPath(one(search, 'to'));
   return (
-    <main className={styles['page']}>
-      <div className={styles['box']}>
-        <p className={styles['brand']}>
-          <img src="/icon.svg" width="28" height="28" alt="" /> Weir
+    <BarePage>
+      <h1>Sign in</h1>
+      {linkFailure.sentence !== undefined && <Notice tone="warning">{linkFailure.sentence}</Notice>}
+      {ways.isError && <Failure error={ways.error} onRetry={() => void ways.refetch()} />}
+      {ways.data?.oidc != null && (
+        <a className={styles['provider']} href={ways.data.oidc.start}>
+          Continue with {new URL(ways.data.oidc.issuer).host}
+        </a>
+      )}
+      {ways.data?.password === true && <PasswordForm next={next} />}
+      {(ways.data?.api_key === true || ways.data?.billing_token === true) && (
+        <KeyForm next={next} mayKey={ways.data.api_key} mayToken={ways.data.billing_token} />
+      )}
+      <section className={styles['link']}>
+        <p>
+          Or with a link, which works once. The start of Weir prints one, and an operator can send you one. On the machine that runs it:
         </p>
-        <h1>Sign in</h1>
-        {linkFailure.sentence !== undefined && <Notice tone="warning">{linkFailure.sentence}</Notice>}
-        {ways.isError && <Failure error={ways.error} onRetry={() => void ways.refetch()} />}
-        {ways.data?.oidc != null && (
-          <a className={styles['provider']} href={ways.data.oidc.start}>
-            Continue with {new URL(ways.data.oidc.issuer).host}
-          </a>
-        )}
-        {ways.data?.password === true && <PasswordForm next={next} />}
-        {(ways.data?.api_key === true || ways.data?.billing_token === true) && (
-          <KeyForm next={next} mayKey={ways.data.api_key} mayToken={ways.data.billing_token} />
-        )}
-        <section className={styles['link']}>
-          <p>
-            Or with a link, which works once. The start of Weir prints one, and an operator can send you one. On the machine that runs it:
-          </p>
-          <CodeLine text="weir console link" label="Command that prints a link" />
-          <p>
-            In a folder of its source, with <code>npx</code> before it.
-          </p>
-        </section>
-      </div>
-    </main>
+        <CodeLine text="weir console link" label="Command that prints a link" />
+        <p>
+          In a folder of its source, with <code>npx</code> before it.
+        </p>
+      </section>
+    </BarePage>
   );
 }
 

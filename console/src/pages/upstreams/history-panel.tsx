@@ -6,7 +6,7 @@ import { question } from '../../api/query-client.ts';
 import { StackedBars } from '../../charts/stacked-bars.tsx';
 import { Failure } from '../../components/failure.tsx';
 import { useZone } from '../../components/use-page.ts';
-import { showCount } from '../../format/numbers.ts';
+import { countOf, showCount } from '../../format/numbers.ts';
 import { clockTick, showTime } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
@@ -44,7 +44,7 @@ function Hours({ upstream, items }: { readonly upstream: string; readonly items:
   return (
     <StackedBars
       title="Calls of each hour"
-      sentence={`${showCount(calls)} calls, ${showCount(failed)} of them failed or cut.`}
+      sentence={`${countOf(calls, 'call')}, ${showCount(failed)} of them failed or cut.`}
       height={110}
       series={[
         {

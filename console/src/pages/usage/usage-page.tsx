@@ -30,6 +30,7 @@ import {
   usageFilterFields,
 } from './usage-question.ts';
 import { UsageTable } from './usage-table.tsx';
+import { showCount } from '../../format/numbers.ts';
 
 /** Who used what, when, at what cost. */
 export function UsagePage() {
@@ -65,7 +66,9 @@ export function UsagePage() {
             </>
           )}
           {'pending_calls' in data && Number(data.pending_calls) > 0 && (
-            <Notice tone="info">{String(data.pending_calls)} calls are not counted yet.</Notice>
+            <Notice tone="info">
+              {data.pending_calls === 1 ? '1 call is' : `${showCount(data.pending_calls)} calls are`} not counted yet.
+            </Notice>
           )}
         </div>
       )}
