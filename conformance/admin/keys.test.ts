@@ -125,6 +125,29 @@ describe('keys and users of the admin API', () => {
     assert.equal(code(await operator.send('POST', '/api/v1/keys', body)), '409 name_taken');
   });
 
+  test('a POST that is sent ten times at once is done once, and another console on the database gives its answer too', async () => {
+    const again = { 'idempotency-key': 'many-at-once' };
+    const body = { user: 'bob', name: 'at-once' };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => operator.send('POST', '/api/v1/keys', body, again)));
+    const secrets = new Set(answers.filter(({ status }) => status === 201).map((answer) => answer.body['secret']));
+    assert.equal(secrets.size, 1, answers.map(code).join());
+    for (const answer of answers.filter(({ status }) => status !== 201))
+      assert.deepEqual([code(answer), answer.body['retryable']], ['409 idempotency_in_progress', true]);
+    await using other = await serveWeir({
+      command: 'console',
+      dataDirectory: weir.dataDirectory,
+      environment: { WEIR_CONSOLE_PORT: '0' },
+    });
+    const cookie = operator.cookie();
+    const elsewhere = await fetch(`${other.consoleUrl}/api/v1/keys`, {
+      method: 'POST',
+      headers: { ...again, cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    assert.deepEqual([elsewhere.status, elsewhere.headers.get('idempotent-replayed')], [201, 'true']);
+    assert.ok(secrets.has(((await elsewhere.json()) as { readonly secret: string }).secret));
+  });
+
   test('pages of keys have no key twice and miss none, also while keys are made', async () => {
     for (let index = 0; index < 7; index += 1) await operator.send('POST', '/api/v1/keys', { user: 'pages', name: `k${index}` });
     const seen: string[] = [];

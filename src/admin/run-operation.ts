@@ -1,6 +1,7 @@
 import type { Principal } from '../accounts/people/principal.ts';
 import { pickDeclared } from './declared-members.ts';
 import { type AdminContext, type Answer, isStream, type Operation, type RawInput, type StreamAnswer } from './operation.ts';
+import { permissionProblem } from './permission-problem.ts';
 import { AdminProblem } from './problem.ts';
 
 /** How old the last sign-in may be for an operation that needs a recent one (requirement S7). */
@@ -9,10 +10,7 @@ const recentMs = 15 * 60_000;
 /** @throws AdminProblem `permission_required`, `recent_sign_in_required` */
 export function assertMayRun(operation: Operation<never>, principal: Principal, nowMs: number): void {
   const { access, recentSignIn } = operation;
-  if (access !== 'anybody' && access !== 'signed-in' && !principal.permissions.has(access))
-    throw new AdminProblem('permission_required', `This needs the permission ${access}, which your role does not have.`, {
-      members: { permission: access },
-    });
+  if (access !== 'anybody' && access !== 'signed-in' && !principal.permissions.has(access)) throw permissionProblem(principal, access);
   if (recentSignIn !== true || principal.sessionId === undefined) return;
   if (nowMs - (principal.signedInAtMs ?? -Infinity) <= recentMs) return;
   throw new AdminProblem(

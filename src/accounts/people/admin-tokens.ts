@@ -125,7 +125,10 @@ export function choosePermissions(names: readonly string[] | undefined, maker: T
     if (!isPermission(name))
       throw new PeopleError('unknown_permission', `"${name.slice(0, 64)}" is not a permission; these are: ${allPermissions.join(', ')}.`);
     if (!maker.permissions.has(name))
-      throw new PeopleError('not_permitted', `You cannot give a token the permission ${name}, which you do not have.`);
+      throw new PeopleError(
+        'not_permitted',
+        `You cannot give a token the permission ${name}, which you do not have${name === 'content:read' ? ' without console.readContent: true in weir.yaml' : ''}.`,
+      );
     if (!possible.has(name))
       throw new PeopleError(
         'not_permitted',

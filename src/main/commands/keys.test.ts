@@ -160,10 +160,7 @@ test('a rotation prints the new secret alone, and the end of the old one beside 
   assert.match((await run('list')).printed, /alice +ci .* rotating /);
   assert.match((await run('rotate', 'alice/ci', '--overlap', '0')).notice, /^the old secret of alice\/ci \(\w+\) has ended$/);
   assert.match((await run('list')).printed, /alice +ci .* active /);
-  await assert.rejects(run('rotate', 'alice/ci', '--overlap', '91d'), {
-    code: 'invalid_request',
-    message: /overlap_s must be at most 7776000/,
-  });
+  await assert.rejects(run('rotate', 'alice/ci', '--overlap', '91d'), { message: /^--overlap must be .* of at most 90d; got "91d"$/ });
   await assert.rejects(run('rotate', 'alice/ci', '--overlap', 'soon'), { name: 'StartError' });
   await assert.rejects(run('rotate', 'alice/other'), { message: /there is no key "alice\/other"/ });
 });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import { formatTags } from '../../accounts/call-tags.ts';
+import { overlapMsMax } from '../../accounts/manage-keys.ts';
 import { parseInstant, parseLimits, type WrittenLimits } from '../../accounts/parse-limits.ts';
 import { decodeLimits, encodeLimitsChange } from '../../admin/contract/limits.ts';
 import { createKey, deleteKey, listKeys, rotateKey, updateKey } from '../../admin/resources/keys/key-operations.ts';
@@ -167,7 +168,7 @@ function addRotateCommand(keys: Command, environment: Environment): void {
     .argument('<key>', 'id, or user/name')
     .option('--overlap <time>', 'how long the old secret stays valid, at most 90d: 0, 90s, 30m, 12h, 7d', '24h')
     .action((reference: string, { overlap, ...place }: RotateOptions) => {
-      const overlap_s = readDuration('--overlap', overlap) / 1000;
+      const overlap_s = readDuration('--overlap', overlap, overlapMsMax) / 1000;
       return withService(environment, place, async (service) => {
         const { id, user, name } = await findKey(service, reference);
         const { body } = await service.call(rotateKey, { params: { id }, body: { overlap_s } });

@@ -130,7 +130,7 @@ describe('problems are named with line, column and path', () => {
     ['a duplicate upstream', `${upstream}  one: { vendor: gemini }\n`, 5, 3, '', /unique/i],
     ['a tab for indentation', 'upstreams:\n\tone: {}\n', 2, 1, '', /tab/i],
     ['two documents', '{}\n---\n{}\n', 2, 1, '', /document/i],
-    ['an unknown field', `${upstream}colour: red\n`, 5, 9, 'colour', /not a known field/],
+    ['an unknown field', `${upstream}colour: red\n`, 5, 9, 'colour', /not a known field; there are: upstreams, models, /],
     ['an unknown field inside', 'upstreams:\n  one: { vendor: openai, apikey: k }\n', 2, 34, 'upstreams.one.apikey', /./],
     ['a list instead of a map', '- one\n- two\n', 1, 1, '', /object/i],
     ['a string instead of a map', 'hello\n', 1, 1, '', /object/i],

@@ -94,14 +94,16 @@ function findProblems(value: unknown, unread: ReadonlySet<string>): readonly Pro
 /** A message about a secret does not show it. */
 const withoutValue = (message: string): string => message.replace(/,? but got .*$/s, '');
 
-/** The message about an unknown quirk or condition lists all, because they are many and their names are long. */
+/** The message about an unknown field names those that there are, unless one of them is near. */
 export function wordConfigProblem(problem: SchemaProblem): string {
   const words = wordProblem(problem);
   if (problem.rule !== 'unknown-field') return words;
   const [part, , member, , within] = problem.path;
   const names =
     part === 'upstreams' && member === 'quirks' ? quirkNames : part === 'models' && within === 'when' ? conditionNames : undefined;
-  return names === undefined ? words : `${words}; there are: ${names.join(', ')}`;
+  if (names !== undefined) return `${words}; there are: ${names.join(', ')}`;
+  const known = typeof problem.expected === 'object' ? problem.expected : [];
+  return known.length === 0 || words.includes('did you mean') ? words : `${words}; there are: ${known.join(', ')}`;
 }
 
 /** Why the credential of an upstream cannot be used. Undefined if it can, or if there is none. */

@@ -8,6 +8,7 @@ import { operation } from '../../define-operation.ts';
 import { shareAnswer } from '../../share-answers.ts';
 import { answerEvents, type ServerEvent } from '../../event-stream.ts';
 import type { AdminContext, Operation } from '../../operation.ts';
+import { permissionProblem } from '../../permission-problem.ts';
 import { AdminProblem } from '../../problem.ts';
 import { type AttentionServices, readAttention } from '../attention/attention-operations.ts';
 import { feedOf, type NewCalls } from './call-feed.ts';
@@ -75,9 +76,7 @@ function readTopic(name: string, { principal }: Context): Topic {
   // Gateways and their targets are not about some users.
   const maySee = principal.permissions.has(permission) && (permission !== 'upstreams:read' || principal.users === 'all');
   if (maySee) return topic;
-  throw new AdminProblem('permission_required', `The topic ${topic} needs the permission ${permission}, which your role does not have.`, {
-    members: { permission },
-  });
+  throw permissionProblem(principal, permission, `The topic ${topic} needs`);
 }
 
 type Reader = () => Promise<Omit<ServerEvent, 'id'> | undefined>;

@@ -16,6 +16,7 @@ import { decodeLimitsChange, limitsChangeSchema } from '../../contract/limits.ts
 import { instant, instantQuery, pageQuery, pageRowsDefault, pageSchema, record, request } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext, Answer, Operation } from '../../operation.ts';
+import { permissionProblem } from '../../permission-problem.ts';
 import { AdminProblem, invalidField, notFound } from '../../problem.ts';
 import type { ListServices } from '../list-services.ts';
 import { readPosition } from '../read-position.ts';
@@ -221,10 +222,7 @@ export const importKey = booksOperation({
 /** The limits in a request. Somebody who may not set limits makes keys without limits of their own. */
 function limitsOf(principal: Context['principal'], written: Static<typeof limitsChangeSchema> | undefined): AccessLimitsChange {
   if (written === undefined) return {};
-  if (!principal.permissions.has('limits:write'))
-    throw new AdminProblem('permission_required', 'Limits need the permission limits:write, which your role does not have.', {
-      members: { permission: 'limits:write' },
-    });
+  if (!principal.permissions.has('limits:write')) throw permissionProblem(principal, 'limits:write', 'Limits need');
   return decodeLimitsChange(written);
 }
 

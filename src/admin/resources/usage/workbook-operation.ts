@@ -7,6 +7,7 @@ import { workbookType } from '../../../billing/workbook/write-table.ts';
 import { record } from '../../contract/values.ts';
 import { operation } from '../../define-operation.ts';
 import type { AdminContext } from '../../operation.ts';
+import { permissionProblem } from '../../permission-problem.ts';
 import { AdminProblem, notFound } from '../../problem.ts';
 import { takeAll } from '../../take-all.ts';
 import { recordsQuery, readRequest, refuse, scopeOf } from './records-operation.ts';
@@ -52,10 +53,7 @@ export const downloadWorkbook = operation({
   streams: [workbookType],
   handle: async ({ query }, { services, principal, signal, change }: Context) => {
     const detail = query.detail === 'true';
-    if (detail && !principal.permissions.has('calls:read'))
-      throw new AdminProblem('permission_required', 'Single calls need the permission calls:read.', {
-        members: { permission: 'calls:read' },
-      });
+    if (detail && !principal.permissions.has('calls:read')) throw permissionProblem(principal, 'calls:read', 'Single calls need');
     const request = readRequest(query);
     const scope = oneUser(scopeOf(query.user, principal.users));
     const pieces = await services.workbooks
