@@ -5,7 +5,7 @@ import { describeProblems } from '../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../platform/schema/schema-problem.ts';
 import type { Input, RawInput } from './operation.ts';
 import { AdminProblem, type FieldProblem } from './problem.ts';
-import { wordProblem } from './word-problem.ts';
+import { placeWords, wordProblem } from './word-problem.ts';
 
 type Place = 'params' | 'query' | 'body';
 type Read<Value> = (value: unknown) => Value;
@@ -48,8 +48,8 @@ function reader<Schema extends TSchema>(place: Place, schema: Schema): Read<Stat
 /** Databases cannot keep the character U+0000, so no text may have it. @throws AdminProblem `invalid_request` */
 function refuseNul(place: Place, value: unknown, path: readonly (string | number)[]): void {
   if (typeof value === 'string' && value.includes('\u0000')) {
-    const name = path.join('.') || 'body';
-    throw new AdminProblem('invalid_request', `The value of ${place} ${name} must not contain the character U+0000.`);
+    const detail = `The ${placeWords[place]} ${path.join('.')} must not contain the character U+0000.`;
+    throw new AdminProblem('invalid_request', detail, { errors: [{ ...placeOf(place, path), code: 'nul', detail }] });
   }
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) refuseNul(place, member, [...path, name]);
@@ -58,8 +58,12 @@ function refuseNul(place: Place, value: unknown, path: readonly (string | number
 function describeField(place: Place, problem: SchemaProblem): FieldProblem {
   const detail = wordProblem(place, problem);
   const code = problem.rule.replaceAll('-', '_');
-  if (place === 'body') return { pointer: problem.path.map((step) => `/${escapeStep(String(step))}`).join(''), code, detail };
-  return { parameter: String(problem.path[0] ?? ''), code, detail };
+  return { ...placeOf(place, problem.path), code, detail };
+}
+
+function placeOf(place: Place, path: readonly (string | number)[]): Pick<FieldProblem, 'pointer' | 'parameter'> {
+  if (place === 'body') return { pointer: path.map((step) => `/${escapeStep(String(step))}`).join('') };
+  return { parameter: String(path[0] ?? '') };
 }
 
 /** A step of a JSON Pointer (RFC 6901). */

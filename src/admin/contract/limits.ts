@@ -11,11 +11,10 @@ import {
   upstreamCharactersMax,
 } from '../../accounts/access-limits.ts';
 import { invalidField } from '../problem.ts';
-import { instant, instantQuery, nullable, optionalInstant, record, request } from './values.ts';
+import { instant, instantQuery, nullable, optionalInstant, record, request, usdPattern } from './values.ts';
 
 const whole = (most: number, description: string, least = 1) => Type.Integer({ minimum: least, maximum: most, description });
-const usd = (description: string) =>
-  Type.String({ pattern: '^(?:0|[1-9][0-9]{0,8})(?:\\.[0-9]{1,9})?$', description, examples: ['25', '0.5'] });
+const usd = (description: string) => Type.String({ pattern: usdPattern, description, examples: ['25', '0.5'] });
 const names = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: modelCharactersMax }), { minItems: 1, maxItems: listEntriesMax, description });
 
@@ -114,7 +113,7 @@ export function decodeLimitsChange({ expires_at, ...written }: Static<typeof lim
       throw invalidField(
         `/limits/${apiName(name)}`,
         'refused',
-        `The field limits.${apiName(name)} has a value that this limit cannot have.`,
+        `The field limits.${apiName(name)} has a value that this limit cannot have${name === 'addresses' ? '; networks are written as in 10.0.0.0/8, addresses as in 192.0.2.7' : ''}.`,
       );
   return change;
 }

@@ -24,6 +24,9 @@ export const moneySchema = record(
 export const instantPattern =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,3})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$';
 
+/** An amount of USD, with at most nine decimals. */
+export const usdPattern = '^(?:0|[1-9][0-9]{0,8})(?:\\.[0-9]{1,9})?$';
+
 /** A query parameter that is a time. @param description what the time is for */
 export const instantQuery = (description: string) =>
   Type.String({
