@@ -1,5 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState, type ReactNode, type RefObject } from 'react';
+import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode, type RefObject } from 'react';
 
 import styles from './data-table.module.css';
 import { useKeys } from './use-keys.ts';
@@ -58,7 +58,12 @@ function presentRowHeight(isNarrow: boolean): number {
 
 /** Rows of like things as a real table. `j` and `k` walk, Enter opens, `x` chooses. */
 export function DataTable<Row>({ caption, columns: given, rows, keyOf, onOpen, openKey, totals, selection, rowCount }: Props<Row>) {
-  const columns = selection === undefined ? given : [boxColumn(selection, rows, keyOf), ...given];
+  const columns = useMemo(
+    () => (selection === undefined ? given : [boxColumn(selection, rows, keyOf), ...given]),
+    // `keyOf` is the same function in another guise at each drawing.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [selection?.keys, given, rows],
+  );
   const body = useRef<HTMLTableSectionElement>(null);
   const [active, setActive] = useState(-1);
   const isVirtual = rows.length > virtualFrom;
@@ -100,21 +105,12 @@ export function DataTable<Row>({ caption, columns: given, rows, keyOf, onOpen, o
           if (row === undefined) return null;
           const key = keyOf(row);
           return (
-            <tr
+            <Row
               key={key}
-              aria-rowindex={isVirtual ? index + 2 : undefined}
-              aria-selected={onOpen === undefined ? undefined : key === openKey}
-              data-open={key === openKey}
-              data-active={index === active}
-              data-can-open={onOpen !== undefined}
-              onClick={(event) => {
-                if (onOpen === undefined || (event.target as HTMLElement).closest('a,button,input,label') !== null) return;
-                setActive(index);
-                onOpen(row);
-              }}
-            >
-              <Cells columns={columns} row={row} />
-            </tr>
+              {...{ columns, row, index, isVirtual, onOpen, onActive: setActive }}
+              isOpen={key === openKey}
+              isActive={index === active}
+            />
           );
         })}
         {isVirtual && last < rows.length - 1 && <Gap height={(rows.length - 1 - last) * rowHeight} columns={columns.length} />}
@@ -129,6 +125,37 @@ export function DataTable<Row>({ caption, columns: given, rows, keyOf, onOpen, o
     </Frame>
   );
 }
+
+type RowProps<Item> = {
+  readonly columns: readonly Column<Item>[];
+  readonly row: Item;
+  readonly index: number;
+  readonly isVirtual: boolean;
+  readonly isOpen: boolean;
+  readonly isActive: boolean;
+  readonly onOpen: ((row: Item) => void) | undefined;
+  readonly onActive: (index: number) => void;
+};
+
+/** One row. While rows move, those that stay in the window are not drawn again: their links are costly. */
+const Row = memo(function Row<Item>({ columns, row, index, isVirtual, isOpen, isActive, onOpen, onActive }: RowProps<Item>) {
+  return (
+    <tr
+      aria-rowindex={isVirtual ? index + 2 : undefined}
+      aria-selected={onOpen === undefined ? undefined : isOpen}
+      data-open={isOpen}
+      data-active={isActive}
+      data-can-open={onOpen !== undefined}
+      onClick={(event) => {
+        if (onOpen === undefined || (event.target as HTMLElement).closest('a,button,input,label') !== null) return;
+        onActive(index);
+        onOpen(row);
+      }}
+    >
+      <Cells columns={columns} row={row} />
+    </tr>
+  );
+}) as <Item>(props: RowProps<Item>) => ReactNode;
 
 type FrameProps<Row> = Pick<Props<Row>, 'caption' | 'columns'> & { readonly rowCount: number | undefined; readonly children: ReactNode };
 
