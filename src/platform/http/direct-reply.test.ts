@@ -48,6 +48,29 @@ describe('a direct reply', () => {
     assert.ok(received.endsWith('4\r\nlast\r\n0\r\n\r\n'));
   });
 
+  it('keeps nothing of a head that was sent, and still knows that it was', async () => {
+    const kept: unknown[] = [];
+    const received = await receive(
+      async (reply) => {
+        reply.writeHead(200, { 'x-name': 'value' });
+        reply.write(Buffer.from('first '));
+        await nextTurn();
+        kept.push((reply as { _header?: unknown })._header, reply.headersSent);
+        assert.throws(() => reply.writeHead(500), { code: 'ERR_HTTP_HEADERS_SENT' });
+        assert.throws(() => reply.setHeader('x-late', '1'), { code: 'ERR_HTTP_HEADERS_SENT' });
+        reply.addTrailers({ 'x-trailer': 'end' });
+        reply.end('last');
+      },
+      // The second reply is written before it has the connection.
+      ['GET / HTTP/1.1\r\nhost: a\r\n\r\n', 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'],
+    );
+    assert.deepEqual(kept, ['sent', true, 'sent', true]);
+    const replies = received.split('HTTP/1.1 ').slice(1);
+    assert.equal(replies.length, 2);
+    for (const text of replies)
+      assert.match(text, /^200 OK\r\nx-name: value\r\n[^]*\r\nfirst \r\n4\r\nlast\r\n0\r\nx-trailer: end\r\n\r\n$/);
+  });
+
   it('calls back for each part that has a callback', async () => {
     const called: string[] = [];
     const received = await receive(async (reply) => {

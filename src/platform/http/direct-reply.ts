@@ -6,6 +6,8 @@ const LF = 0x0a;
 /** Larger parts are not copied next to their framing. */
 const joinedBytesMax = 64 * 1024;
 
+const sentHead = 'sent';
+
 type WriteCallback = (error: Error | null | undefined) => void;
 
 /**
@@ -22,8 +24,12 @@ export class DirectReply<Request extends IncomingMessage = IncomingMessage> exte
     const [coding, done] = typeof encoding === 'function' ? [undefined, encoding] : [encoding, callback];
     const isPlain = part instanceof Buffer && coding === undefined && done === undefined;
     if (socket === null || !isPlain || !this.#mayFollow(socket) || !isJoined(part)) {
+      const isFirst = !this.#hasBegun;
       this.#hasBegun = true;
-      return coding === undefined ? super.write(part, done) : super.write(part, coding, done);
+      const hasRoom = coding === undefined ? super.write(part, done) : super.write(part, coding, done);
+      // Node sends the head at the end of this step.
+      if (isFirst) process.nextTick(forgetHead, this);
+      return hasRoom;
     }
     if (socket.write(frameChunk(part))) return true;
     this.#awaitRoom(socket);
@@ -43,6 +49,14 @@ export class DirectReply<Request extends IncomingMessage = IncomingMessage> exte
       if (!this.writableEnded) this.emit('drain');
     });
   }
+}
+
+/**
+ * Node joins a head from some 30 texts, and keeps them all until the reply ends: a kilobyte for each open stream. Once
+ * the head was sent, it only looks whether there is one.
+ */
+function forgetHead(reply: { readonly _headerSent?: boolean; _header?: string | null }): void {
+  if (reply._headerSent === true) reply._header = sentHead;
 }
 
 function isJoined({ length }: Buffer): boolean {
