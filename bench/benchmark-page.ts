@@ -11,7 +11,9 @@ const headings = {
   videos: '# Videos under load\n',
   sqlite: '# The console with SQLite\n',
   postgres: '# The console with PostgreSQL\n',
+  paints: '# What a person waits for in the console\n',
   watchers: '# What open consoles cost\n',
+  watchersOnPostgres: '# What open consoles cost with PostgreSQL\n',
 };
 
 /** Replaces one part of docs/reference/benchmarks.md and leaves the others as they are. */

@@ -1,8 +1,8 @@
-// Questions of the console over HTTP at ten million calls, against the limits of its specification:
-// `npm run bench -- console [sqlite|postgres] [--calls 10000000] [--keys 100000] [--times 200] [--write]`. `--exports`
-// measures exports too, `--staging` a staging of prices. `--only TEXT` asks the questions with this text, and
-// `--seconds 3` asks each question for about this long. `--data FOLDER` keeps the databases in an empty folder, and a
-// later run uses them again; `--fill` only fills them.
+// Questions of the console over HTTP at ten million calls, against the limits of its specification: `npm run bench --
+// console [sqlite|postgres] [--calls 10000000] [--keys 100000] [--times 200] [--write]`. `--exports` measures exports
+// too (`--exports=xlsx` one of them), `--staging` a staging of prices. `--only TEXT` asks only the questions with this
+// text, and `--seconds 3` asks each question for about this long. `--data FOLDER` keeps the databases in an empty
+// folder, and a later run uses them again; `--fill` only fills them.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -210,13 +210,19 @@ async function fillOrReuse(database: BenchDatabase): Promise<Prepared> {
 }
 
 const exportedCalls = 1_000_000;
+/** `--exports`, or only some of them: `--exports=xlsx`. */
+const exportFormats = process.argv
+  .find((argument) => /^--exports(?:=|$)/.test(argument))
+  ?.replace(/^--exports$/, '--exports=csv,xlsx')
+  .slice('--exports='.length)
+  .split(',');
 
 async function measureExports(weir: RunningWeir, clients: Clients, { filled, nowMs }: Prepared): Promise<readonly string[]> {
   // Calls are spread evenly over a year.
   const days = Math.round((365 * exportedCalls) / filled.calls);
   const query = `from=${new Date(nowMs - days * dayMs).toISOString()}&to=${new Date(nowMs).toISOString()}`;
   const rows = [];
-  for (const format of ['csv', 'xlsx']) rows.push(await measureExport(weir, clients.token, query, format));
+  for (const format of exportFormats ?? []) rows.push(await measureExport(weir, clients.token, query, format));
   const count = Math.round((filled.calls * days) / 365).toLocaleString('en');
   return [`An export of about ${count} calls:`, '', ...exportTable(rows), ''];
 }
@@ -260,7 +266,7 @@ async function measureEngine(database: BenchDatabase): Promise<string | undefine
     for (let warm = 0; warm < warmUps; warm += 1) await clients.of(0).send('GET', '/api/v1/overview');
     const idle = await measureIdle(weir);
     const rows = await measure({ weir, database, idle }, clients, questions);
-    const exports = process.argv.includes('--exports') ? await measureExports(weir, clients, prepared) : [];
+    const exports = exportFormats !== undefined ? await measureExports(weir, clients, prepared) : [];
     const stagings = process.argv.includes('--staging') ? await measureStagings(weir, clients, prepared) : [];
     await weir.stop();
     return [

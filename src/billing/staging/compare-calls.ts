@@ -23,8 +23,8 @@ type Parts = {
   readonly store: PricedRowStore & Pick<PriceBookStore, 'findRecordedPrices'>;
   /** How many rows are read at once. */
   readonly pageRows: number;
-  /** Called for each row: other threads may need the core. */
-  readonly giveWay?: () => void;
+  /** Waits between two pages, so that other threads have the core for a while. @param workMs how long the page took */
+  readonly rest: (workMs: number) => Promise<unknown>;
   /** Receives the number of rows that were priced, often. */
   readonly report?: (rows: number) => void;
   /** Ends it early, with the sums of what was priced until then. */
@@ -34,7 +34,7 @@ type Parts = {
 /** Prices booked calls again with a change of prices, and adds up the difference. Changes nothing. */
 export async function compareCalls(asked: ComparedCalls, parts: Parts): Promise<ComparisonResult> {
   const { from, grouping, startMs, endMs } = asked;
-  const { store, pageRows, giveWay, report, stop } = parts;
+  const { store, pageRows, rest, report, stop } = parts;
   const earlier = new Map<string, PriceBook | undefined>();
   const [staged, current] = [createPriceBook(asked.staged), createPriceBook(asked.current)];
   const atMs = Date.parse(`${from}T00:00:00Z`);
@@ -42,9 +42,9 @@ export async function compareCalls(asked: ComparedCalls, parts: Parts): Promise<
   let rows = 0;
   let after: PricedRow | undefined;
   do {
+    const begunMs = performance.now();
     const page = await store.listPricedRows({ startMs, endMs, limit: pageRows, ...(after !== undefined && { after }) });
     for (const row of page) {
-      giveWay?.();
       if (comparison.addAgain(row)) continue;
       const entry = row.readEntry();
       const { priceVersion } = entry;
@@ -54,8 +54,7 @@ export async function compareCalls(asked: ComparedCalls, parts: Parts): Promise<
     rows += page.length;
     report?.(rows);
     after = page.length < pageRows ? undefined : page.at(-1);
-    // Messages to the thread are received between two pages.
-    await new Promise(setImmediate);
+    await rest(performance.now() - begunMs);
   } while (after !== undefined && stop?.aborted !== true);
   return comparison.result();
 }

@@ -12,8 +12,6 @@ export type StagingReader = PricedRowStore &
   ArchiveStore &
   Pick<PriceBookStore, 'findRecordedPrices'> & {
     readonly databaseId: () => Promise<string>;
-    /** See Database. */
-    readonly giveWay: () => void;
     /** Rows of a page that cost least: a file blocks the thread while a page is read, and a server answers each. */
     readonly pageRows: number;
     readonly close: () => Promise<void>;
@@ -27,8 +25,7 @@ export function openStagingReader(options: ReadDatabase): StagingReader {
     ...createPricedRowOperations(database),
     findRecordedPrices: createPriceBookOperations(database).findRecordedPrices,
     databaseId: () => readDatabaseId(database),
-    giveWay: database.giveWay,
-    pageRows: 'path' in options ? 100 : 1000,
+    pageRows: 'path' in options ? 100 : 500,
     close,
   };
 }

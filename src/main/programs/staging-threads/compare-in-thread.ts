@@ -26,7 +26,7 @@ type Options = {
 };
 
 /** Rows become garbage quickly, and the parts of a comparison need some megabytes. */
-const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 192 };
+const resourceLimits = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 192 };
 /** The time to end: after the page that is read when it must stop, and with its connection after its result. */
 const endMsMax = 5000;
 
