@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 
 import { findChromium } from './find-chromium.ts';
 import { findViolations, openPages, type Pages } from './open-pages.ts';
@@ -274,6 +276,19 @@ describe('the playground of the console', { skip: chromiumPath === undefined ? '
     await page.getByRole('button', { name: 'Run' }).click();
     await receipts().waitFor();
     assert.equal(await page.getByRole('cell', { name: '1.000' }).count(), 5, 'each text is like itself, and the two that are the same');
+    pages.assertQuiet();
+  });
+
+  test('the curl line of a request with an image works as it is shown', async () => {
+    const { page } = pages;
+    await page.goto('/playground?lane=messages:claude-sonnet-4-5&show=code');
+    await message().fill("What's this?");
+    await page.setInputFiles('input[type=file]', { name: 'kite.png', mimeType: 'image/png', buffer: kite });
+    const line = page.getByLabel('curl', { exact: true }).and(page.getByText(kite.toString('base64'), { exact: false }));
+    const { stdout } = await promisify(execFile)('bash', ['-c', (await line.textContent()) ?? ''], {
+      env: { ...process.env, WEIR_API_KEY: weir.apiKey },
+    });
+    assert.match(stdout, /event: message_stop/, stdout);
     pages.assertQuiet();
   });
 

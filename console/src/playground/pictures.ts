@@ -33,6 +33,22 @@ export function fillIn(text: string, of: ReadonlyMap<string, string> = bytes): s
   return filled;
 }
 
+/** A shell passes at most 128 KiB as one argument. */
+const lineCharactersMax = 120_000;
+
+/**
+ * Lines of a program with the bytes of their pictures, so that they work where they are pasted.
+ * @returns also the marks that stay, because their pictures are too large for a line
+ */
+export function codeWithBytes(
+  text: string,
+  of: ReadonlyMap<string, string> = bytes,
+): { readonly text: string; readonly missing: readonly string[] } {
+  const filled = fillIn(text, of);
+  if (filled.length <= lineCharactersMax) return { text: filled, missing: [] };
+  return { text, missing: [...of.keys()].filter((mark) => text.includes(mark)) };
+}
+
 const pieceBytes = 32_768;
 
 function toBase64(data: Uint8Array): string {

@@ -9,7 +9,7 @@ import { diffLines } from './diff-lines.ts';
 import { chatInterfaces, interfaceIds } from './interfaces/registry.ts';
 import { readLane, ways, writeLane } from './lanes.ts';
 import { placeInPlayground } from './place-in-playground.ts';
-import { fillIn, refusePicture } from './pictures.ts';
+import { codeWithBytes, fillIn, refusePicture } from './pictures.ts';
 import { similarity, vectorsOf } from './similarity.ts';
 import { type Run, sdkError, startRun } from './runs.ts';
 
@@ -83,6 +83,17 @@ test('the bytes of pictures replace their marks in what is sent, whatever they c
   assert.equal(refusePicture({ name: 'a.png', type: 'image/png', size: 5 }), undefined);
   assert.match(refusePicture({ name: 'a.svg', type: 'image/svg+xml', size: 5 }) ?? '', /^a\.svg is not/);
   assert.match(refusePicture({ name: 'a.png', type: 'image/png', size: 1e9 }) ?? '', /10 MiB/);
+});
+
+test('lines of a program have the bytes of their pictures, or name the picture that is too large for a line', () => {
+  const mark = '\u20391: a.png\u203a';
+  const code = `curl -d '{"data":"${mark}"}'`;
+  assert.deepEqual(codeWithBytes(code, new Map([[mark, 'AA==']])), { text: `curl -d '{"data":"AA=="}'`, missing: [] });
+  const large = new Map([
+    [mark, 'A'.repeat(130_000)],
+    ['\u20392: b.png\u203a', 'B'],
+  ]);
+  assert.deepEqual(codeWithBytes(code, large), { text: code, missing: [mark] });
 });
 
 test('a status is named as the official SDK names it', () => {

@@ -5,11 +5,12 @@ import { question } from '../../api/query-client.ts';
 import { Failure } from '../../components/failure.tsx';
 import { one } from '../../components/search-params.ts';
 import { useAddress } from '../../components/use-page.ts';
+import { codeWithBytes } from '../../playground/pictures.ts';
 import type { Run, Sent } from '../../playground/runs.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeLine } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Empty, Skeleton } from '../../ui/notice.tsx';
+import { Empty, Notice, Skeleton } from '../../ui/notice.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import styles from './playground-page.module.css';
 
@@ -132,7 +133,7 @@ function CodeView({ method, path, body }: Sent) {
   const isMessage = method === 'WS';
   const offered = languages.filter(({ id }) => id !== (isMessage ? 'curl' : 'websocat'));
   const { id: language, text: title } = offered.find(({ id }) => id === chosen) ?? offered[0] ?? languages[0];
-  const text = data[language];
+  const { text, missing } = codeWithBytes(data[language] ?? '');
   return (
     <div className={styles['code']}>
       <div className={styles['views']} role="group" aria-label="Languages">
@@ -142,10 +143,17 @@ function CodeView({ method, path, body }: Sent) {
           </Button>
         ))}
       </div>
-      {text === null ? (
+      {data[language] === null ? (
         <Empty title="There is no official SDK for this interface in this language.">{offered[0]?.text} makes the same request.</Empty>
       ) : (
-        <CodeLine text={text} label={title} />
+        <>
+          {missing.map((mark) => (
+            <Notice key={mark} tone="warning">
+              {mark} stands for the bytes of this image, which are too many for a line: put its base64 there (<code>base64 -w0</code>).
+            </Notice>
+          ))}
+          <CodeLine text={text} label={title} />
+        </>
       )}
     </div>
   );
