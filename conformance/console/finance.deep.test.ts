@@ -28,7 +28,7 @@ describe('the console for finance', { skip: chromiumPath === undefined ? 'there 
       const { secret } = (await operator.send('POST', '/api/v1/keys', { user, name: 'app' })).body;
       const response = await fetch(`${weir.gatewayUrl}/v1/chat/completions`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${String(secret)}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${String(secret)}`, 'content-type': 'application/json', 'x-weir-tags': 'project=blue' },
         body: JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hello' }] }),
       });
       assert.equal(response.status, 200, await response.text());
@@ -73,6 +73,18 @@ describe('the console for finance', { skip: chromiumPath === undefined ? 'there 
     await page.getByRole('button', { name: 'Saved' }).click();
     await page.getByRole('button', { name: 'without Ben', exact: true }).click();
     await page.waitForURL(/not\.user=billed-ben/);
+    pages.assertQuiet();
+  });
+
+  test('usage is grouped by a tag, whose name a person types', async () => {
+    const { page } = pages;
+    await page.goto('/usage?r=24h');
+    await page.getByLabel('Group by', { exact: true }).selectOption({ label: 'a tag …' });
+    await page.getByLabel('Name of the tag').fill('project');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/by=tag%3Aproject|by=tag:project/);
+    await page.getByRole('columnheader', { name: /project/i }).waitFor();
+    assert.equal(await page.getByLabel('Name of the tag').count(), 0);
     pages.assertQuiet();
   });
 

@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 
 import { isLost, question } from '../../api/query-client.ts';
 import { Failure } from '../../components/failure.tsx';
@@ -9,7 +10,8 @@ import { SpanPicker } from '../../components/span-picker.tsx';
 import { useKept } from '../../components/use-kept.ts';
 import { useAddress, useSpan, useZone } from '../../components/use-page.ts';
 import { showMinute, showOffset } from '../../format/times.ts';
-import { InlineSelect } from '../../ui/field.tsx';
+import { Button } from '../../ui/button.tsx';
+import { InlineSelect, TextField } from '../../ui/field.tsx';
 import { Notice, Skeleton } from '../../ui/notice.tsx';
 import { ExportMenu } from './export-menu.tsx';
 import { SavedViews } from '../../components/saved-views.tsx';
@@ -76,12 +78,36 @@ export function UsagePage() {
   );
 }
 
+/** Names of tags are the callers' own, so that no list has them. */
+const anyTag = { value: 'a tag', text: 'a tag …' };
+
+/** Asks by which tag the usage is grouped. */
+function TagName({ onChoose }: { readonly onChoose: (name: string) => void }) {
+  const [name, setName] = useState('');
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (name.trim() !== '') onChoose(name.trim());
+      }}
+    >
+      <TextField label="Name of the tag" placeholder="project" value={name} required autoFocus onChange={setName} />
+      <Button type="submit">Group by it</Button>
+    </form>
+  );
+}
+
 function Controls() {
   const [search, change] = useAddress();
   const [by = 'model', second] = readGroups(search);
   const named = (name: string) => ({ value: name, text: name.replaceAll('_', ' ') });
   const tags = [by, second].filter((name) => name?.startsWith('tag:') === true) as string[];
   const groups = [...groupings, ...tags];
+  const [asked, setAsked] = useState<'by' | 'and'>();
+  const group = (place: 'by' | 'and') => (value: string) => {
+    setAsked(value === anyTag.value ? place : undefined);
+    if (value !== anyTag.value) change({ [place]: value === '' ? undefined : value });
+  };
   return (
     <div className={styles['controls']}>
       <InlineSelect
@@ -91,14 +117,20 @@ function Controls() {
         onChange={(metric) => change({ metric })}
       />
       <span>by</span>
-      <InlineSelect label="Group by" value={by} options={groups.map(named)} onChange={(value) => change({ by: value })} />
+      <InlineSelect
+        label="Group by"
+        value={asked === 'by' ? anyTag.value : by}
+        options={[...groups.map(named), anyTag]}
+        onChange={group('by')}
+      />
       <span>and</span>
       <InlineSelect
         label="And by"
-        value={second ?? ''}
-        options={[{ value: '', text: '—' }, ...groups.filter((name) => name !== by).map(named)]}
-        onChange={(value) => change({ and: value === '' ? undefined : value })}
+        value={asked === 'and' ? anyTag.value : (second ?? '')}
+        options={[{ value: '', text: '—' }, ...groups.filter((name) => name !== by).map(named), anyTag]}
+        onChange={group('and')}
       />
+      {asked !== undefined && <TagName onChoose={(name) => group(asked)(`tag:${name}`)} />}
       <span>per</span>
       <InlineSelect label="Per" value={readGranularity(search)} options={granularities.map(named)} onChange={(per) => change({ per })} />
       <InlineSelect
