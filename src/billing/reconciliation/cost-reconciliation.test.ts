@@ -169,7 +169,7 @@ test('tables of usage give the same counts as the reports, and missing columns a
   assert.deepEqual(usage('openai', openAi).rows[0]?.counts, { input: 6, cache_read: 4, cache_write_5m: 0, output: 3, requests: 2 });
   assert.throws(
     () => usage('openai', table('start_time,model,cost', '1,2,3')),
-    /as one of usage it lacks input_tokens, output_tokens; as one of costs it lacks amount_value, amount_currency, line_item/,
+    /as one of usage it lacks input_tokens, input_cached_tokens, output_tokens; as one of costs it lacks amount_value, amount_currency, line_item/,
   );
   assert.throws(() => usage('openai', openAi.replace(',10,', ',ten,')), /line 2: input_tokens is not a count/);
   assert.throws(() => usage('openai', openAi.replace(',10,', ',1,')), /less than the sum of its cached parts/);

@@ -20,8 +20,11 @@ const anthropicUsage: TableForm = {
   needs: ['usage_date_utc', 'model_version', 'usage_input_tokens_no_cache', 'usage_input_tokens_cache_read', 'usage_output_tokens'],
 };
 const anthropicCosts: TableForm = { name: 'costs', needs: ['usage_date_utc', 'model', 'token_type', 'cost_usd'] };
-/** OpenAI's dashboard exports the answers of its API: columns have the names of members. */
-const openAiUsage: TableForm = { name: 'usage', needs: ['start_time', 'model', 'input_tokens', 'output_tokens'] };
+/**
+ * OpenAI's dashboard exports the answers of its API: columns have the names of members. Without the cached part, each
+ * cache read would be a difference of two classes.
+ */
+const openAiUsage: TableForm = { name: 'usage', needs: ['start_time', 'model', 'input_tokens', 'input_cached_tokens', 'output_tokens'] };
 const openAiCosts: TableForm = { name: 'costs', needs: ['start_time', 'amount_value', 'amount_currency', 'line_item'] };
 
 /** A table of Anthropic's console: of usage or of costs, by its columns. @throws ExportError */
