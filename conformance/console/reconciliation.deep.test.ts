@@ -77,7 +77,7 @@ describe('reconciliation in the console', { skip: chromiumPath === undefined ? '
     await page.getByText('usage of openai, days of UTC').waitFor();
     const requests = page.getByRole('row').filter({ hasText: 'requests' });
     await requests.getByRole('cell', { name: '\u22121', exact: true }).waitFor();
-    await requests.click();
+    await requests.getByRole('link').click();
     const marked = page.getByRole('complementary', { name: 'Calls of the cell' }).getByRole('row').filter({ hasText: 'is the difference' });
     await marked.waitFor();
     assert.match(page.url(), /cell=/);

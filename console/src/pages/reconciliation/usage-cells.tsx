@@ -1,7 +1,11 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
 import { one } from '../../components/search-params.ts';
 import { useAddress } from '../../components/use-page.ts';
 import { saveText, writeCsv } from '../../format/csv.ts';
 import { showCount, showShare } from '../../format/numbers.ts';
+import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/notice.tsx';
@@ -49,7 +53,15 @@ export function UsageCells({ found, open, onOpen }: Props) {
       ) : (
         <DataTable
           caption="Counts of the ledger and of the vendor"
-          columns={columns}
+          columns={columnsOf((row) => (
+            <Link
+              to={paths.reconciliation(found.id)}
+              search={{ ...search, cell: `${row.day} ${row.model}` }}
+              title={`The calls of ${row.model} on ${row.day}`}
+            >
+              {row.model}
+            </Link>
+          ))}
           rows={rows}
           keyOf={keyOf}
           openKey={open === undefined ? undefined : rows.map(keyOf).find((key) => key.startsWith(`${open.day} ${open.model} `))}
@@ -64,9 +76,10 @@ const keyOf = (row: Row): string => `${row.day} ${row.model} ${row.class}`;
 
 const signed = (count: number): string => (count > 0 ? `+${showCount(count)}` : showCount(count));
 
-const columns: readonly Column<Row>[] = [
+/** @param link leads to the calls behind a row */
+const columnsOf = (link: (row: Row) => ReactNode): readonly Column<Row>[] => [
   { id: 'day', title: 'Day', render: ({ day }) => day },
-  { id: 'model', title: 'Model', grows: true, render: ({ model }) => <span title={model}>{model}</span> },
+  { id: 'model', title: 'Model', grows: true, render: link },
   { id: 'class', title: 'Class', render: (row) => row.class.replaceAll('_', ' ') },
   { id: 'ours', title: 'Ours', figures: true, priority: 2, render: ({ ours }) => showCount(ours) },
   { id: 'theirs', title: 'Theirs', figures: true, priority: 2, render: ({ theirs }) => showCount(theirs) },
