@@ -127,7 +127,7 @@ describe('the console for finance', { skip: chromiumPath === undefined ? 'there 
     await dialog.getByRole('combobox', { name: /^(Account|Whose)/ }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('row').filter({ hasText: 'billed-bea' }).getByRole('link', { name: 'Statement' }).click();
-    await page.getByText(/^billed-bea, 20/).waitFor();
+    await page.getByRole('heading', { name: 'Statement of billed-bea' }).waitFor();
     pages.assertQuiet();
   });
 
