@@ -27,6 +27,8 @@ const valueOf = (flag: string): string | undefined =>
 const only = valueOf('--work');
 const before = valueOf('--before');
 const rounds = quick ? 3 : 4;
+/** A round of streams takes five times as long. */
+const streamRounds = quick ? 1 : 3;
 const secondsPerRound = 2;
 const chosen = only === undefined ? works : works.filter(({ title }) => title.includes(only));
 
@@ -73,7 +75,7 @@ function section(work: Work): string {
   const compared = contestants.filter((contestant) => contestant !== piped || work.isLarge);
   const results = compared.map((contestant) => ({ contestant, measured: [] as Measured[], hasFailed: false }));
   const memory: number[] = [];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < (work.streams ? streamRounds : rounds); round++) {
     for (const result of results) {
       memory.push(measureMemory());
       const measured = result.hasFailed ? undefined : measureOrFail(result.contestant, work, secondsPerRound);
