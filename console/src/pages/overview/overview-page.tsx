@@ -117,7 +117,8 @@ function Tiles({ data }: { readonly data: Overview }) {
         place={{ to: paths.usage, search: { r: 'today' } }}
         value={<Amount money={today.amount} />}
         isLong={isLongMoney(today.amount)}
-        note={change === undefined ? 'nothing at this time yesterday' : `${change} vs yesterday by now`}
+        hint="compared with yesterday until this time"
+        note={change === undefined ? 'nothing at this time yesterday' : `${change} vs yesterday`}
       />
       <Tile
         title="Spend this month"
@@ -172,13 +173,15 @@ type TileProps = {
   /** Whether the value needs smaller digits. */
   readonly isLong?: boolean;
   readonly note: string;
+  /** What the note means in full. */
+  readonly hint?: string;
   readonly place: Place;
   /** The figure of each hour, and its words. */
   readonly hours?: readonly (number | null)[] | undefined;
   readonly show?: (hour: number) => string;
 };
 
-function Tile({ title, value, isLong, note, place, hours, show = showCount }: TileProps) {
+function Tile({ title, value, isLong, note, hint, place, hours, show = showCount }: TileProps) {
   const known = hours?.filter((hour) => hour !== null) ?? [];
   return (
     <li>
@@ -190,7 +193,9 @@ function Tile({ title, value, isLong, note, place, hours, show = showCount }: Ti
             <Sparkline label={`in an hour ${show(Math.min(...known))} to ${show(Math.max(...known))}`} values={hours} />
           )}
         </span>
-        <span className={styles['note']}>{note}</span>
+        <span className={styles['note']} title={hint}>
+          {note}
+        </span>
       </Link>
     </li>
   );
