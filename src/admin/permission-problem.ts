@@ -6,7 +6,7 @@ import { AdminProblem } from './problem.ts';
 function holderOf({ tokenId, holder }: Principal, permission: Permission): string {
   if (tokenId !== undefined)
     return `which this token does not have: name it when you make one (weir admin-tokens create or weir login, --permission ${permission})`;
-  if (holder !== undefined) return 'which a sign-in with a key does not have: a person with it has to do this';
+  if (holder !== undefined) return 'which a sign-in with this key or token does not have: a person with the permission has to do this';
   return 'which your role does not have: an operator can give you another role';
 }
 

@@ -13,7 +13,7 @@ export const problemCodes = {
   expired_token: { status: 400, title: 'The device code has expired.', retryable: false },
   unauthenticated: { status: 401, title: 'No valid session or token.', retryable: false },
   two_credentials: { status: 400, title: 'The request has a cookie and a token.', retryable: false },
-  permission_required: { status: 403, title: 'The role lacks a permission.', retryable: false },
+  permission_required: { status: 403, title: 'A permission is missing.', retryable: false },
   recent_sign_in_required: { status: 403, title: 'The sign-in is too old for this.', retryable: false },
   cross_origin: { status: 403, title: 'The request comes from another site.', retryable: false },
   tls_required: { status: 403, title: 'Signing in needs https.', retryable: false },
