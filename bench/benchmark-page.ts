@@ -14,6 +14,8 @@ const headings = {
   paints: '# What a person waits for in the console\n',
   watchers: '# What open consoles cost\n',
   watchersOnPostgres: '# What open consoles cost with PostgreSQL\n',
+  start: '# What the console adds to installation and start\n',
+  tested: '# Figures that are tests\n',
 };
 
 /** Replaces one part of docs/reference/benchmarks.md and leaves the others as they are. */

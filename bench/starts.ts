@@ -22,11 +22,11 @@ const listening = /gateway http:\/\/127\.0\.0\.1:\d+/;
 
 type Taken = { readonly ms: number; readonly cpuMs: number };
 
-const environmentOf = (dataDirectory: string): Record<string, string> => ({
+const environmentOf = (dataDirectory: string, consolePort = '0'): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
   WEIR_PORT: '0',
   WEIR_MONITOR_PORT: '0',
-  WEIR_CONSOLE_PORT: '0',
+  WEIR_CONSOLE_PORT: consolePort,
   WEIR_DATA_DIR: dataDirectory,
   WEIR_API_KEY: 'bench-key-of-the-start',
   WEIR_LOG_LEVEL: 'warn',
@@ -43,12 +43,17 @@ async function saysThat(output: Readable, pattern: RegExp): Promise<void> {
   throw new Error(`The program ended; it printed: ${printed}`);
 }
 
-/** @param residesMs how long the process is left alone before its memory is read */
-async function start(dataDirectory: string, residesMs: number): Promise<Taken & { readonly residentMb: number }> {
+type Started = Taken & { readonly residentMb: number };
+
+/**
+ * @param residesMs how long the process is left alone before its memory is read
+ * @param consolePort `off` leaves the console out
+ */
+async function start(dataDirectory: string, residesMs: number, consolePort?: string): Promise<Started> {
   const begunMs = performance.now();
   const child = spawn(process.execPath, [program, 'start'], {
     cwd: dataDirectory,
-    env: environmentOf(dataDirectory),
+    env: environmentOf(dataDirectory, consolePort),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
@@ -89,14 +94,19 @@ function describe(name: string, taken: readonly Taken[], residentMb: string): st
   return `| ${[name, cell(({ ms }) => ms), cell(({ cpuMs }) => cpuMs), residentMb].join(' | ')} |`;
 }
 
+const residentOf = (starts: readonly Started[]): string => Math.round(lowerQuartile(starts.map(({ residentMb }) => residentMb))).toString();
+
 /** A table of the start and of commands. */
 export async function startsTable(): Promise<string> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-bench-start-'));
   try {
     // The first start makes the database and compiles the code.
     await start(dataDirectory, 1000);
-    const starts: Awaited<ReturnType<typeof start>>[] = [];
-    for (let round = 0; round < rounds; round += 1) starts.push(await start(dataDirectory, idleAfterMs));
+    const [starts, withoutConsole]: [Started[], Started[]] = [[], []];
+    for (let round = 0; round < rounds; round += 1) {
+      starts.push(await start(dataDirectory, idleAfterMs));
+      withoutConsole.push(await start(dataDirectory, idleAfterMs, 'off'));
+    }
     const ran = Object.entries(commands).map(([name, words]) => {
       run(dataDirectory, words);
       return describe(
@@ -113,7 +123,8 @@ export async function startsTable(): Promise<string> {
       '',
       '| | ms | CPU ms | resident MB |',
       '|---|---|---|---|',
-      describe('`weir start`', starts, Math.round(lowerQuartile(starts.map(({ residentMb }) => residentMb))).toString()),
+      describe('`weir start`', starts, residentOf(starts)),
+      describe('`weir start` without the console', withoutConsole, residentOf(withoutConsole)),
       ...ran,
       '',
     ].join('\n');
