@@ -38,6 +38,13 @@ test('an order comes before what gateways see, and silence before an old state',
   assert.equal(stateOf({ ...target, state: null, nodes: [] }), 'unused');
 });
 
+test('a target in use whose last calls have failed is not called healthy', () => {
+  const failed = (failures: number): Target => ({ ...target, nodes: [{ ...node, consecutive_failures: failures }] });
+  assert.deepEqual([stateOf(failed(2)), stateOf(failed(3))], ['healthy', 'troubled']);
+  assert.equal(worstState([failed(3), target]), 'troubled');
+  assert.equal(stateOf({ ...failed(9), state: 'failing' }), 'failing');
+});
+
 test('the worst of several targets stands for their upstream', () => {
   assert.equal(worstState([target, { ...target, state: 'suspect' }, { ...target, state: 'failing' }]), 'failing');
   assert.equal(worstState([]), undefined);

@@ -9,6 +9,7 @@ export const targetStates = {
   healthy: { sign: '●', word: 'healthy', tone: 'good' },
   unused: { sign: '○', word: 'not used yet', tone: 'muted' },
   silent: { sign: '○', word: 'no report', tone: 'muted' },
+  troubled: { sign: '◐', word: 'some calls fail', tone: 'warning' },
   suspect: { sign: '◐', word: 'suspect', tone: 'warning' },
   'rate-limited': { sign: '▲', word: 'rate-limited', tone: 'warning' },
   failing: { sign: '✗', word: 'failing', tone: 'bad' },
@@ -19,10 +20,18 @@ export const targetStates = {
 export type TargetStateName = keyof typeof targetStates;
 const order = Object.keys(targetStates) as readonly TargetStateName[];
 
-/** What a person needs to know of a target first: an order, then the worst state of the gateways that report. */
-export function stateOf({ override, state, nodes }: Target): TargetStateName {
+/** From so many failures in a row on, a person wants to look, also where the gateway uses the target on. */
+const failuresOfTrouble = 3;
+
+/**
+ * What a person needs to know of a target first: an order, then the worst state of the gateways that report. Failures of
+ * one caller or of one request leave a target in use, so that nobody can take it away from all others.
+ */
+export function stateOf(target: Target): TargetStateName {
+  const { override, state, nodes } = target;
   if (override !== null) return 'out';
   if (nodes.length > 0 && nodes.every(({ is_silent: isSilent }) => isSilent)) return 'silent';
+  if (state === 'healthy' && figuresOf(target).failures >= failuresOfTrouble) return 'troubled';
   return state ?? 'unused';
 }
 
