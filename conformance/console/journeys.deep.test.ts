@@ -106,6 +106,8 @@ describe('journeys of operators', { skip: chromiumPath === undefined ? 'there is
     await page.getByRole('heading', { name: `Call ${failed.id}` }).waitFor();
     await page.getByText('✗').first().waitFor();
     await page.getByText('529').first().waitFor();
+    const timeline = page.locator('section', { has: page.getByRole('heading', { name: 'Timeline' }) });
+    for (const attempt of await timeline.getByRole('listitem').allInnerTexts()) assert.match(attempt, /✗[^]*529/, 'the last attempt too');
     await page.getByText('simulated-anthropic', { exact: false }).first().waitFor();
     await tabTo(page, /^Prices: verify/);
     await page.keyboard.press('Enter');

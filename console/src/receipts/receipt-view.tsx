@@ -122,8 +122,13 @@ export function Timeline({ row }: { readonly row: Row }) {
         ))}
         <li>
           <span className={styles['who']}>
-            {row.upstream}/{row.upstream_model}
+            {row.error_code === null ? (
+              `${row.upstream}/${row.upstream_model}`
+            ) : (
+              <State sign="✗" word={`${row.upstream}/${row.upstream_model}`} tone="bad" />
+            )}
           </span>
+          {row.error_code !== null && <span>{describeError(row)}</span>}
           <span
             className={styles['bar']}
             role="img"
@@ -142,11 +147,10 @@ export function Timeline({ row }: { readonly row: Row }) {
   );
 }
 
-function describeAttempt({
-  error_code: code,
-  upstream_status: status,
-  duration_ms: ms,
-  upstream_request_id: id,
-}: Row['attempts'][number]): string {
-  return [status === null ? code : `${status} ${code}`, `in ${showDuration(ms)}`, ...(id === null ? [] : [id])].join(' · ');
+function describeAttempt({ duration_ms: ms, upstream_request_id: id, ...failed }: Row['attempts'][number]): string {
+  return [describeError(failed), `in ${showDuration(ms)}`, ...(id === null ? [] : [id])].join(' · ');
+}
+
+function describeError({ error_code: code, upstream_status: status }: Pick<Row, 'error_code' | 'upstream_status'>): string {
+  return status === null ? (code ?? '') : `${status} ${code ?? ''}`;
 }
