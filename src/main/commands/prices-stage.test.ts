@@ -104,6 +104,12 @@ test('stage lists past charges and charges under the staged prices for the reque
   assert.equal(readFileSync(join(directory, 'own.json'), 'utf8'), before);
 });
 
+test('stage says that calls cannot be read if there is no database', async (context) => {
+  const { run, directory } = await setUp(context);
+  for (const file of readdirSync(directory).filter((name) => name.startsWith('weir.sqlite'))) rmSync(join(directory, file));
+  await assert.rejects(run('stage', 'new.json'), /^StartError: the calls of the database cannot be read: unable to open database file$/);
+});
+
 test('stage and publish refuse invalid options and write nothing', async (context) => {
   const { run, directory } = await setUp(context);
   const before = readFileSync(join(directory, 'own.json'), 'utf8');

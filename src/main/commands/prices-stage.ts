@@ -122,7 +122,9 @@ async function compare(
   const calls = { ...bases, from, grouping: by, startMs: nowMs - days * dayMs, endMs: nowMs + 1 };
   const { compareInThread } = await import('../programs/staging-threads/compare-in-thread.ts');
   const { describeStaging } = await import('../assembly/describe-staging.ts');
-  const result = await compareInThread(describeStaging(environment, calls));
+  const result = await compareInThread(describeStaging(environment, calls)).catch((cause: unknown) => {
+    throw new StartError(`the calls of the database cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  });
   return { result, version: staged.version };
 }
 

@@ -8,6 +8,9 @@ import { openStagingReader } from '../../../store/reading/open-staging-reader.ts
 import { openArchiveFilesLater } from '../../assembly/open-archive-files.ts';
 import type { StagingReport, StagingThreadData } from './compare-in-thread.ts';
 
+/** A page that took longer waited for something else than a core. */
+const restMsMax = 50;
+
 /**
  * A thread that prices booked calls again, so that it takes no time from the thread of the calls. Any message stops it.
  */
@@ -25,7 +28,12 @@ try {
   const archived = withArchivedPrices(reader, files, new AbortController().signal);
   const { findRecordedPrices, pageRows } = reader;
   // A page takes less than a millisecond, which is the shortest wait: the thread has a third to a half of a core.
-  const parts = { rest: (ms: number) => wait(ms), pageRows, stop: stopping.signal, report: (rows: number) => tell({ rows }) };
+  const parts = {
+    rest: (ms: number) => wait(Math.min(ms, restMsMax)),
+    pageRows,
+    stop: stopping.signal,
+    report: (rows: number) => tell({ rows }),
+  };
   tell({ result: await compareCalls(calls, { store: { ...archived, findRecordedPrices }, ...parts }) });
 } finally {
   await reader.close();
