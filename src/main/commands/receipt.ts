@@ -44,7 +44,9 @@ async function showReceipt(environment: Environment, id: string, place: RemoteOp
       return (await service.call(getReceipt, { params: { id } })).body;
     } catch (error) {
       if (!(error instanceof AdminProblem) || error.code !== 'not_found') throw error;
-      throw new StartError(`the ledger has no call "${id}"; a call that is running or has just ended is booked shortly after its end`);
+      throw new StartError(
+        `the ledger has no call "${id}"; a call is booked shortly after its end, and a refused request is in weir refusals --request ${id}`,
+      );
     }
   });
   // The operation declares an open object; its members are those of a receipt.
