@@ -15,7 +15,7 @@ import { paths } from '../../paths.ts';
 import { Facts, Panel } from '../../ui/panel.tsx';
 import { State } from '../../ui/state.tsx';
 import { KeyActions } from './key-actions.tsx';
-import { describeLimits, type Key, keyStates } from './key-words.ts';
+import { describeLimits, type Key, keyStates, unrecordedUse } from './key-words.ts';
 import styles from '../../components/columns.module.css';
 import { contentWords } from '../../components/content-dialog.tsx';
 
@@ -96,7 +96,7 @@ function Details({ apiKey: key }: { readonly apiKey: Key }) {
           ['Spend this month (UTC)', <Amount key="month" money={key.spent_this_month} />],
           ['Expires', when(key.limits.expires_at, 'never')],
           ['Made', since(key.created_at, '—')],
-          ['Last used', since(key.last_used_at, 'never')],
+          ['Last used', since(key.last_used_at, unrecordedUse(key))],
           ...(key.previous_until === null ? [] : ([['Old secret works until', when(key.previous_until, '—')]] as const)),
           ['Tags', tags.length === 0 ? '—' : tags.join(', ')],
           ['Translation', key.strict_translation ? 'strict: what cannot be translated is refused' : 'as configured'],

@@ -1,5 +1,5 @@
 import type { Reply } from '../../api/client.ts';
-import { showUsd } from '../../format/money.ts';
+import { nanosOf, showUsd } from '../../format/money.ts';
 import { showCount } from '../../format/numbers.ts';
 
 export type Key = Reply<'keys.list'>['items'][number];
@@ -19,6 +19,11 @@ export function describeLimits(limits: Limits): string {
     limits.addresses === null ? undefined : `from ${limits.addresses.join(', ')}`,
   ].filter((word) => word !== undefined);
   return words.length === 0 ? 'none' : words.join(', ');
+}
+
+/** The last use of a key that has none recorded. Gateways record uses once a minute, and book calls at once. */
+export function unrecordedUse({ spent_this_month: spent }: Pick<Key, 'spent_this_month'>): string {
+  return nanosOf(spent) === 0n ? 'never' : 'just now';
 }
 
 export const keyStates = {

@@ -8,7 +8,7 @@ import { showAgo, showDay, showMinute } from '../../format/times.ts';
 import { paths } from '../../paths.ts';
 import { type Column, DataTable } from '../../ui/data-table.tsx';
 import { State } from '../../ui/state.tsx';
-import { describeLimits, type Key, keyStates } from './key-words.ts';
+import { describeLimits, type Key, keyStates, unrecordedUse } from './key-words.ts';
 
 const soonMs = 7 * 86_400_000;
 const nearlyUsed = 0.8;
@@ -101,9 +101,9 @@ function useColumns(rows: readonly Key[]): readonly Column<Key>[] {
       id: 'used',
       title: 'Last used',
       priority: 3,
-      render: ({ last_used_at: at }) =>
+      render: ({ last_used_at: at, spent_this_month }) =>
         at === null ? (
-          'never'
+          unrecordedUse({ spent_this_month })
         ) : (
           <time dateTime={at} title={showMinute(at, zone)}>
             {showAgo(at, Math.max(nowMs, Date.parse(at)))}

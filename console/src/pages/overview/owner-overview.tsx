@@ -16,6 +16,7 @@ import { DataTable } from '../../ui/data-table.tsx';
 import { Empty, Skeleton } from '../../ui/notice.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { State } from '../../ui/state.tsx';
+import { unrecordedUse } from '../keys/key-words.ts';
 import styles from './overview-page.module.css';
 
 const listed = 8;
@@ -114,7 +115,7 @@ function OwnKeys() {
   const nowMs = useMinute();
   const mayMake = may(useSession(), 'keys:write');
   const { data, error, refetch } = useQuery(question('keys.list', { query: { limit: listed } }));
-  const used = ({ last_used_at: at }: Key): string => (at === null ? 'never' : showAgo(at, nowMs));
+  const used = (key: Key): string => (key.last_used_at === null ? unrecordedUse(key) : showAgo(key.last_used_at, nowMs));
   return (
     <Panel title="Keys" tools={<Link to={paths.keys}>{mayMake ? 'All keys, and new ones' : 'All keys'}</Link>}>
       {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
