@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { waitForLetters } from './by-keyboard.ts';
-import { askApi, signInAs } from './ask-api.ts';
+import { askApi, signInAs, untilListed } from './ask-api.ts';
 import { assertNoBarrier, openSignedIn, type Pages, skipPages } from './open-pages.ts';
 import { type ServedConsole, serveConsole } from './serve-console.ts';
 
@@ -125,6 +125,22 @@ describe('pages of keys, users and teams', { skip: skipPages }, () => {
 
   for (const path of ['/users', '/users/noor', '/users/noor?tab=keys', '/users/noor?tab=history', '/teams', '/teams/atlas', '/keys'])
     test(`${path} has no barrier`, () => assertNoBarrier(pages, weir.consoleUrl, path));
+
+  test('each of more users than one question may name has its spending', async () => {
+    const { page, context } = pages;
+    const names = Array.from({ length: 52 }, (_, index) => `many-${String(index + 1).padStart(2, '0')}`);
+    for (const user of names) {
+      const { secret: key } = (await askApi(context, 'POST', '/keys', { user, name: 'ci' })) as { secret: string };
+      assert.equal(await callModel(key), 200);
+    }
+    await untilListed(context);
+    await page.goto('/users');
+    await page.getByRole('row', { name: /many-01.*\$0\.0/ }).waitFor();
+    await page.mouse.move(700, 500);
+    await page.mouse.wheel(0, 100_000);
+    await page.getByRole('row', { name: /many-52.*\$0\.0/ }).waitFor();
+    pages.assertQuiet();
+  });
 
   test('an owner sees the own user, no team, no action of operators, and of others nothing', async () => {
     const { page } = pages;

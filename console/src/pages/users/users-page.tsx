@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
@@ -78,23 +78,39 @@ export function UsersPage() {
   );
 }
 
-const groupsMax = 50;
+/** As many users as one question may name. */
+const namesMax = 50;
 const pageRows = 200;
+
+/** What the users spent in 30 days, by their names. A user whose answer has not come is not in it. */
+function useSpending(users: readonly User[] | undefined): ReadonlyMap<string, bigint> {
+  const zone = useZone();
+  const { from, to } = useSpan('30d');
+  const asked = { from, to, time_zone: zone, granularity: 'none', group_by: ['user'], limit: namesMax, rank_by: 'amount' } as const;
+  const parts = Array.from({ length: Math.ceil((users?.length ?? 0) / namesMax) }, (_, part) =>
+    (users ?? []).slice(part * namesMax, (part + 1) * namesMax).map(({ name }) => name),
+  );
+  const answers = useQueries({
+    queries: parts.map((user) => question('usage.query', { body: { ...asked, filters: { user } } })),
+  });
+  const spent = new Map<string, bigint>();
+  for (const [part, { data }] of answers.entries()) {
+    if (data === undefined) continue;
+    for (const name of parts[part] ?? []) spent.set(name, 0n);
+    for (const { names, total } of data.series) spent.set(names[0] ?? '', nanosOf(total.amount));
+  }
+  return spent;
+}
 
 /** The users with their spending of 30 days and their balances. @param isSorted the largest spending first */
 function useRows(users: readonly User[] | undefined, isSorted: boolean): readonly Row[] | undefined {
-  const zone = useZone();
-  const { from, to } = useSpan('30d');
-  const body = { from, to, time_zone: zone, granularity: 'none', group_by: ['user'], limit: groupsMax, rank_by: 'amount' } as const;
-  const usage = useQuery(question('usage.query', { body }));
+  const spent = useSpending(users);
   const balances = useQuery(question('credits.balances', { query: {} }));
   if (users === undefined) return undefined;
-  const spent = new Map(usage.data?.series.map(({ names, total }) => [names[0], nanosOf(total.amount)]));
-  const isWhole = usage.data?.other === null || usage.data?.other.total.calls === 0;
   const accounts = new Map(balances.data?.items.flatMap(({ user, balance }) => (user === null ? [] : [[user, nanosOf(balance)] as const])));
   const rows = users.map((user) => ({
     ...user,
-    spent: spent.get(user.name) ?? (isWhole ? 0n : undefined),
+    spent: spent.get(user.name),
     account: accounts.get(user.name) ?? (balances.data === undefined ? undefined : 0n),
   }));
   if (!isSorted) return rows;
