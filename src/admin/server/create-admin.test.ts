@@ -8,12 +8,13 @@ import type { Permission } from '../../accounts/people/permissions.ts';
 import type { Principal } from '../../accounts/people/principal.ts';
 import { createLogger } from '../../platform/log.ts';
 import { systemClock } from '../../platform/clock.ts';
-import type { Credential } from '../admin-options.ts';
+import type { AdminOptions, Credential } from '../admin-options.ts';
 import { record, request } from '../contract/values.ts';
 import { operation } from '../define-operation.ts';
 import { AdminProblem } from '../problem.ts';
 import { callAdmin } from '../testing/call-admin.ts';
 import { adminLimitsDefault, createAdmin } from './create-admin.ts';
+import { createAdminLater } from './create-admin-later.ts';
 
 /** Things with a number, in memory. */
 type Things = { value: number; version: number; runs: number };
@@ -99,12 +100,12 @@ function find({ kind, secret }: Credential): Principal | undefined {
   return secret === 'at-weir-test' ? principal(everything) : undefined;
 }
 
-describe('the admin server', () => {
+const answersOf = (create: (options: AdminOptions<Things>) => FastifyInstance | Promise<FastifyInstance>) => (): void => {
   const things: Things = { value: 1, version: 7, runs: 0 };
   let app: FastifyInstance;
   before(async () => {
     const kept = new Map<string, { digest: string; body: string }>();
-    app = await createAdmin<Things>({
+    app = await create({
       operations: [read, change, pay, broken],
       services: things,
       authenticate: async (credential) => {
@@ -283,4 +284,7 @@ describe('the admin server', () => {
     assert.doesNotMatch(JSON.stringify(failed.json), /secret detail/);
     assert.equal((await call('GET', '/problems/version_mismatch')).status, 200);
   });
-});
+};
+
+describe('the admin server', answersOf(createAdmin));
+describe('the admin server whose routes are made at its first request', answersOf(createAdminLater));

@@ -1,6 +1,7 @@
 import fastifyCookie from '@fastify/cookie';
 import { fastify, type FastifyInstance } from 'fastify';
 
+import type { Clock } from '../../platform/clock.ts';
 import { noRouteSchemas } from '../../platform/http/no-route-schemas.ts';
 import { createIds } from '../../platform/ids.ts';
 import type { AdminLimits, AdminOptions } from '../admin-options.ts';
@@ -37,19 +38,7 @@ export const adminLimitsDefault: AdminLimits = {
  */
 export async function createAdmin<Services>(options: AdminOptions<Services>): Promise<FastifyInstance> {
   const limits = options.limits ?? adminLimitsDefault;
-  const ids = createIds(options.clock);
-  const app: FastifyInstance = fastify({
-    schemaController: noRouteSchemas,
-    bodyLimit: limits.bodyBytesMax,
-    requestTimeout: limits.requestMsMax,
-    connectionTimeout: limits.idleMsMax,
-    genReqId: () => ids('adm'),
-    clientErrorHandler: refuseMalformed,
-    frameworkErrors: refuseBadUrl,
-    return503OnClosing: false,
-    // Parameters are names and ids of our own lengths, percent-encoded.
-    routerOptions: { maxParamLength: 2048 },
-  });
+  const app = createServer(options.clock, limits);
   await app.register(fastifyCookie);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJsonBody);
@@ -90,6 +79,23 @@ export async function createAdmin<Services>(options: AdminOptions<Services>): Pr
   addProblemPages(app);
   addHealthRoutes(app, options);
   return app;
+}
+
+/** A server without routes, with the limits of the admin API. */
+export function createServer(clock: Clock, limits: AdminLimits): FastifyInstance {
+  const ids = createIds(clock);
+  return fastify({
+    schemaController: noRouteSchemas,
+    bodyLimit: limits.bodyBytesMax,
+    requestTimeout: limits.requestMsMax,
+    connectionTimeout: limits.idleMsMax,
+    genReqId: () => ids('adm'),
+    clientErrorHandler: refuseMalformed,
+    frameworkErrors: refuseBadUrl,
+    return503OnClosing: false,
+    // Parameters are names and ids of our own lengths, percent-encoded.
+    routerOptions: { maxParamLength: 2048 },
+  });
 }
 
 /** A form is a little larger than its file. */

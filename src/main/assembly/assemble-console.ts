@@ -9,7 +9,8 @@ import type { AdminOptions } from '../../admin/admin-options.ts';
 import { openConsoleFiles } from '../../admin/pages/console-files.ts';
 import { unavailable } from '../../admin/problem.ts';
 import { type AdminServices, operations } from '../../admin/resources/registry.ts';
-import { adminLimitsDefault, createAdmin } from '../../admin/server/create-admin.ts';
+import { adminLimitsDefault } from '../../admin/server/create-admin.ts';
+import { createAdminLater } from '../../admin/server/create-admin-later.ts';
 import { configurationAuthor } from '../../audit/change-author.ts';
 import { createIdempotency } from '../../billing/idempotency/idempotency.ts';
 import { defaultIdempotencySettings } from '../../billing/idempotency/idempotency-settings.ts';
@@ -98,7 +99,7 @@ export async function assembleConsole(parts: ConsoleParts): Promise<RunningConso
     owner: `console ${randomUUID()}`,
   });
   opened.defer(() => idempotency.close());
-  const app = await createAdmin<AdminServices>({
+  const app = createAdminLater<AdminServices>({
     operations,
     services,
     // Two large exports at a time, and small ones beside them.
