@@ -34,7 +34,7 @@ export type PricedRow = {
 };
 
 /** The next rows of a span; see `listEntriesBetween`. */
-export type PricedRowPage = {
+type PricedRowPage = {
   readonly startMs: number;
   readonly endMs: number;
   readonly limit: number;
