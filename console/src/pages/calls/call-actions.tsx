@@ -36,14 +36,14 @@ export function CallActions({ receipt, transactions }: Props) {
           </Button>
         )}
       </p>
-      <Postings transactions={transactions} />
+      <Postings transactions={transactions} total={total} />
       <RefundDialog receipt={receipt} open={isRefunding} onClose={() => setIsRefunding(false)} />
     </Panel>
   );
 }
 
-/** The postings of the ledger that have the call. */
-function Postings({ transactions }: Pick<Props, 'transactions'>) {
+/** The postings of the ledger that have the call. Calls that are booked together have one. @param total cost of the call */
+function Postings({ transactions, total }: Pick<Props, 'transactions'> & { readonly total: bigint }) {
   const zone = useZone();
   if (transactions.length === 0) return null;
   return (
@@ -51,7 +51,8 @@ function Postings({ transactions }: Pick<Props, 'transactions'>) {
       rows={transactions.map(({ id, posted_at: at, amount }) => [
         at === null ? 'Posting' : showTime(at, zone),
         <span key={id}>
-          <Amount money={amount} digits={9} /> <code>{id}</code>
+          <Amount money={amount} digits={9} /> {id.startsWith('usage:') && nanosOf(amount) !== -total && 'with other calls '}
+          <code>{id}</code>
         </span>,
       ])}
     />

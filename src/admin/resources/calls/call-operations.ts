@@ -143,7 +143,9 @@ const getCall = booksOperation({
   params: record({ id: Type.String({ maxLength: 200, description: 'The id of the call, or an id in its reply.' }) }),
   reply: record({
     receipt: Type.Object({}, { additionalProperties: true, description: 'As GET /v1/receipts/{id} of the gateway returns it.' }),
-    transactions: Type.Array(record({ id: Type.String(), posted_at: nullable(Type.String()), amount: moneySchema })),
+    transactions: Type.Array(record({ id: Type.String(), posted_at: nullable(Type.String()), amount: moneySchema }), {
+      description: 'Postings that have the call. Calls that are booked together have one, with the amount of all.',
+    }),
     as_of: Type.String({ description: 'When the books were read: later rows, such as a refund, are not in it.' }),
   }),
   handle: async ({ params }, { services, principal, nowMs }: Context) => {
