@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 
+import { eventually } from '../support/http.ts';
 import { waitForLetters } from './by-keyboard.ts';
 import { askApi, signInAs, untilListed } from './ask-api.ts';
 import { assertNoBarrier, openSignedIn, type Pages, skipPages } from './open-pages.ts';
@@ -139,6 +141,32 @@ describe('pages of keys, users and teams', { skip: skipPages }, () => {
     await page.mouse.move(700, 500);
     await page.mouse.wheel(0, 100_000);
     await page.getByRole('row', { name: /many-52.*\$0\.0/ }).waitFor();
+    pages.assertQuiet();
+  });
+
+  test('a posting of calls that were booked together says that it has others too', async () => {
+    const { page, context } = pages;
+    type Money = { readonly nano_usd: string };
+    type Detail = { readonly receipt: { readonly total: Money }; readonly transactions: readonly { readonly amount: Money }[] };
+    const isTogether = async (id: string): Promise<boolean> => {
+      const { receipt, transactions } = (await askApi(context, 'GET', `/calls/${id}`)) as unknown as Detail;
+      return transactions.some(({ amount }) => BigInt(amount.nano_usd) < -BigInt(receipt.total.nano_usd));
+    };
+    let shared: string | undefined;
+    for (let times = 0; times < 5 && shared === undefined; times += 1) {
+      const made = await askApi(context, 'POST', '/keys', { user: 'olga', name: `together-${times}` });
+      await Promise.all(Array.from({ length: 8 }, () => callModel(String(made['secret']))));
+      const list = async () => {
+        // A session that asks without a pause is refused.
+        await setTimeout(250);
+        return await askApi(context, 'GET', `/calls?key_id=${String(made['id'])}&limit=8`);
+      };
+      const { items } = await eventually(list, (page) => (page['items'] as readonly unknown[]).length === 8, 60_000);
+      for (const { id } of items as readonly { readonly id: string }[]) if (shared === undefined && (await isTogether(id))) shared = id;
+    }
+    assert.ok(shared !== undefined, 'calls that end together are booked together');
+    await page.goto(`/calls/${shared}`);
+    await page.getByText('with other calls').waitFor();
     pages.assertQuiet();
   });
 
