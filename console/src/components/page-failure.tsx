@@ -31,7 +31,7 @@ export function PageFailure({ error, reset }: { readonly error: unknown; readonl
   );
 }
 
-/** The console, if it could not even be asked who is signed in. */
+/** In place of the whole console: it is not known who is signed in, because the server did not answer. */
 export function WholeFailure(props: Parameters<typeof PageFailure>[0]) {
   return (
     <BarePage wide>

@@ -7,10 +7,9 @@ import { pathToFileURL } from 'node:url';
 
 import type { FastifyInstance } from 'fastify';
 
-import { systemClock } from '../../platform/clock.ts';
-import { silentLogger } from '../../platform/log.ts';
 import { createAdmin } from '../server/create-admin.ts';
 import { openConsoleFiles } from './console-files.ts';
+import { quietOptions } from '../testing/quiet-options.ts';
 
 const html = '<html lang="en" data-theme="system" data-session="perhaps"><head></head><body></body></html>';
 
@@ -39,14 +38,8 @@ describe('pages', () => {
     app = await createAdmin({
       operations: [],
       services: {},
-      authenticate: async () => undefined,
-      idempotency: { begin: () => assert.fail('nothing is repeated') },
+      ...quietOptions,
       pages: openConsoleFiles(pathToFileURL(join(folder, 'dist/'))),
-      versionOf: async () => 0,
-      address: { host: '127.0.0.1', port: () => 8082 },
-      health: async () => [],
-      clock: systemClock,
-      logger: silentLogger,
     });
   });
   after(async () => {

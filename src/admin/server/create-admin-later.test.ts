@@ -5,11 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 
-import { createLogger } from '../../platform/log.ts';
-import { systemClock } from '../../platform/clock.ts';
 import type { AdminOptions } from '../admin-options.ts';
 import { operation } from '../define-operation.ts';
 import { createAdminLater } from './create-admin-later.ts';
+import { quietOptions } from '../testing/quiet-options.ts';
 
 const greet = operation({
   id: 'greetings.read',
@@ -23,14 +22,7 @@ const greet = operation({
 const optionsOf = (operations: AdminOptions<object>['operations']): AdminOptions<object> => ({
   operations,
   services: {},
-  authenticate: async () => undefined,
-  idempotency: { begin: async () => assert.fail('no operation here repeats') },
-  pages: { read: async () => undefined },
-  versionOf: async () => 0,
-  address: { host: '127.0.0.1', port: () => 8082 },
-  health: async () => [],
-  clock: systemClock,
-  logger: createLogger({ level: 'silent', destination: { write: () => {} } }),
+  ...quietOptions,
 });
 
 describe('an admin server whose routes are made at its first request', () => {

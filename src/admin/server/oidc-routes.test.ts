@@ -3,10 +3,9 @@ import { test } from 'node:test';
 
 import { OidcError } from '../../accounts/people/oidc/oidc-error.ts';
 import type { OidcSignIns } from '../../accounts/people/oidc/oidc-sign-ins.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { silentLogger } from '../../platform/log.ts';
 import { callAdmin } from '../testing/call-admin.ts';
 import { adminLimitsDefault, createAdmin } from './create-admin.ts';
+import { quietOptions } from '../testing/quiet-options.ts';
 
 const asked: unknown[] = [];
 const oidc: OidcSignIns = {
@@ -24,15 +23,9 @@ async function open(host: string) {
   const app = await createAdmin({
     operations: [],
     services: {},
-    authenticate: async () => undefined,
+    ...quietOptions,
     oidc,
-    idempotency: { begin: () => assert.fail('nothing is repeated') },
-    pages: { read: async () => undefined },
-    versionOf: async () => 0,
     address: { host, port: () => 8082, ...(host === '10.0.0.5' ? {} : { publicUrl: new URL('https://weir.example') }) },
-    health: async () => [],
-    clock: systemClock,
-    logger: silentLogger,
     limits: { ...adminLimitsDefault, oidcRequestsPerMinute: 3 },
   });
   const get = (url: string, headers: Readonly<Record<string, string>>) =>

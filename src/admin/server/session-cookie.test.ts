@@ -3,11 +3,10 @@ import { test } from 'node:test';
 
 import { Type } from 'typebox';
 
-import { systemClock } from '../../platform/clock.ts';
-import { silentLogger } from '../../platform/log.ts';
 import { operation } from '../define-operation.ts';
 import { callAdmin } from '../testing/call-admin.ts';
 import { createAdmin } from './create-admin.ts';
+import { quietOptions } from '../testing/quiet-options.ts';
 
 const signIn = operation({
   id: 'test.sign_in',
@@ -23,14 +22,8 @@ async function signInAt(host: string, publicUrl?: string) {
   const app = await createAdmin({
     operations: [signIn],
     services: {},
-    authenticate: async () => undefined,
-    idempotency: { begin: () => assert.fail('nothing is repeated') },
-    pages: { read: async () => undefined },
-    versionOf: async () => 0,
+    ...quietOptions,
     address: { host: '10.0.0.5', port: () => 8082, ...(publicUrl === undefined ? {} : { publicUrl: new URL(publicUrl) }) },
-    health: async () => [],
-    clock: systemClock,
-    logger: silentLogger,
   });
   const answer = await callAdmin(app, 'POST', '/api/v1/session', { headers: { host, authorization: undefined } });
   await app.close();

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import type { AccessLimits } from '../../accounts/access-limits.ts';
 import { isListed } from '../../accounts/is-listed.ts';
+import { isRefused, type TokenRefusal } from '../../accounts/jwt/token-refusal.ts';
 import type { ApiKey } from '../../accounts/api-key.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
@@ -15,7 +16,7 @@ export type CallerDirectory = {
    * The same with a look-up in the store for secrets that are not in memory. `unavailable` if the store does not
    * answer. For a signed token that is refused, the reason.
    */
-  readonly resolve: (secret: string) => Promise<ApiKey | { readonly refused: string } | undefined | 'unavailable'>;
+  readonly resolve: (secret: string) => Promise<ApiKey | TokenRefusal | undefined | 'unavailable'>;
   /** Called for each request with a valid key. Must not wait. */
   readonly noteUse?: ((keyId: string) => void) | undefined;
 };
@@ -103,7 +104,7 @@ async function resolve(secret: string, callers: CallerDirectory): Promise<ApiKey
     throw new GatewayError('accounts_unavailable', 'API keys cannot be checked at the moment; try again', { retryAfterSeconds: 1 });
   }
   if (caller === undefined) throw new GatewayError('invalid_api_key', 'invalid API key: it is unknown, disabled or deleted');
-  if ('refused' in caller) throw new GatewayError('invalid_api_key', `this signed token is not accepted: ${caller.refused}`);
+  if (isRefused(caller)) throw new GatewayError('invalid_api_key', `this signed token is not accepted: ${caller.refused}`);
   return caller;
 }
 

@@ -116,7 +116,7 @@ function useColumns(rows: readonly Key[]): readonly Column<Key>[] {
       priority: 3,
       render: ({ is_playground: isPlayground, limits: { expires_at: at } }) => {
         if (at === null) return '—';
-        // The end of such a key is no news: its page makes the next one.
+        // No warning before such a key expires: the playground makes a new one when it needs it.
         if (isPlayground) return <span title={showMinute(at, zone)}>with its session</span>;
         const isSoon = Date.parse(at) - nowMs < soonMs;
         return isSoon ? <State sign="▲" word={showMinute(at, zone)} tone="warning" /> : showDay(at, zone);

@@ -9,11 +9,10 @@ import type { FastifyInstance } from 'fastify';
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 
 import type { Principal } from '../../../accounts/people/principal.ts';
-import { systemClock } from '../../../platform/clock.ts';
-import { createLogger } from '../../../platform/log.ts';
 import { createAdmin } from '../../server/create-admin.ts';
 import { type PlaygroundServices, playgroundOperations } from './playground-operations.ts';
 import { createPlaygroundRelay, relayLimitsDefault } from './playground-relay.ts';
+import { quietOptions } from '../../testing/quiet-options.ts';
 
 const secret = 'sk-weir-the-secret-of-the-playground';
 const key = {
@@ -67,14 +66,9 @@ describe('the relay of the playground', () => {
     app = await createAdmin<PlaygroundServices>({
       operations: playgroundOperations,
       services,
+      ...quietOptions,
       authenticate: async ({ kind, secret: given }) => (kind === 'session' && given === 'ann' ? { principal } : undefined),
       idempotency: { begin: async () => assert.fail('a relayed request is not repeated by the console') },
-      pages: { read: async () => undefined },
-      versionOf: async () => 0,
-      address: { host: '127.0.0.1', port: () => 8082 },
-      health: async () => [],
-      clock: systemClock,
-      logger: createLogger({ level: 'silent', destination: { write: () => {} } }),
     });
     base = await app.listen({ port: 0, host: '127.0.0.1' });
   });
