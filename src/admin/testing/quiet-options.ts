@@ -4,7 +4,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { silentLogger } from '../../platform/log.ts';
 import type { AdminOptions } from '../admin-options.ts';
 
-/** Options of an admin server at 127.0.0.1:8082 that knows no caller, has no pages, and logs nothing. */
+/** Options of an admin server at 127.0.0.1:8082 that refuses every caller, has no pages, and logs nothing. */
 export const quietOptions = {
   authenticate: async () => undefined,
   idempotency: { begin: () => assert.fail('nothing is repeated') },
