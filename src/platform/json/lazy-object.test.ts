@@ -24,6 +24,12 @@ test('a large member is parsed when it is read first, and is the same value from
   assert.equal(object.messages, messages);
 });
 
+test('objects with the same large members have their own values', () => {
+  const [first, second] = ['a', 'b'].map((unit) => read(JSON.stringify({ messages: unit.repeat(2000), other: unit.repeat(3000) })));
+  assert.deepEqual([second?.messages, first?.messages], ['b'.repeat(2000), 'a'.repeat(2000)]);
+  assert.deepEqual([first?.other, second?.other], ['a'.repeat(3000), 'b'.repeat(3000)]);
+});
+
 test('an object with large members is copied and written like a parsed one', () => {
   const parsed = JSON.parse(text);
   assert.deepEqual({ ...read(text) }, parsed);

@@ -6,7 +6,7 @@ import { parseNodeInSlices } from './parse-in-slices.ts';
 import { parseJson } from './parse-json.ts';
 
 /** Members of this size are parsed when they are read. For smaller ones that costs more than parsing them at once. */
-const lazyBytesMin = 4096;
+const lazyBytesMin = 1024;
 
 /** Strings of this size are decoded by themselves, which is faster than parsing the value that contains them. */
 const longTextBytes = 16_384;
@@ -18,10 +18,9 @@ const longTextBytes = 16_384;
  * value.
  * @param parsed values of large members that were parsed already, by node
  */
-export function lazyObject(index: JsonIndex, parsed: ReadonlyMap<number, JsonValue> = new Map()): JsonObject | undefined {
+export function lazyObject(index: JsonIndex, parsed?: ReadonlyMap<number, JsonValue>): JsonObject | undefined {
   if (index.kind(0) !== jsonKind.object) return undefined;
   const { bytes } = index;
-  const keys: number[] = [];
   let from = index.start(0);
   let small = '';
   for (let key = index.first(0), end = index.next(0); key < end; key = index.next(key + 1)) {
@@ -29,14 +28,15 @@ export function lazyObject(index: JsonIndex, parsed: ReadonlyMap<number, JsonVal
     // Another value holds the place of the member, so that the members have their order.
     small += `${bytes.toString('utf8', from, index.start(key + 1))}0`;
     from = index.end(key + 1);
-    keys.push(key);
   }
   const object = parseJson(small + bytes.toString('utf8', from, index.end(0)));
   if (!isJsonObject(object)) return undefined;
-  for (const key of keys) {
-    const value = parsed.get(key + 1);
-    if (value === undefined) makeLazy(object, index, key);
-    else define(object, index.text(key) ?? '', value);
+  for (let key = index.first(0), end = index.next(0); key < end; key = index.next(key + 1)) {
+    if (!isLarge(index, key + 1)) continue;
+    const name = index.text(key) ?? '';
+    const value = parsed?.get(key + 1);
+    if (value === undefined) Object.defineProperty(object, name, accessors.get(name) ?? createAccessor(name));
+    else define(object, name, value);
   }
   attachIndex(object, index);
   return object;
@@ -123,19 +123,27 @@ function isLarge(index: JsonIndex, node: number): boolean {
   return index.end(node) - index.start(node) >= lazyBytesMin;
 }
 
-function makeLazy(object: JsonObject, index: JsonIndex, key: number): void {
-  const name = index.text(key) ?? '';
-  Object.defineProperty(object, name, {
+/** An accessor that parses its member when it is read first. It keeps nothing, so many objects can have it. */
+function createAccessor(name: string): PropertyDescriptor & ThisType<JsonObject> {
+  return {
     enumerable: true,
     configurable: true,
-    get: () => {
+    get() {
+      const index = indexOf(this);
+      if (index === undefined) return undefined;
       if (unread === index) throw new UnreadMemberError(name);
-      const value = materialize(index, key + 1);
-      define(object, name, value);
+      const value = materialize(index, index.find(0, name));
+      define(this, name, value);
       return value;
     },
-  });
+  };
 }
+
+/**
+ * The accessors of members that are often large. V8 puts accessors into its old memory: those of one object alone would
+ * keep it and its text until the next full collection.
+ */
+const accessors = new Map(['messages', 'input', 'contents', 'tools', 'system', 'instructions'].map((name) => [name, createAccessor(name)]));
 
 function define(object: JsonObject, name: string, value: JsonValue): void {
   Object.defineProperty(object, name, { enumerable: true, configurable: true, value, writable: true });
