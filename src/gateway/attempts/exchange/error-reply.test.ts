@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { chatDialects } from '../../../dialects/registry.ts';
-import { createErrorReply } from './whole-reply.ts';
+import { ErrorReply } from './whole-reply.ts';
 import { createFakeExchange, type FakeExchangeOptions } from './testing/fake-exchange.ts';
 
 const headers = { 'content-type': 'application/json', 'retry-after': '7', 'x-ratelimit-remaining': '0' };
@@ -15,7 +15,7 @@ function start(status: number, options: Partial<FakeExchangeOptions> & { headers
     resume: () => controller.resume(),
     stop: () => controller.abort(new Error('stopped')),
   };
-  const reply = createErrorReply(fake.context, flow, { status, headers: options.headers ?? headers, received: {} });
+  const reply = new ErrorReply(fake.context, flow, { status, headers: options.headers ?? headers, received: {} });
   const take = (body: string): void => {
     if (body !== '') reply.data(Buffer.from(body));
     reply.end();

@@ -4,7 +4,7 @@ import type { DeadlineCheck } from '../../../platform/http/deadlines.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { BytesReply } from './bytes-reply.ts';
-import { createErrorReply, createWholeReply } from './whole-reply.ts';
+import { ErrorReply, WholeReply } from './whole-reply.ts';
 import type { ExchangeContext, ReplyIntake, UpstreamFlow } from './exchange-context.ts';
 import { receiptHeader } from '../../replies/write-reply.ts';
 import type { ReplyRelay } from './reply-relay.ts';
@@ -92,14 +92,14 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
     }
     const { relay } = context;
     const passed = relay.replyHeaders(headers);
-    if (status < 200 || status > 299) return createErrorReply(context, this, { status, headers: passed, received: headers });
+    if (status < 200 || status > 299) return new ErrorReply(context, this, { status, headers: passed, received: headers });
     if (context.receipt !== undefined) passed[receiptHeader] = context.receipt;
     const shape = relay.shapeOf?.(headers) ?? usualShape(relay, headers);
     if (shape === 'bytes' && relay.bytes !== undefined) return new BytesReply(context, this, relay.bytes, { passed, received: headers });
-    if (framing === undefined) return createWholeReply(context, this, passed, true);
+    if (framing === undefined) return new WholeReply(context, this, passed, true);
     if (shape === 'stream')
       return new StreamReply(context, this, passed, isBinaryStream(headers) ? 'aws-event-stream' : (relay.upstreamFraming ?? framing));
-    return createWholeReply(context, this, passed, relay.replay !== undefined || relay.shapeOf !== undefined);
+    return new WholeReply(context, this, passed, relay.replay !== undefined || relay.shapeOf !== undefined);
   }
 
   onResponseData(_controller: UpstreamController, chunk: Buffer): void {

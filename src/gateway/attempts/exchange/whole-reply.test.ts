@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { createFakeExchange, type FakeExchangeOptions } from './testing/fake-exchange.ts';
-import { createWholeReply } from './whole-reply.ts';
+import { WholeReply } from './whole-reply.ts';
 
 const { 'anthropic-messages': messages, 'openai-chat': chat, 'gemini-generate-content': gemini } = chatDialects;
 const headers = { 'content-type': 'application/json', 'x-ratelimit-limit': '9' };
@@ -19,7 +19,7 @@ function start(options: Partial<FakeExchangeOptions> & { expected?: boolean; hea
     resume: () => controller.resume(),
     stop: () => controller.abort(new Error('stopped')),
   };
-  const reply = createWholeReply(fake.context, flow, options.headers ?? headers, options.expected ?? true);
+  const reply = new WholeReply(fake.context, flow, options.headers ?? headers, options.expected ?? true);
   const take = (body: string, size = body.length): void => {
     const bytes = Buffer.from(body);
     for (let at = 0; at < bytes.length; at += Math.max(size, 1)) reply.data(Buffer.from(bytes.subarray(at, at + size)));

@@ -11,97 +11,71 @@ import { scrubBytes } from './pass-headers.ts';
 import type { ChargedUsage, WrittenReply } from './reply-relay.ts';
 import { credentialRejected, describeErrorInReply, failUndelivered, upstreamTimeout } from './upstream-failure.ts';
 
-type CollectOptions = {
-  readonly bytesMax: number;
-  /** The client's message for a larger body. */
-  readonly tooLarge: string;
-  /** How the call ends if the client disconnects before the body is whole. */
-  readonly endWhenLeft: Outcome['end'];
-  /** The report of the reply at that time. */
-  readonly begun?: (() => ReplyReport) | undefined;
-  /** The facts about the answer that another attempt needs. */
-  readonly refusal?: Pick<UndeliveredFailure, 'upstreamStatus' | 'headers'>;
-  /** Called once with the whole body. It settles and answers the call, or calls `fail`. */
-  readonly complete: (body: Buffer, fail: (error: GatewayError) => void) => void;
-};
-
 /** The most chunks that are held before they are joined. */
 const chunksMax = 4096;
+
+const noChunks: readonly Buffer[] = [];
 
 /**
  * Collects a body within its limits of size and silence. Nothing is sent before the body is whole, so that every
  * failure is still an HTTP status.
  */
-class CollectedReply implements ReplyIntake {
-  readonly #context: AnyExchange;
-  readonly #flow: UpstreamFlow;
-  readonly #options: CollectOptions;
-  /** Joined chunks, and those that came after them. */
-  readonly #joined: Buffer[] = [];
-  #chunks: Buffer[] = [];
+abstract class CollectedReply<Context extends AnyExchange> implements ReplyIntake {
+  protected readonly context: Context;
+  protected readonly flow: UpstreamFlow;
+  /** Joined chunks, and those that came after them. Most replies have one chunk. */
+  #joined: Buffer[] | undefined;
+  #chunks: Buffer[] | undefined;
   #length = 0;
   #lastDataMs: number;
-  /** Set while it is read after its client disconnected. */
-  #drains = false;
 
-  constructor(context: AnyExchange, flow: UpstreamFlow, options: CollectOptions) {
-    this.#context = context;
-    this.#flow = flow;
-    this.#options = options;
+  constructor(context: Context, flow: UpstreamFlow) {
+    this.context = context;
+    this.flow = flow;
     this.#lastDataMs = context.clock.monotonicMs();
   }
 
+  protected abstract get bytesMax(): number;
+  /** The client's message for a larger body. */
+  protected abstract get tooLarge(): string;
+  /** Called once with the whole body. It settles and answers the call, or calls `fail`. */
+  protected abstract complete(body: Buffer): void;
+  abstract fail(error: GatewayError): void;
+  abstract clientLeft(drains?: boolean): void;
+
   data(chunk: Buffer): void {
-    this.#lastDataMs = this.#context.clock.monotonicMs();
+    this.#lastDataMs = this.context.clock.monotonicMs();
     this.#length += chunk.length;
-    this.#chunks.push(chunk);
-    if (this.#chunks.length === chunksMax) this.#joinChunks();
-    if (this.#length <= this.#options.bytesMax) return;
-    this.#flow.stop();
-    this.fail(new GatewayError('upstream_reply_too_large', this.#options.tooLarge));
+    if (this.#chunks === undefined) this.#chunks = [chunk];
+    else if (this.#chunks.push(chunk) === chunksMax) this.#joinChunks(this.#chunks);
+    if (this.#length <= this.bytesMax) return;
+    this.flow.stop();
+    this.fail(new GatewayError('upstream_reply_too_large', this.tooLarge));
   }
 
   /** A chunk of one byte needs as much memory as one of two hundred. */
-  #joinChunks(): void {
-    this.#joined.push(Buffer.concat(this.#chunks));
-    this.#chunks = [];
+  #joinChunks(chunks: readonly Buffer[]): void {
+    this.#joined ??= [];
+    this.#joined.push(Buffer.concat(chunks));
+    this.#chunks = undefined;
   }
 
   end(): void {
-    const pieces = this.#joined.length === 0 ? this.#chunks : [...this.#joined, ...this.#chunks];
-    const [only] = pieces;
-    const body = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, this.#length);
-    this.#options.complete(body, (error) => this.fail(error));
+    this.complete(this.#joinAll());
   }
 
-  fail(own: GatewayError): void {
-    if (this.#drains) return this.clientLeft();
-    failUndelivered(this.#context, own, this.#options.refusal);
-  }
-
-  clientLeft(drains = false): void {
-    const { observer, leaving } = this.#context;
-    const { endWhenLeft, begun } = this.#options;
-    observer.left?.({ policy: leaving?.policy ?? 'abort', deliveredCharacters: 0 });
-    // An error contains no usage, so it is not read to its end.
-    this.#drains = drains && endWhenLeft === 'client-left';
-    if (this.#drains) return;
-    this.#flow.stop();
-    observer.settled({ end: endWhenLeft, complete: false, ...(begun !== undefined && { report: begun() }) });
+  #joinAll(): Buffer {
+    const { [0]: first, length } = this.#chunks ?? noChunks;
+    if (first !== undefined && length === 1 && this.#joined === undefined) return first;
+    return Buffer.concat([...(this.#joined ?? noChunks), ...(this.#chunks ?? noChunks)], this.#length);
   }
 
   check(nowMs: number): void {
-    const { target, timeouts } = this.#context;
+    const { target, timeouts } = this.context;
     if (nowMs - this.#lastDataMs < timeouts.idleMs) return;
-    this.#flow.stop();
+    this.flow.stop();
     this.fail(upstreamTimeout(target, 'more of the reply', timeouts.idleMs));
   }
-}
-
-function invalidReply(context: AnyExchange, headers: Readonly<Record<string, string>>, length: number, cause?: unknown): GatewayError {
-  const type = headers['content-type'] ?? 'no content type';
-  const message = `Upstream connection error: the model service answered with ${length} bytes of ${type} that are not a reply of this interface.`;
-  return new GatewayError('upstream_invalid_reply', message, { internal: context.target.upstream.id, cause });
 }
 
 /** A parser may ignore a byte order mark (RFC 8259, section 8.1). The bytes are passed on with it. */
@@ -129,48 +103,77 @@ function writeReply<Piece>(context: ExchangeContext<Piece>, reply: unknown, body
 /**
  * Collects a whole reply, reads its usage and passes it on by its relay: byte for byte, or translated. Nothing is sent
  * before it is whole, so that every failure is still an HTTP status.
- * @param expected false if a stream was requested, the upstream answered differently and the relay cannot make a stream
- * of it: then the reply can only be an error
  */
-export function createWholeReply<Piece>(
-  context: ExchangeContext<Piece>,
-  flow: UpstreamFlow,
-  headers: Readonly<Record<string, string>>,
-  expected: boolean,
-): ReplyIntake {
-  const { limits, observer, relay, target, sink } = context;
-  const complete = (body: Buffer, fail: (error: GatewayError) => void): void => {
+export class WholeReply<Piece> extends CollectedReply<ExchangeContext<Piece>> {
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #expected: boolean;
+  /** Set while it is read after its client disconnected. */
+  #drains = false;
+
+  /**
+   * @param expected false if a stream was requested, the upstream answered differently and the relay cannot make a
+   * stream of it: then the reply can only be an error
+   */
+  constructor(context: ExchangeContext<Piece>, flow: UpstreamFlow, headers: Readonly<Record<string, string>>, expected: boolean) {
+    super(context, flow);
+    this.#headers = headers;
+    this.#expected = expected;
+  }
+
+  protected override get bytesMax(): number {
+    return this.context.limits.replyBytesMax;
+  }
+
+  protected override get tooLarge(): string {
+    return `the reply is larger than ${this.bytesMax} bytes; ask for a stream`;
+  }
+
+  protected override complete(body: Buffer): void {
+    const { relay, target } = this.context;
     let reply: unknown;
     try {
       reply = relay.parse === undefined ? parseJson(withoutByteOrderMark(body)) : relay.parse(body);
     } catch (cause) {
-      return fail(cause instanceof GatewayError ? cause : invalidReply(context, headers, body.length, cause));
+      return this.fail(cause instanceof GatewayError ? cause : this.#invalid(body, cause));
     }
     const report = relay.readReply(reply);
-    if (report.error !== undefined) {
-      return fail(describeErrorInReply(report.error, target));
-    }
-    if (!expected) return fail(invalidReply(context, headers, body.length));
+    if (report.error !== undefined) return this.fail(describeErrorInReply(report.error, target));
+    if (!this.#expected) return this.fail(this.#invalid(body));
     // Written before the call is settled, so that a failure here does not settle it twice.
-    const written = writeReply(context, reply, body);
-    const settle = (sent = written): void => {
-      observer.firstContent();
-      observer.settled({ end: 'finished', complete: true, report }, () => {
-        if (Buffer.isBuffer(sent)) sink.answer(200, headers, sent);
-        else sink.takeWhole(headers, sent);
-      });
-    };
+    const written = writeReply(this.context, reply, body);
     const storing = relay.kept?.();
-    if (storing === undefined) settle();
-    else void storing.then((instead) => settle(instead ?? undefined));
-  };
-  return new CollectedReply(context, flow, {
-    bytesMax: limits.replyBytesMax,
-    tooLarge: `the reply is larger than ${limits.replyBytesMax} bytes; ask for a stream`,
-    endWhenLeft: 'client-left',
-    begun: relay.begun,
-    complete,
-  });
+    if (storing === undefined) this.#settle(report, written);
+    else void storing.then((instead) => this.#settle(report, instead ?? written));
+  }
+
+  #settle(report: ReplyReport, written: WrittenReply<Piece>): void {
+    const { observer, sink } = this.context;
+    observer.firstContent();
+    observer.settled({ end: 'finished', complete: true, report }, () => {
+      if (Buffer.isBuffer(written)) sink.answer(200, this.#headers, written);
+      else sink.takeWhole(this.#headers, written);
+    });
+  }
+
+  #invalid({ length }: Buffer, cause?: unknown): GatewayError {
+    const type = this.#headers['content-type'] ?? 'no content type';
+    const message = `Upstream connection error: the model service answered with ${length} bytes of ${type} that are not a reply of this interface.`;
+    return new GatewayError('upstream_invalid_reply', message, { internal: this.context.target.upstream.id, cause });
+  }
+
+  override fail(own: GatewayError): void {
+    if (this.#drains) this.clientLeft();
+    else failUndelivered(this.context, own);
+  }
+
+  override clientLeft(drains = false): void {
+    const { observer, leaving, relay } = this.context;
+    observer.left?.({ policy: leaving?.policy ?? 'abort', deliveredCharacters: 0 });
+    this.#drains = drains;
+    if (drains) return;
+    this.flow.stop();
+    observer.settled({ end: 'client-left', complete: false, ...(relay.begun !== undefined && { report: relay.begun() }) });
+  }
 }
 
 /** The parsed body. Undefined if it is not JSON; then its length and type are reported. */
@@ -202,41 +205,66 @@ export type ErrorAnswer = {
  * kinds are reworded: a refusal of the gateway's own credential, which the client cannot fix, and bodies that no SDK
  * can read.
  */
-export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { status, headers, received }: ErrorAnswer): ReplyIntake {
-  const { target, limits, observer, sink } = context;
-  const refusal = { upstreamStatus: status, headers: received };
-  const complete = (raw: Buffer, fail: (error: GatewayError) => void): void => {
-    const worded = context.relay.readRefusal?.({ status, headers: received, body: raw });
-    if (worded !== undefined) return fail(worded);
+export class ErrorReply extends CollectedReply<AnyExchange> {
+  readonly #answer: ErrorAnswer;
+
+  constructor(context: AnyExchange, flow: UpstreamFlow, answer: ErrorAnswer) {
+    super(context, flow);
+    this.#answer = answer;
+  }
+
+  protected override get bytesMax(): number {
+    return this.context.limits.errorBytesMax;
+  }
+
+  protected override get tooLarge(): string {
+    return `the model service's error answer is larger than ${this.bytesMax} bytes`;
+  }
+
+  protected override complete(raw: Buffer): void {
+    const { target, observer, sink, relay } = this.context;
+    const { status, headers, received } = this.#answer;
+    const worded = relay.readRefusal?.({ status, headers: received, body: raw });
+    if (worded !== undefined) return this.fail(worded);
     const body = scrubBytes(raw, target.upstream.apiKey);
     const parsed = parseIfJson(body);
     const next = adviseOperator(target, status, parsed);
     if (status === 401 || status === 407)
-      return fail(credentialRejected(target, `answered ${status}${next === undefined ? '' : `: ${next}`}`));
+      return this.fail(credentialRejected(target, `answered ${status}${next === undefined ? '' : `: ${next}`}`));
     const advice = { status: Math.max(status, 400), headers: retryAdvice(headers) };
     if (status < 400 || parsed === undefined) {
       const type = String(received['content-type'] ?? headers['content-type'] ?? 'no content type').slice(0, 100);
       const message = `Upstream connection error: the model service answered ${status} with ${raw.length} bytes of ${type}.`;
-      return fail(new GatewayError('upstream_error', message, { ...advice, ...(status < 400 ? { status: 502 } : {}) }));
+      return this.fail(new GatewayError('upstream_error', message, { ...advice, ...(status < 400 ? { status: 502 } : {}) }));
     }
-    const reworded = context.relay.readError({ status, headers, body: parsed });
-    if (reworded !== undefined) return fail(reworded);
+    const reworded = relay.readError({ status, headers, body: parsed });
+    if (reworded !== undefined) return this.fail(reworded);
     const own = describeRefusal(parsed, status, next === undefined ? advice : { ...advice, internal: next });
     const answer = (instead?: GatewayError): void => {
       const error = instead ?? own;
       observer.settled({ end: 'failed', complete: false, error });
-      if (instead === undefined && !sink.hasBegun) sink.answer(status, headers, editBody(context, status, parsed) ?? body);
+      if (instead === undefined && !sink.hasBegun) sink.answer(status, headers, editBody(this.context, status, parsed) ?? body);
       else sink.fail(error);
     };
-    if (!context.handOver({ error: own, ...refusal, upstreamWords: wordsOf(parsed), answer })) answer();
-  };
-  return new CollectedReply(context, flow, {
-    bytesMax: limits.errorBytesMax,
-    tooLarge: `the model service's error answer is larger than ${limits.errorBytesMax} bytes`,
-    endWhenLeft: 'failed',
-    refusal,
-    complete,
-  });
+    if (!this.context.handOver({ error: own, ...this.#refusal, upstreamWords: wordsOf(parsed), answer })) answer();
+  }
+
+  /** The facts about the answer that another attempt needs. */
+  get #refusal(): Pick<UndeliveredFailure, 'upstreamStatus' | 'headers'> {
+    return { upstreamStatus: this.#answer.status, headers: this.#answer.received };
+  }
+
+  override fail(own: GatewayError): void {
+    failUndelivered(this.context, own, this.#refusal);
+  }
+
+  /** An error contains no usage, so it is not read to its end. */
+  override clientLeft(): void {
+    const { observer, leaving } = this.context;
+    observer.left?.({ policy: leaving?.policy ?? 'abort', deliveredCharacters: 0 });
+    this.flow.stop();
+    observer.settled({ end: 'failed', complete: false });
+  }
 }
 
 /** What the operator should do about an error answer, if the vendor knows it. */

@@ -17,7 +17,7 @@ import { readEmbeddingsReport } from '../../../endpoints/embeddings/read-reply.t
 import { BytesReply } from '../../exchange/bytes-reply.ts';
 import { StreamReply } from '../../exchange/stream-reply.ts';
 import { createFakeExchange } from '../../exchange/testing/fake-exchange.ts';
-import { createWholeReply } from '../../exchange/whole-reply.ts';
+import { WholeReply } from '../../exchange/whole-reply.ts';
 import { settleCall } from '../settle.ts';
 import { corpusCall, corpusPrices, encodeShape, readShapes, type UsageShape } from './testing/settle-shape.ts';
 
@@ -92,7 +92,7 @@ async function settleAudioShape(shape: AudioShape): Promise<CallEntry> {
   const flow = { pause: () => {}, resume: () => {}, stop: () => {} };
   const sinks = {
     bytes: () => relay.bytes && new BytesReply(context, flow, relay.bytes, { passed: {}, received }),
-    whole: () => createWholeReply(context, flow, {}, true),
+    whole: () => new WholeReply(context, flow, {}, true),
     stream: () => new StreamReply(context, flow, {}, 'sse'),
   };
   const reply = sinks[relay.shapeOf?.(received) ?? 'whole']();

@@ -6,7 +6,7 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { createFakeExchange } from '../../../attempts/exchange/testing/fake-exchange.ts';
 import { StreamReply } from '../../../attempts/exchange/stream-reply.ts';
-import { createWholeReply } from '../../../attempts/exchange/whole-reply.ts';
+import { WholeReply } from '../../../attempts/exchange/whole-reply.ts';
 import type { ClientReply } from '../../../replies/client-reply.ts';
 import { createEventSink } from '../../../replies/connection-sink.ts';
 import { createEventForm } from '../reply-form.ts';
@@ -125,7 +125,7 @@ describe('a stream that is stored', () => {
 
 test('a whole reply is answered when it is stored', async () => {
   const call = start(undefined);
-  const sink = createWholeReply(call.context, call.flow, { 'content-type': 'application/json' }, true);
+  const sink = new WholeReply(call.context, call.flow, { 'content-type': 'application/json' }, true);
   sink.data(Buffer.from(JSON.stringify(response('completed', [message]))));
   sink.end();
   await settle();

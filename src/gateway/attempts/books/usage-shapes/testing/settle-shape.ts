@@ -13,7 +13,7 @@ import { upstreamVendors } from '../../../../../upstreams/registry.ts';
 import type { VendorId } from '../../../../../upstreams/upstream-vendor.ts';
 import { createFakeExchange } from '../../../exchange/testing/fake-exchange.ts';
 import { StreamReply } from '../../../exchange/stream-reply.ts';
-import { createWholeReply } from '../../../exchange/whole-reply.ts';
+import { WholeReply } from '../../../exchange/whole-reply.ts';
 import { correctReport, settleCall } from '../../settle.ts';
 
 /** One form in which a server reports usage, and the expected result. */
@@ -98,7 +98,7 @@ export function settleShape(shape: UsageShape & { readonly vendor: VendorId }, a
     body: dialect === 'openai-chat' ? { stream_options: { include_usage: true } } : {},
   });
   const flow = { pause: () => {}, resume: () => {}, stop: () => {} };
-  const reply = isStream ? new StreamReply(fake.context, flow, {}, framing) : createWholeReply(fake.context, flow, {}, true);
+  const reply = isStream ? new StreamReply(fake.context, flow, {}, framing) : new WholeReply(fake.context, flow, {}, true);
   for (let at = 0; at < body.length; at += chunkBytes) reply.data(Buffer.from(body.subarray(at, at + chunkBytes)));
   reply.end();
   const [outcome, ...others] = fake.outcomes;
