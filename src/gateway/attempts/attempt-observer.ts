@@ -15,13 +15,20 @@ import { decideRetry } from './retry/retry-policy.ts';
 import type { Target } from './routing/target.ts';
 import type { AttemptServices } from './services.ts';
 
-/** A plan without its request, which would stay in memory until the reply has ended. */
+/** The call that an attempt belongs to. */
+export type AttemptOwner = {
+  /** The reply has begun. From then on no other attempt can follow. */
+  readonly contentArrived: () => void;
+  /** The call has been settled. */
+  readonly ended: () => void;
+};
+
+/** The parts of a plan that matter after its request, which would stay in memory until the reply has ended. */
 type ObservedPlan = { readonly [Member in 'meter' | 'translation' | 'upstreamDialect']: AttemptPlan<unknown>[Member] | undefined };
 
 /** One attempt, with everything that its observer needs. */
-export type ObservedAttempt = {
+export type ObservedAttempt = ObservedPlan & {
   readonly target: Target;
-  readonly plan: ObservedPlan;
   /** Undefined for a call that costs nothing. */
   readonly opening: CallOpening | undefined;
   /** The books of the attempt itself. Undefined if it has none. */
@@ -33,10 +40,7 @@ export type ObservedAttempt = {
   readonly cost: number;
   /** The destination of the reply. */
   readonly sink: Pick<ReplySink<never>, 'hasBegun' | 'setHeader'>;
-  /** Called at the first content. From then on no other attempt can follow. */
-  readonly onContent: () => void;
-  /** Called when the call has been settled. */
-  readonly onSettled: () => void;
+  readonly owner: AttemptOwner;
 };
 
 const noNotes = (): readonly TranslationNote[] => [];
@@ -60,14 +64,14 @@ export class AttemptObserver implements ExchangeObserver {
     this.#books = followBooks(services, call, attempt, bound);
     this.meter = this.#books.meter;
     this.#startedMs = services.clock.monotonicMs();
-    void attempt.plan.meter?.learnMore?.().then(() => this.#recordCount());
+    void attempt.meter?.learnMore?.().then(() => this.#recordCount());
   }
 
   /** If the process dies, an answered attempt is charged by the usage that is recorded here. */
   #recordCount(): void {
-    const { opening, plan } = this.#attempt;
-    if (opening === undefined || plan.meter === undefined || this.#isOver || (this.#status ?? 300) > 299) return;
-    this.#services.journal.progress(opening.callId, { usage: plan.meter.atHead(), outputCharacters: 0 });
+    const { opening, meter } = this.#attempt;
+    if (opening === undefined || meter === undefined || this.#isOver || (this.#status ?? 300) > 299) return;
+    this.#services.journal.progress(opening.callId, { usage: meter.atHead(), outputCharacters: 0 });
   }
 
   head(status: number, upstreamRequestId: string | undefined): void {
@@ -80,15 +84,15 @@ export class AttemptObserver implements ExchangeObserver {
   }
 
   firstContent(): void {
-    const { onContent, cost, target } = this.#attempt;
-    onContent();
+    const { owner, cost, target } = this.#attempt;
+    owner.contentArrived();
     if (cost > 0) this.#services.retryBudget.giveBack(target.upstream.id, cost);
     this.#attempt.ticket.contentArrived();
     this.#books.firstContent();
   }
 
   progress(report: ReplyReport): void {
-    if (this.#attempt.plan.meter === undefined) this.#books.progress(report);
+    if (this.#attempt.meter === undefined) this.#books.progress(report);
   }
 
   left(disconnect: ClientDisconnect): void {
@@ -100,7 +104,7 @@ export class AttemptObserver implements ExchangeObserver {
     ticket.end(this.#judge(outcome));
     this.release();
     if (outcome.end === 'finished') this.#services.retryBudget.succeeded(target.upstream.id);
-    const counted = outcome.end === 'failed' ? undefined : this.#attempt.plan.meter?.count(outcome.report);
+    const counted = outcome.end === 'failed' ? undefined : this.#attempt.meter?.count(outcome.report);
     if (!(counted instanceof Promise)) return this.#settle(counted === undefined ? outcome : { ...outcome, metered: counted }, then);
     const settling = counted.then((metered) => this.#settle({ ...outcome, metered }, then));
     settling.catch((error: unknown) => this.#services.logger.error({ err: error }, 'settling a measured call failed'));
@@ -110,7 +114,7 @@ export class AttemptObserver implements ExchangeObserver {
     try {
       this.#books.settled(outcome, then);
     } finally {
-      this.#attempt.onSettled();
+      this.#attempt.owner.ended();
     }
   }
 
@@ -158,17 +162,16 @@ export class AttemptObserver implements ExchangeObserver {
 function followBooks(
   services: AttemptServices,
   call: AttemptedCall,
-  { opening, record, plan, target, sink }: ObservedAttempt,
+  { opening, record, translation, upstreamDialect, target, sink }: ObservedAttempt,
   bound: UsageBound | undefined,
 ): ExchangeObserver {
   if (record !== undefined) return record;
   if (opening === undefined) return keepNoBooks(call.report);
-  const { translation } = plan;
   const { facts, taken, credit, settings, startedMs, round } = call;
   const books = keepBooks({
     services,
     opening,
-    upstreamDialect: plan.upstreamDialect?.id,
+    upstreamDialect: upstreamDialect?.id,
     priceBook: settings.routing.priceBook,
     startedMs,
     bound,

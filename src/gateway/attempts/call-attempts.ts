@@ -3,7 +3,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { receiptPath } from '../replies/write-reply.ts';
 import type { ReplySink } from '../replies/reply-sink.ts';
-import { AttemptObserver } from './attempt-observer.ts';
+import { AttemptObserver, type AttemptOwner, type ObservedAttempt } from './attempt-observer.ts';
 import type { AttemptPlan, CallJob, LocalAnswer } from './call-job.ts';
 import type { AttemptedCall } from './call.ts';
 import type { ExchangeObserver, UndeliveredFailure } from './exchange/exchange-context.ts';
@@ -48,11 +48,10 @@ function isUnfit(error: unknown): error is GatewayError {
 type Planned<Plan> = { readonly target: Target; readonly plan: Plan | LocalAnswer };
 
 /** An attempt that is in the books and about to be sent. */
-type OpenedAttempt<Plan> = {
+type RecordedAttempt<Plan> = {
   readonly target: Target;
   readonly plan: Plan;
   readonly opening: CallOpening | undefined;
-  readonly observer: AttemptObserver;
   readonly ticket: AttemptTicket;
 };
 
@@ -61,7 +60,7 @@ type OpenedAttempt<Plan> = {
  * then the client notices none of it; from the first content on, the call belongs to that attempt. The client is
  * charged once, for the attempt that delivered. This is the only layer that retries.
  */
-export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> implements RunningCall {
+export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> implements RunningCall, AttemptOwner {
   readonly #services: AttemptServices;
   readonly #call: AttemptedCall;
   readonly #job: CallJob<Plan>;
@@ -142,6 +141,11 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
       ticket.end({ type: 'unknown' });
       throw error;
     }
+    this.#beginRecorded({ target, plan, opening, ticket }, record, pending);
+  }
+
+  #beginRecorded(attempt: RecordedAttempt<Plan>, record: ExchangeObserver | LocalAnswer | undefined, pending: Pending | undefined): void {
+    const { target, plan, opening, ticket } = attempt;
     const isWanted = this.#pending === pending;
     if (record !== undefined && 'answer' in record) {
       ticket.end({ type: 'unknown' });
@@ -154,28 +158,35 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
       return record?.settled({ end: 'failed', complete: false });
     }
     this.#pending = undefined;
-    const { meter, translation, upstreamDialect } = plan;
-    const attempt = {
+    const bound = opening === undefined ? undefined : this.#job.bound({ target, plan, pricingParameters: opening.pricingParameters });
+    const observer = new AttemptObserver(this.#services, this.#call, this.#observed(attempt, record, pending), bound);
+    this.#observer = observer;
+    this.#exchange = this.#createExchange(attempt, observer);
+    this.#begin(this.#exchange, this.#keys.sign(target, plan.upstreamRequest));
+  }
+
+  #observed(
+    { target, plan, opening, ticket }: RecordedAttempt<Plan>,
+    record: ExchangeObserver | undefined,
+    pending: Pending | undefined,
+  ): ObservedAttempt {
+    return {
       target,
-      plan: { meter, translation, upstreamDialect },
+      meter: plan.meter,
+      translation: plan.translation,
+      upstreamDialect: plan.upstreamDialect,
       opening,
       record,
       ticket,
       grant: pending?.grant,
       cost: pending?.cost ?? 0,
       sink: this.#sink,
-      onContent: () => this.#forgetRequest(),
-      onSettled: () => this.#job.ended?.(),
+      owner: this,
     };
-    const bound = opening === undefined ? undefined : this.#job.bound({ target, plan, pricingParameters: opening.pricingParameters });
-    const observer = new AttemptObserver(this.#services, this.#call, attempt, bound);
-    this.#observer = observer;
-    this.#exchange = this.#createExchange({ target, plan, opening, observer, ticket });
-    this.#begin(this.#exchange, this.#keys.sign(target, plan.upstreamRequest));
   }
 
-  #createExchange({ target, plan, opening, observer, ticket }: OpenedAttempt<Plan>): UpstreamExchange<Piece> {
-    const { relay, client } = plan;
+  #createExchange({ target, plan, opening, ticket }: RecordedAttempt<Plan>, observer: AttemptObserver): UpstreamExchange<Piece> {
+    const { client, relay } = plan;
     const pricingParameters = opening?.pricingParameters;
     const { callId, settings, framing, taken, startedMs, report } = this.#call;
     const { clock, logger, telemetry, drainSlots } = this.#services;
@@ -200,17 +211,20 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
       receipt: opening === undefined ? undefined : receiptPath(callId),
       leaving: { policy: this.#call.disconnect ?? 'abort', slots: drainSlots, delivered: this.#call.round?.delivered },
       holdOpeningMs: settings.retries.holdOpeningMs,
-      onOpened: () => this.#forgetRequest(),
+      onOpened: () => this.contentArrived(),
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
     });
   }
 
-  /** From the first content on no other attempt can follow. */
-  #forgetRequest(): void {
+  contentArrived(): void {
     this.#isOpen = false;
     this.#job.forget();
     this.#call.admission.releaseBytes();
+  }
+
+  ended(): void {
+    this.#job.ended?.();
   }
 
   #begin(exchange: UpstreamExchange<Piece>, upstreamRequest: UpstreamRequest): void {

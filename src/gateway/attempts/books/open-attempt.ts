@@ -59,12 +59,8 @@ export function readPrices(
   return withPriceFacts(target, read);
 }
 
-/**
- * Opens a call in the books before its upstream is called. A call that cannot be recorded must not be paid for, so the
- * call is refused if the journal cannot be written. Resolves when the opening is written, together with those of other
- * calls of the same turn of the event loop. Rejects with GatewayError `journal_unavailable` (503).
- */
-export function openCall(options: {
+/** An attempt of a call, and the journal in which it is opened. */
+type CallToOpen = {
   readonly callId: string;
   readonly acceptedAtMs: number;
   readonly caller: ApiKey;
@@ -73,48 +69,62 @@ export function openCall(options: {
   readonly facts: CallFacts;
   readonly target: Target;
   readonly priceVersion: string;
-  readonly journal: Journal;
   readonly translation?: CallOpening['translation'] | undefined;
   readonly failedAttempts?: CallOpening['failedAttempts'] | undefined;
   readonly parentCallId?: string | undefined;
   readonly pricingParameters?: CallOpening['pricingParameters'] | undefined;
   readonly credit?: CallCredit | undefined;
-}): Promise<CallOpening> {
-  const { caller, facts, target } = options;
-  const opening: CallOpening = {
-    callId: options.callId,
-    acceptedAtMs: options.acceptedAtMs,
-    userName: caller.userName,
-    keyId: caller.id,
-    keyName: caller.name,
-    ...teamOf(caller),
-    dialect: options.dialect,
-    requestedModel: facts.requestedModel,
-    upstream: target.upstream.id,
-    vendor: target.upstream.vendor.id,
-    upstreamModel: target.upstreamModel,
-    stream: facts.stream,
-    inputCharacters: facts.inputCharacters,
-    ...tagsOf(caller),
-    priceVersion: options.priceVersion,
-    ...(options.translation === undefined ? {} : { translation: options.translation }),
-    ...(options.failedAttempts === undefined ? {} : { failedAttempts: options.failedAttempts }),
-    ...(options.parentCallId === undefined ? {} : { parentCallId: options.parentCallId }),
-    ...(options.pricingParameters === undefined ? {} : { pricingParameters: options.pricingParameters }),
-    ...options.credit?.describe(),
-  };
+  readonly journal: Journal;
+};
+
+/**
+ * Opens a call in the books before its upstream is called. A call that cannot be recorded must not be paid for, so the
+ * call is refused if the journal cannot be written. Resolves when the opening is written, together with those of other
+ * calls of the same turn of the event loop. Rejects with GatewayError `journal_unavailable` (503).
+ */
+export function openCall(call: CallToOpen): Promise<CallOpening> {
+  const opening = describeOpening(call);
   return new Promise((resolve, reject) => {
     const conclude = (refusal: JournalUnavailableError | undefined): void => {
       if (refusal === undefined) resolve(opening);
       else reject(describeRefusal(refusal));
     };
     try {
-      options.journal.open(opening, conclude);
+      call.journal.open(opening, conclude);
     } catch (error) {
       if (!(error instanceof JournalUnavailableError)) throw error;
       conclude(error);
     }
   });
+}
+
+type Writable<Type> = { -readonly [Member in keyof Type]: Type[Member] };
+
+/** Built member by member, because most of the optional members are absent, and this runs for every call. */
+function describeOpening(call: CallToOpen): CallOpening {
+  const { caller, facts, target } = call;
+  const opening: Writable<CallOpening> = {
+    callId: call.callId,
+    acceptedAtMs: call.acceptedAtMs,
+    userName: caller.userName,
+    keyId: caller.id,
+    keyName: caller.name,
+    dialect: call.dialect,
+    requestedModel: facts.requestedModel,
+    upstream: target.upstream.id,
+    vendor: target.upstream.vendor.id,
+    upstreamModel: target.upstreamModel,
+    stream: facts.stream,
+    inputCharacters: facts.inputCharacters,
+    priceVersion: call.priceVersion,
+  };
+  if (caller.team !== undefined) Object.assign(opening, teamOf(caller));
+  if (caller.tags !== undefined) Object.assign(opening, tagsOf(caller));
+  if (call.translation !== undefined) opening.translation = call.translation;
+  if (call.failedAttempts !== undefined) opening.failedAttempts = call.failedAttempts;
+  if (call.parentCallId !== undefined) opening.parentCallId = call.parentCallId;
+  if (call.pricingParameters !== undefined) opening.pricingParameters = call.pricingParameters;
+  return call.credit === undefined ? opening : Object.assign(opening, call.credit.describe());
 }
 
 function describeRefusal(refusal: JournalUnavailableError): GatewayError {
@@ -150,33 +160,29 @@ export function openAttempt<Plan extends AttemptPlan<unknown>>(
     { target, requestedModel, acceptedAtMs, uses: job.uses?.(target) },
     plan.upstreamRequest.body,
   );
-  const open = (): Promise<CallOpening> =>
-    openCall({
-      callId: round?.rowId ?? callId,
-      parentCallId: round?.parentCallId ?? parentCallId,
-      acceptedAtMs,
-      caller,
-      dialect: label,
-      facts,
-      target,
-      priceVersion: priceBook.version,
-      pricingParameters,
-      credit,
-      journal,
-      translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
-      // A copy, because the list grows.
-      failedAttempts: failed.length === 0 ? undefined : [...failed],
-    });
+  const opening = {
+    callId: round?.rowId ?? callId,
+    parentCallId: round?.parentCallId ?? parentCallId,
+    acceptedAtMs,
+    caller,
+    dialect: label,
+    facts,
+    target,
+    priceVersion: priceBook.version,
+    pricingParameters,
+    credit,
+    journal,
+    translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
+    // A copy, because the list grows.
+    failedAttempts: failed.length === 0 ? undefined : [...failed],
+  };
   const covering = job.cover?.({ target, plan, pricingParameters });
-  return covering === undefined ? open() : openCovered(covering, open);
+  return covering === undefined ? openCall(opening) : openCovered(covering, opening);
 }
 
 /** Opens the call if the hold covers it. */
-async function openCovered(
-  covering: NonNullable<ReturnType<NonNullable<CallJob['cover']>>>,
-  open: () => Promise<CallOpening>,
-): Promise<CallOpening> {
+async function openCovered(covering: NonNullable<ReturnType<NonNullable<CallJob['cover']>>>, call: CallToOpen): Promise<CallOpening> {
   const refusal = await covering;
   if (refusal !== undefined) throw refusal;
-  return await open();
+  return await openCall(call);
 }
