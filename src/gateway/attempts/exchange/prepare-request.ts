@@ -21,8 +21,8 @@ function joinValues(first: string | undefined, second: string): string {
 }
 
 /**
- * Headers that never pass, whatever is configured: callers' credentials and idempotency keys, and those of one
- * connection or one encoding.
+ * Headers that never pass, whatever is configured: callers' credentials and idempotency keys, those of one connection
+ * or one encoding, and those that the exchange sets.
  */
 const keptHere = compileHeaderList([
   ...identityHeaders.never,
@@ -34,6 +34,8 @@ const keptHere = compileHeaderList([
   'te',
   'expect',
   'upgrade',
+  'accept',
+  'accept-encoding',
 ]);
 
 /**
@@ -50,7 +52,12 @@ export function createUpstreamHeaders(
   const { upstream } = target;
   const isTranslated = dialects.client !== dialects.upstream;
   const passes = isTranslated ? upstream.passesForeignHeader : upstream.passesRequestHeader;
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    accept: framing === 'sse' ? 'text/event-stream' : 'application/json',
+    // Replies are read while they pass, so they must be uncompressed.
+    'accept-encoding': 'identity',
+  };
   for (const name in request.headers) {
     const value = request.headers[name];
     if (value !== undefined && passes(name) && !keptHere(name)) headers[name] = value;
@@ -61,11 +68,8 @@ export function createUpstreamHeaders(
     const value = request.headers[alias];
     if (name !== undefined && value !== undefined) headers[name] = joinValues(headers[name], value);
   }
-  for (const [name, value] of Object.entries(upstream.vendor.requiredHeaders ?? {})) headers[name] ??= value;
-  headers['content-type'] = 'application/json';
-  headers['accept'] = framing === 'sse' ? 'text/event-stream' : 'application/json';
-  // Replies are read while they pass, so they must be uncompressed.
-  headers['accept-encoding'] = 'identity';
+  const required = upstream.vendor.requiredHeaders;
+  for (const name in required) headers[name] ??= required[name] ?? '';
   if (upstream.apiKey !== undefined) Object.assign(headers, upstream.vendor.credentialHeaders(upstream.apiKey, dialects.upstream));
   return headers;
 }
