@@ -91,6 +91,6 @@ test('a month by day takes a bounded processor time per record, and has every ca
   assert.ok(perRecord < microsPerRecordMax, `${perRecord.toFixed(1)} µs a record`);
   const groups = shape.users * shape.keysPerUser * shape.modelsPerKey;
   const span = [request.startSeconds / 3600, request.endSeconds / 3600] as const;
-  const kept = connection.first('select sum(call_count) as calls from usage_hours where hour >= ? and hour < ?', ...span);
+  const kept = connection.first('select sum(call_count) as calls from usage_hours where hour >= ? and hour < ?', span);
   assert.deepEqual([answered.records, BigInt(answered.calls)], [30 * groups, kept?.['calls']]);
 });

@@ -57,7 +57,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
   const alertOf = (id: string): string => {
     const database = openDatabase(join(bench.weir.dataDirectory, 'weir.sqlite'), { readOnly: true, busyTimeoutMs: 30_000 });
     try {
-      return String(database.first('select alert_reason from video_tasks where id = ?', id)?.['alert_reason'] ?? '');
+      return String(database.first('select alert_reason from video_tasks where id = ?', [id])?.['alert_reason'] ?? '');
     } finally {
       database.close();
     }

@@ -94,8 +94,8 @@ describe('M12: the reports of an upstream about a video', () => {
     // The clock is the machine's: instead of waiting, the tasks are made older.
     const database = openDatabase(join(bench.weir.dataDirectory, 'weir.sqlite'), { readOnly: false, busyTimeoutMs: 30_000 });
     const age = (id: string, minutes: number) =>
-      database.run('update video_tasks set created_at_ms = created_at_ms - ? where id = ?', minutes * 60_000, id);
-    const rowOf = (id: string) => database.first('select alert_reason, missing_since_ms from video_tasks where id = ?', id);
+      database.run('update video_tasks set created_at_ms = created_at_ms - ? where id = ?', [minutes * 60_000, id]);
+    const rowOf = (id: string) => database.first('select alert_reason, missing_since_ms from video_tasks where id = ?', [id]);
     age(late, 61);
     age(tooLate, 24 * 60 + 1);
     for (const id of [denied, takenBack]) {
@@ -110,7 +110,7 @@ describe('M12: the reports of an upstream about a video', () => {
       const older = 'update video_tasks set missing_since_ms = missing_since_ms - 600000 where id = ? and missing_since_ms > ?';
       await eventually(
         () => {
-          database.run(older, id, Date.now() - 300_000);
+          database.run(older, [id, Date.now() - 300_000]);
           return errorOf();
         },
         (error) => error !== undefined,

@@ -88,14 +88,14 @@ test('every statement finds its rows by an index, and none sorts its result', as
   assert.ok(watched.statements.size > 40, `${watched.statements.size} statements`);
   for (const [sql, parameters] of watched.statements) {
     if (sql.startsWith('pragma')) continue;
-    for (const { detail } of database.all(`explain query plan ${sql}`, ...parameters)) {
+    for (const { detail } of database.all(`explain query plan ${sql}`, parameters)) {
       assert.doesNotMatch(String(detail), /^SCAN (?!\d+-ROW VALUES CLAUSE)(?!.* USING (?:COVERING )?INDEX)|TEMP B-TREE/, sql);
     }
   }
   const planOf = (part: string): string =>
     [...watched.statements]
       .flatMap(([sql, parameters]) =>
-        sql.includes(part) ? database.all(`explain query plan ${sql}`, ...parameters).map(({ detail }) => String(detail)) : [],
+        sql.includes(part) ? database.all(`explain query plan ${sql}`, parameters).map(({ detail }) => String(detail)) : [],
       )
       .join('\n');
   for (const [part, index] of [

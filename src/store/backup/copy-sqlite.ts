@@ -25,7 +25,7 @@ export async function copySqlite(options: {
     if (version === 0) throw new StoreError('corrupt', `${options.from} is not a database of Weir.`);
     refuseNewer(version);
     closeSync(openSync(options.to, 'wx', 0o600));
-    source.run('vacuum into ?', options.to);
+    source.run('vacuum into ?', [options.to]);
   } finally {
     source.close();
   }
@@ -50,11 +50,11 @@ export async function readSqlite<Result>(path: string, read: (query: Query, sche
 const queryOf =
   (connection: SqliteConnection): Query =>
   (sql, parameters) =>
-    Promise.resolve(connection.all(sql, ...parameters));
+    Promise.resolve(connection.all(sql, parameters));
 
 async function schemaOf(connection: SqliteConnection): Promise<number> {
   return await readVersion(queryOf(connection), (name) =>
-    Promise.resolve(connection.first("select 1 as found from sqlite_schema where type = 'table' and name = ?", name) !== undefined),
+    Promise.resolve(connection.first("select 1 as found from sqlite_schema where type = 'table' and name = ?", [name]) !== undefined),
   );
 }
 

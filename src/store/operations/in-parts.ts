@@ -18,9 +18,8 @@ export function valuesOf(row: string, rows: number): string {
   return `values ${Array.from({ length: rows }, () => row).join(', ')}`;
 }
 
-/** The values of some rows one after the other. `flat()` takes several times as long. */
+/** The values of some rows one after the other. `flat()` and `push` of each row take several times as long. */
 export function joinRows<Value>(rows: readonly (readonly Value[])[]): readonly Value[] {
-  const joined: Value[] = [];
-  for (const row of rows) joined.push(...row);
-  return joined;
+  const none: readonly Value[] = [];
+  return none.concat(...rows);
 }

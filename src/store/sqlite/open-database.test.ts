@@ -19,8 +19,8 @@ test('integers are read as they were written, with all 64 bits', (context) => {
   context.after(() => database.close());
   database.execute('create table numbers (value bigint)');
   for (const value of [2n ** 63n - 1n, -(2n ** 63n), 0n]) {
-    assert.equal(database.run('insert into numbers (value) values (?)', value), 1);
-    assert.equal(database.first('select value from numbers where value = ?', value)?.value, value);
+    assert.equal(database.run('insert into numbers (value) values (?)', [value]), 1);
+    assert.equal(database.first('select value from numbers where value = ?', [value])?.value, value);
   }
   assert.equal(database.all('select value from numbers').length, 3);
 });

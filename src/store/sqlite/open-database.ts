@@ -15,11 +15,11 @@ export type SqliteConnection = {
    * Runs one statement and returns the number of changed rows. Statements are prepared once and cached: never build
    * SQL from values.
    */
-  readonly run: (sql: string, ...parameters: readonly SqlParameter[]) => number;
-  readonly first: (sql: string, ...parameters: readonly SqlParameter[]) => SqlRow | undefined;
-  readonly all: (sql: string, ...parameters: readonly SqlParameter[]) => readonly SqlRow[];
+  readonly run: (sql: string, parameters?: readonly SqlParameter[]) => number;
+  readonly first: (sql: string, parameters?: readonly SqlParameter[]) => SqlRow | undefined;
+  readonly all: (sql: string, parameters?: readonly SqlParameter[]) => readonly SqlRow[];
   /** As `all`, with rows as lists of their values. */
-  readonly rows: (sql: string, ...parameters: readonly SqlParameter[]) => readonly ValueRow[];
+  readonly rows: (sql: string, parameters?: readonly SqlParameter[]) => readonly ValueRow[];
   /** Runs `work` in one write transaction: all of it is committed or nothing. */
   readonly transact: <Result>(work: () => Result) => Result;
   /** Whether a transaction was begun and has not ended. */
@@ -56,14 +56,15 @@ export function openDatabase(path: string, options: DatabaseOptions): SqliteConn
     };
   };
   const [prepare, prepareRows] = [createPrepare(false), createPrepare(true)];
+  const none: readonly SqlParameter[] = [];
   const execute = (sql: string): void => guard(() => connection.exec(sql));
   return {
     execute,
-    run: (sql, ...parameters) => guard(() => Number(prepare(sql).run(...parameters).changes)),
-    first: (sql, ...parameters) => guard(() => prepare(sql).get(...parameters)),
-    all: (sql, ...parameters) => guard(() => prepare(sql).all(...parameters)),
+    run: (sql, parameters = none) => guard(() => Number(prepare(sql).run(...parameters).changes)),
+    first: (sql, parameters = none) => guard(() => prepare(sql).get(...parameters)),
+    all: (sql, parameters = none) => guard(() => prepare(sql).all(...parameters)),
     // The declared type has rows as objects only.
-    rows: (sql, ...parameters) => guard(() => prepareRows(sql).all(...parameters) as unknown as readonly ValueRow[]),
+    rows: (sql, parameters = none) => guard(() => prepareRows(sql).all(...parameters) as unknown as readonly ValueRow[]),
     transact: (work) => {
       execute('begin immediate');
       try {

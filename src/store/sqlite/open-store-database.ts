@@ -60,10 +60,10 @@ function migrate(database: SqliteConnection, path: string): void {
     for (const migration of migrations) {
       if (migration.version <= current) continue;
       for (const statement of [...migration.shared, ...migration.sqlite]) database.execute(statement);
-      database.run('insert into schema_migrations (version, name) values (?, ?)', migration.version, recordedName(migration));
+      database.run('insert into schema_migrations (version, name) values (?, ?)', [migration.version, recordedName(migration)]);
     }
     const pepper = randomBytes(32).toString('hex');
-    database.run("insert into settings (name, value) values ('pepper', ?) on conflict (name) do nothing", pepper);
+    database.run("insert into settings (name, value) values ('pepper', ?) on conflict (name) do nothing", [pepper]);
   });
 }
 

@@ -35,14 +35,10 @@ const fragments: Omit<SqlFragments, 'rowsPerInsert'> = {
  * thread begins an operation only when the one before has ended, which keeps their transactions apart.
  * @param pace its `giveWay` is called before each statement, and may block the thread for a moment
  */
-export function createSqliteDatabase(plain: SqliteConnection, { giveWay, isBusy }: Pace = noPace): Database {
-  const connection = withPauses(plain, giveWay);
+export function createSqliteDatabase(connection: SqliteConnection, { giveWay, isBusy }: Pace = noPace): Database {
   let inTransaction = false;
   const inside: Omit<Database, 'transact' | 'snapshot'> = {
-    run: async (sql, ...parameters) => connection.run(sql, ...parameters),
-    first: async (sql, ...parameters) => connection.first(sql, ...parameters),
-    all: async (sql, ...parameters) => connection.all(sql, ...parameters),
-    rows: async (sql, ...parameters) => connection.rows(sql, ...parameters),
+    ...statementsOf(connection, giveWay),
     fragments: fragmentsOf(isBusy),
     termIndex,
     newCalls,
@@ -53,9 +49,12 @@ export function createSqliteDatabase(plain: SqliteConnection, { giveWay, isBusy 
    * With SQLite such a statement would be harmless. With a pool it would use another connection, outside the
    * transaction.
    */
-  const outside = (): SqliteConnection => {
+  const outside = (): void => {
     if (inTransaction) throw new StoreError('internal', 'A statement was run outside the open transaction.');
-    return connection;
+  };
+  const beginOutside = (): void => {
+    outside();
+    giveWay();
   };
   const transaction: Database = {
     ...inside,
@@ -79,10 +78,7 @@ export function createSqliteDatabase(plain: SqliteConnection, { giveWay, isBusy 
   };
   return {
     ...inside,
-    run: async (sql, ...parameters) => outside().run(sql, ...parameters),
-    first: async (sql, ...parameters) => outside().first(sql, ...parameters),
-    all: async (sql, ...parameters) => outside().all(sql, ...parameters),
-    rows: async (sql, ...parameters) => outside().rows(sql, ...parameters),
+    ...statementsOf(connection, beginOutside),
     transact: async (work) => {
       outside();
       try {
@@ -119,19 +115,25 @@ function fragmentsOf(isBusy: Pace['isBusy']): SqlFragments {
   };
 }
 
-function withPauses(connection: SqliteConnection, giveWay: () => void): SqliteConnection {
-  const pausing =
-    <Parameters extends readonly unknown[], Result>(statement: (...parameters: Parameters) => Result) =>
-    (...parameters: Parameters): Result => {
-      giveWay();
-      return statement(...parameters);
-    };
+/** @param begin called before each statement */
+function statementsOf(connection: SqliteConnection, begin: () => void): Pick<Database, 'run' | 'first' | 'all' | 'rows'> {
   return {
-    ...connection,
-    run: pausing(connection.run),
-    first: pausing(connection.first),
-    all: pausing(connection.all),
-    rows: pausing(connection.rows),
+    run: async (sql, ...parameters) => {
+      begin();
+      return connection.run(sql, parameters);
+    },
+    first: async (sql, ...parameters) => {
+      begin();
+      return connection.first(sql, parameters);
+    },
+    all: async (sql, ...parameters) => {
+      begin();
+      return connection.all(sql, parameters);
+    },
+    rows: async (sql, ...parameters) => {
+      begin();
+      return connection.rows(sql, parameters);
+    },
   };
 }
 

@@ -21,12 +21,12 @@ test('calls from before the migration to credits count for spend limits, also in
   for (const { version, name, shared, sqlite } of migrations) {
     if (version > 7) break;
     for (const statement of [...shared, ...sqlite]) database.execute(statement);
-    database.run('insert into schema_migrations (version, name) values (?, ?)', version, name);
+    database.run('insert into schema_migrations (version, name) values (?, ?)', [version, name]);
   }
   const insert = `insert into calls (call_id, accepted_at_ms, user_name, key_name, requested_model, amount_nano_usd, billed, prompt_tokens,
     completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms, entry) values (?, ?, 'ann', 'ci', 'm', ?, 1, 1, 1, 0, 0, 5, '{"keyId":"k"}')`;
   const amount = 2n ** 62n;
-  for (const [index, hours] of [0, 0, 2].entries()) database.run(insert, `call-${index}`, acceptedAtMs + hours * 3_600_000, amount + 1n);
+  for (const [index, hours] of [0, 0, 2].entries()) database.run(insert, [`call-${index}`, acceptedAtMs + hours * 3_600_000, amount + 1n]);
   database.close();
 
   const store = await openSqliteStore({ path });

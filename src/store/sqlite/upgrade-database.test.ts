@@ -47,7 +47,7 @@ test('a database from before video tasks keeps its rows, gets the new tables, an
   for (const { version, name, shared, sqlite } of migrations) {
     if (version > 6) break;
     for (const statement of [...shared, ...sqlite]) database.execute(statement);
-    database.run('insert into schema_migrations (version, name) values (?, ?)', version, name);
+    database.run('insert into schema_migrations (version, name) values (?, ?)', [version, name]);
   }
   database.execute(`
     insert into settings (name, value) values ('pepper', 'the old pepper');
@@ -89,7 +89,7 @@ test('limits that cannot be read are an error, and never count as no limits', as
   const database = openDatabase(path, { readOnly: false, busyTimeoutMs: 1000 });
   context.after(() => database.close());
   for (const written of ['{"concurrency":0}', '{"addresses":["10.0.0.0/99"]}', '{"unheardOf":1}', '{}x', '[]', '1']) {
-    database.run('update api_keys set limits = ?', written);
+    database.run('update api_keys set limits = ?', [written]);
     await assert.rejects(store.findApiKeyByHash('h'), { name: 'StoreError', kind: 'corrupt' }, written);
     await assert.rejects(store.listApiKeys(), { kind: 'corrupt' }, written);
   }
@@ -126,14 +126,14 @@ test('calls of a database from before shared texts are read beside later ones, a
   for (const { version, name, shared, sqlite } of migrations) {
     if (version > 17) break;
     for (const statement of [...shared, ...sqlite]) database.execute(statement);
-    database.run('insert into schema_migrations (version, name) values (?, ?)', version, name);
+    database.run('insert into schema_migrations (version, name) values (?, ?)', [version, name]);
   }
   const old = callAt('old', 1);
   database.run(
     `insert into calls (call_id, accepted_at_ms, user_name, key_name, requested_model, amount_nano_usd, billed, prompt_tokens,
       completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms, entry, key_id, held_pots)
       values ('old', 1, 'alice', 'ci', 'm', 1500, 1, 10, 5, 0, 0, 120, ?, 'key-1', 0)`,
-    encodeEntry(old),
+    [encodeEntry(old)],
   );
   database.close();
 

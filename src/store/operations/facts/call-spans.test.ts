@@ -45,7 +45,7 @@ test('each call is in exactly one span of each of its names, whatever the order 
       }
       for (const [at, { atMs, refs }] of calls) {
         const sql = 'select ref from call_spans where slot = ? and first_number <= ? and last_number >= ? order by ref';
-        const found = folder.connection.all(sql, Math.trunc(atMs / 10_000), at, at).map(({ ref }) => Number(ref));
+        const found = folder.connection.all(sql, [Math.trunc(atMs / 10_000), at, at]).map(({ ref }) => Number(ref));
         for (const ref of refs) assert.equal(found.filter((each) => each === ref).length, 1);
       }
     }),
@@ -56,14 +56,13 @@ test('each call is in exactly one span of each of its names, whatever the order 
 test('facts that a follower of an earlier version writes have their spans, also those without a name', () => {
   using folder = openFolder();
   const sql = `insert into call_facts values (?, ?, null, ?, ?, 7, 8, 0, 0, 0, 0, 0, 0, 200, 1, 0, 10, 20, 0, 0, 5, null, 1000, 0, 1000, 10, 20, 0, 0, 0)`;
-  folder.connection.run(sql, 1, 'call-1', startMs, 6);
-  folder.connection.run(sql, 2, 'call-2', startMs, 0);
+  folder.connection.run(sql, [1, 'call-1', startMs, 6]);
+  folder.connection.run(sql, [2, 'call-2', startMs, 0]);
   folder.connection.execute('update call_follow set writes_spans = 1');
-  folder.connection.run(sql, 3, 'call-3', startMs, 6);
-  const spans = folder.connection.all(
-    'select ref, first_number, last_number from call_spans where slot = ? order by 1, 2',
+  folder.connection.run(sql, [3, 'call-3', startMs, 6]);
+  const spans = folder.connection.all('select ref, first_number, last_number from call_spans where slot = ? order by 1, 2', [
     startMs / 10_000,
-  );
+  ]);
   assert.deepEqual(
     spans.map((row) => Object.values(row).map(Number)),
     [
@@ -87,17 +86,17 @@ test('calls that have facts before the upgrade have spans after it, each in one 
     before.execute('create table schema_migrations (version bigint not null primary key, name text not null)');
     for (const { version, name, shared, sqlite } of migrations.filter((migration) => migration.version < 48)) {
       for (const statement of [...shared, ...sqlite]) before.execute(statement);
-      before.run('insert into schema_migrations (version, name) values (?, ?)', version, name);
+      before.run('insert into schema_migrations (version, name) values (?, ?)', [version, name]);
     }
     before.run(
       `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 3000)
         insert into call_facts select n, 'call-' || n, null, ? + n * 37 - n % 7 * 5000, n % 5, 10 + n % 3, 20, 0, n % 2 * 30, 0, 0, 0, 0, 200, 1, 0,
           10, 20, 0, 0, 5, null, 1000, 0, 1000, 10, 20, 0, 0, 0 from numbers`,
-      startMs,
+      [startMs],
     );
     before.close();
     const after = openStoreDatabase({ path, readOnly: false, busyTimeoutMs: 0 });
-    const listed = (sql: string, ...parameters: readonly number[]) => after.all(sql, ...parameters).map(({ number }) => Number(number));
+    const listed = (sql: string, ...parameters: readonly number[]) => after.all(sql, parameters).map(({ number }) => Number(number));
     const names = [0, 1, 2, 3, 4].map((number) => ['user_ref', number] as const);
     for (const [column, number] of [...names, ['key_ref', 11], ['model_ref', 20], ['upstream_ref', 0], ['upstream_ref', 30]] as const) {
       const sql = `select facts.number from ${callsInSpans('facts')} and ${column} = ? order by 1`;
