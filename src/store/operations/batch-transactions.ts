@@ -40,7 +40,8 @@ export class BatchTransactions {
   /** Writes the id of its transaction into the row; null for a row that costs nothing. */
   name(row: CallRow): void {
     const { values } = row;
-    const isFree = BigInt(numberAt(values, at.amount)) === 0n;
+    const amount = numberAt(values, at.amount);
+    const isFree = amount === 0 || amount === 0n;
     values[at.transactionId] = isFree ? null : (this.#find(row)?.transactionId ?? `usage:${String(values[at.callId])}`);
   }
 
@@ -90,10 +91,10 @@ export class BatchTransactions {
   }
 }
 
-function isOf({ keyId, userName, acceptedAtMs, teamId, payer }: SpendGroup, { values, ...row }: CallRow): boolean {
-  if (keyId !== values[at.keyId] || userName !== values[at.userName]) return false;
-  if (teamId !== row.teamId || payer !== row.payer) return false;
-  return dayNumber(acceptedAtMs) === dayNumber(Number(values[at.acceptedAtMs]));
+function isOf(group: SpendGroup, { values, teamId, payer }: CallRow): boolean {
+  if (group.keyId !== values[at.keyId] || group.userName !== values[at.userName]) return false;
+  if (group.teamId !== teamId || group.payer !== payer) return false;
+  return dayNumber(group.acceptedAtMs) === dayNumber(Number(values[at.acceptedAtMs]));
 }
 
 function keyOf({ values, teamId, payer }: CallRow): string {

@@ -48,20 +48,6 @@ export type CallRow = {
 /** The index of a column in the values of a row. */
 export const columnAt = (name: (typeof callColumns)[number]): number => callColumns.indexOf(name);
 
-/** The amounts that a billed row adds to the roll-ups, and their names. */
-export type UsageIncrement = {
-  readonly callId: string;
-  readonly acceptedAtMs: number;
-  /** The version of the price book that priced it. */
-  readonly priceVersion: string;
-  readonly names: readonly [userName: string, tokenName: string, modelName: string];
-  /**
-   * Prompt, completion, cache and cache creation tokens, use time, one call, amount: in the order of the columns of a
-   * roll-up.
-   */
-  readonly amounts: readonly (number | bigint)[];
-};
-
 const settlementSuffix = settlementRowId('');
 
 /** Amounts have 64 bits: up to 9.2 billion USD. */
@@ -167,27 +153,6 @@ function encodeCallRow(text: Buffer): CallRow {
   ];
   const { team, payer } = entry;
   return { values, priceVersion: toStorableText(entry.priceVersion), teamId: team?.id, payer, shape: undefined };
-}
-
-/** The amounts that a row adds to the statistics; undefined if it is not billed. */
-export function readIncrement({ values, priceVersion }: CallRow): UsageIncrement | undefined {
-  const [callId, acceptedAtMs, userName, tokenName, modelName, amount, billed, prompt, completion, cache, cacheCreation, useTimeMs] =
-    values;
-  if (billed !== 1 && billed !== 2) return undefined;
-  const calls = billed === 1 ? 1 : 0;
-  return {
-    callId: String(callId),
-    acceptedAtMs: Number(acceptedAtMs),
-    priceVersion,
-    names: [String(userName), String(tokenName), String(modelName)],
-    amounts: [toCount(prompt), toCount(completion), toCount(cache), toCount(cacheCreation), toCount(useTimeMs), calls, toCount(amount)],
-  };
-}
-
-/** A value of a row of readCallRow: an integer, and a bigint if a number would not be exact. */
-function toCount(value: SqlParameter | undefined): number | bigint {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  return typeof value === 'object' ? 0 : BigInt(value ?? 0);
 }
 
 /** Decodes an entry from its row of selectCalls, exactly as it was appended. */

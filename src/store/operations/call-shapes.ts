@@ -199,6 +199,19 @@ export function readShapedValues(text: string): readonly string[] {
   return values;
 }
 
+/** How many values of an entry with a shape there are; undefined for a text that has none of this form. */
+export function countShapedValues(text: string): number | undefined {
+  // A mark follows the last value.
+  return text.endsWith(valueMark) ? countMarks(text) : undefined;
+}
+
+/** One value of an entry with a shape. @param index less than the number of values */
+export function readShapedValue(text: string, index: number): string {
+  let from = 0;
+  for (let before = 0; before < index; before += 1) from = text.indexOf(valueMark, from) + 1;
+  return text.slice(from, text.indexOf(valueMark, from));
+}
+
 /**
  * A template with values in the places of its marks.
  * @param callId the id of the row, for which a value can be a mark
@@ -211,7 +224,11 @@ export function fillTemplate(template: string, values: readonly string[], callId
   return joined;
 }
 
-/** The number of marks of a template. */
-export const countMarks = (template: string): number => template.split(valueMark).length - 1;
+/** The number of marks in a text. */
+export function countMarks(text: string): number {
+  let marks = 0;
+  for (let at = text.indexOf(valueMark); at >= 0; at = text.indexOf(valueMark, at + 1)) marks += 1;
+  return marks;
+}
 
 const doesNotFit = (): StoreError => new StoreError('corrupt', 'An entry of the ledger does not fit its shape.');

@@ -8,7 +8,7 @@ import type { LedgerStoreOperations } from '../worker/store-protocol.ts';
 import { appendAudit } from './audit-operations.ts';
 import { listArchivedPlaces, readArchivedUntil } from './archive-operations.ts';
 import { bookSpend } from './booked-spend.ts';
-import { callColumns, columnAt, decodeCallEntry, readCallRow, readIncrement } from './call-entry-row.ts';
+import { callColumns, columnAt, decodeCallEntry, readCallRow } from './call-entry-row.ts';
 import { encodeForStore, joinEncoded, splitEncoded } from './encoded-batch.ts';
 import type { CallRow } from './call-entry-row.ts';
 import { CallShapes, selectCalls } from './call-shapes.ts';
@@ -172,8 +172,7 @@ async function appendRows(
 ): Promise<readonly CallRow[]> {
   const transactions = new BatchTransactions();
   const added = await insert(database, await withoutBooked(database, rows), transactions);
-  const increments = added.map(readIncrement).filter((increment) => increment !== undefined);
-  await addToRollUps(database, increments, sumsPerInsert);
+  await addToRollUps(database, added, sumsPerInsert);
   await bookSpend(database, transactions, nodeId);
   // A credit frees money that can be spent: a refused caller may succeed now.
   if (added.some(({ values }) => Number(values[amountColumn]) < 0))

@@ -43,15 +43,11 @@ export type NewCalls = {
     limit: number,
   ) => Promise<{ readonly rows: readonly NumberedRow[]; readonly positions: FollowPositions }>;
   /**
-   * Takes the rows that the transaction has just inserted, if no others wait for facts; undefined if some do. Absent if
-   * the engine cannot know.
-   * @param booked the values of newCallColumns of each, in the order of their insertion
+   * Takes the rows that the transaction has just inserted, if no others wait for facts; undefined if some do. They have
+   * the numbers from `nextNumber` on, in the order of their insertion. Absent if the engine cannot know.
+   * @param booked how many were inserted
    */
-  readonly takeBooked?: (
-    transaction: Queries,
-    positions: FollowPositions,
-    booked: readonly ValueRow[],
-  ) => Promise<{ readonly rows: readonly NumberedRow[]; readonly positions: FollowPositions } | undefined>;
+  readonly takeBooked?: (transaction: Queries, positions: FollowPositions, booked: number) => Promise<FollowPositions | undefined>;
   /** Whether there are any. */
   readonly areWaiting: (database: Queries, positions: FollowPositions) => Promise<boolean>;
   /**

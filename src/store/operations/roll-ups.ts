@@ -1,9 +1,11 @@
 import { StoreError } from '../store-error.ts';
-import type { UsageIncrement } from './call-entry-row.ts';
+import { type CallRow, columnAt } from './call-entry-row.ts';
 import type { Database } from './database.ts';
 import { dayStart, readDailySums } from './day-zone.ts';
+import { addExact, type Integer } from './exact-sum.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
 import { sumColumns } from './roll-up-columns.ts';
+import type { SqlParameter } from './sql-values.ts';
 
 /** A table of sums: the statement that adds to a row, and the unit of its time. */
 type RollUp = { readonly upsert: (rows: number) => string; readonly unitMs: number };
@@ -28,88 +30,135 @@ const insertVersions = perRows(
 );
 
 /**
- * Adds calls that were just booked to all roll-ups, in the transaction that books them. Throws StoreError
+ * Adds rows that were just booked to all roll-ups, in the transaction that books them. Throws StoreError
  * `entry-out-of-range`, and SumRefusedError if several sums were written together.
  * @param sumsPerInsert how many sums are written together: the largest number first, 1 last
  */
-export async function addToRollUps(
-  database: Database,
-  increments: readonly UsageIncrement[],
-  sumsPerInsert: readonly number[],
-): Promise<void> {
+export async function addToRollUps(database: Database, rows: readonly CallRow[], sumsPerInsert: readonly number[]): Promise<void> {
   const write = (rollUp: RollUp, sums: readonly RollUpSum[]): Promise<void> => writeSums(database, rollUp, sums, sumsPerInsert);
-  if (increments.length === 0) return;
-  const byMinute = sumUp(increments, (ms) => Math.floor(ms / minuteMs) * minuteMs);
+  const billed = rows.filter(isBilled);
+  if (billed.length === 0) return;
+  const byMinute = sumByMinute(billed);
   await write(minutes, byMinute);
   await write(
     hours,
-    sumUp(byMinute, (ms) => Math.floor(ms / hourMs) * hourMs),
+    joinSums(byMinute, (ms) => Math.floor(ms / hourMs) * hourMs),
   );
   // The lock keeps the days in this time zone until the transaction ends.
   const { zone, fromMinute } = await readDailySums(database, database.fragments.forShare);
-  const byDay = sumUp(byMinute, (ms) => dayStart(ms, zone));
+  const byDay = joinSums(byMinute, (ms) => dayStart(ms, zone));
   await write(
     days,
     byDay.filter((sum) => sum.acceptedAtMs >= fromMinute * minuteMs),
   );
-  const versions = new Map(increments.map((call) => [priceVersionKey(call), call]));
-  const used = [...versions.keys()].toSorted().flatMap((key) => versions.get(key) ?? []);
-  for (const part of inParts(used, sumsPerInsert)) {
-    const values = part.flatMap((call) => [Math.floor(call.acceptedAtMs / dayMs), call.names[0], call.priceVersion]);
-    await database.run(insertVersions(part.length), ...values);
+  for (const part of inParts(usedVersions(billed), sumsPerInsert)) await database.run(insertVersions(part.length), ...part.flat());
+}
+
+const at = {
+  callId: columnAt('call_id'),
+  acceptedAtMs: columnAt('accepted_at_ms'),
+  userName: columnAt('user_name'),
+  tokenName: columnAt('key_name'),
+  modelName: columnAt('requested_model'),
+  billed: columnAt('billed'),
+};
+/** The columns that are added up, in the order of `sumColumns`. A row is one call, or only a part of one. */
+const addedColumns = sumColumns.map((column) => (column === 'call_count' ? undefined : columnAt(column)));
+
+function isBilled({ values }: CallRow): boolean {
+  const billed = values[at.billed];
+  return billed === 1 || billed === 2;
+}
+
+type PriceVersion = readonly [day: number, userName: string, priceVersion: string];
+
+/** The versions of the price book that priced some rows, in the order of all transactions. */
+function usedVersions(rows: readonly CallRow[]): readonly PriceVersion[] {
+  const versions = new Map<string, PriceVersion>();
+  let last: PriceVersion | undefined;
+  for (const { values, priceVersion } of rows) {
+    const day = Math.floor(Number(values[at.acceptedAtMs]) / dayMs);
+    const userName = String(values[at.userName]);
+    if (last !== undefined && last[0] === day && last[1] === userName && last[2] === priceVersion) continue;
+    last = [day, userName, priceVersion];
+    versions.set(last.join('\0'), last);
   }
+  return inOrder(versions);
 }
 
-function priceVersionKey({ acceptedAtMs, names, priceVersion }: UsageIncrement): string {
-  return `${Math.floor(acceptedAtMs / dayMs)}\0${names[0]}\0${priceVersion}`;
+/** All transactions write in the same order, so that no two deadlock. Any order will do. */
+function inOrder<Value>(byKey: ReadonlyMap<string, Value>): readonly Value[] {
+  return [...byKey].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value);
 }
 
-/** What one batch adds to one row of a roll-up. */
-type RollUpSum = Omit<UsageIncrement, 'callId' | 'priceVersion'> & { readonly callIds: string[]; readonly amounts: (number | bigint)[] };
+type Names = readonly [userName: string, tokenName: string, modelName: string];
 
-/**
- * Sums of increments, or of finer sums, by unit of time and names.
- * @param startOf the beginning of the unit of time that contains a moment
- */
-function sumUp(parts: readonly (UsageIncrement | RollUpSum)[], startOf: (acceptedAtMs: number) => number): readonly RollUpSum[] {
+/** What one batch adds to one row of a roll-up. The amounts are in the order of `sumColumns`. */
+type RollUpSum = { readonly acceptedAtMs: number; readonly names: Names; readonly callIds: string[]; readonly amounts: Integer[] };
+
+/** Sums of rows by minute and names. */
+function sumByMinute(rows: readonly CallRow[]): readonly RollUpSum[] {
   const sums = new Map<string, RollUpSum>();
   let last: RollUpSum | undefined;
-  for (const part of parts) {
-    const acceptedAtMs = startOf(part.acceptedAtMs);
+  for (const { values } of rows) {
+    const minute = Math.floor(Number(values[at.acceptedAtMs]) / minuteMs) * minuteMs;
     // Consecutive calls often belong to the same sum, and comparing is cheaper than a look-up.
-    const sum = last !== undefined && countsFor(last, acceptedAtMs, part.names) ? last : findSum(sums, acceptedAtMs, part.names);
+    const sum = last !== undefined && countsFor(last, minute, values) ? last : findSum(sums, minute, namesOf(values));
     last = sum;
-    if ('callIds' in part) sum.callIds.push(...part.callIds);
-    else sum.callIds.push(part.callId);
-    for (let index = 0; index < part.amounts.length; index++) {
-      sum.amounts[index] = add(sum.amounts[index] ?? 0, part.amounts[index] ?? 0);
-    }
+    sum.callIds.push(String(values[at.callId]));
+    addAmounts(sum, values);
   }
-  // All transactions write in the same order, so that no two deadlock. Any order will do.
-  const keys = [...sums.keys()].toSorted();
-  return keys.flatMap((key) => sums.get(key) ?? []);
+  return inOrder(sums);
 }
 
-function countsFor(sum: RollUpSum, acceptedAtMs: number, [userName, tokenName, modelName]: UsageIncrement['names']): boolean {
-  const [sumUser, sumToken, sumModel] = sum.names;
-  return sum.acceptedAtMs === acceptedAtMs && sumToken === tokenName && sumModel === modelName && sumUser === userName;
+function addAmounts({ amounts }: RollUpSum, values: CallRow['values']): void {
+  let index = 0;
+  for (const column of addedColumns) {
+    const amount = column === undefined ? Number(values[at.billed] === 1) : toCount(values[column]);
+    amounts[index] = addExact(amounts[index] ?? 0, amount);
+    index += 1;
+  }
+}
+
+/**
+ * Adds up sums in longer units of time.
+ * @param startOf the beginning of the unit that contains a moment
+ */
+function joinSums(parts: readonly RollUpSum[], startOf: (acceptedAtMs: number) => number): readonly RollUpSum[] {
+  const sums = new Map<string, RollUpSum>();
+  for (const { acceptedAtMs, names, callIds, amounts } of parts) {
+    const sum = findSum(sums, startOf(acceptedAtMs), names);
+    sum.callIds.push(...callIds);
+    for (const [index, amount] of amounts.entries()) sum.amounts[index] = addExact(sum.amounts[index] ?? 0, amount);
+  }
+  return inOrder(sums);
+}
+
+const namesOf = (values: CallRow['values']): Names => [
+  String(values[at.userName]),
+  String(values[at.tokenName]),
+  String(values[at.modelName]),
+];
+
+/** A count of a row: an integer, and a bigint if a number would not be exact. */
+function toCount(value: SqlParameter | undefined): Integer {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  return typeof value === 'object' ? 0 : BigInt(value ?? 0);
+}
+
+function countsFor({ acceptedAtMs, names }: RollUpSum, minute: number, values: CallRow['values']): boolean {
+  const [userName, tokenName, modelName] = names;
+  return (
+    acceptedAtMs === minute && tokenName === values[at.tokenName] && modelName === values[at.modelName] && userName === values[at.userName]
+  );
 }
 
 /** The sum of a unit of time and names; creates it if there is none. */
-function findSum(sums: Map<string, RollUpSum>, acceptedAtMs: number, names: UsageIncrement['names']): RollUpSum {
+function findSum(sums: Map<string, RollUpSum>, acceptedAtMs: number, names: Names): RollUpSum {
   const [userName, tokenName, modelName] = names;
   // NUL cannot be in a name: it is not storable text.
   const key = `${acceptedAtMs}\0${userName}\0${tokenName}\0${modelName}`;
   return sums.getOrInsertComputed(key, () => ({ acceptedAtMs, names, callIds: [], amounts: [] }));
-}
-
-/** An exact sum: of numbers while they are exact, which is nearly always and costs a tenth. */
-function add(one: number | bigint, other: number | bigint): number | bigint {
-  if (typeof one === 'number' && typeof other === 'number') {
-    const sum = one + other;
-    if (Number.isSafeInteger(sum)) return sum;
-  }
-  return BigInt(one) + BigInt(other);
 }
 
 async function writeSums(database: Database, rollUp: RollUp, sums: readonly RollUpSum[], sumsPerInsert: readonly number[]): Promise<void> {

@@ -10,6 +10,7 @@ export const nanoUsdPerKusd = 1_000_000_000_000n;
 
 /** An amount in nano-USD as the two columns have it. */
 export function toWide(amount: bigint): readonly [kusd: bigint, nano: bigint] {
+  if (amount >= 0n && amount < nanoUsdPerKusd) return [0n, amount];
   const rest = amount % nanoUsdPerKusd;
   const nano = rest < 0n ? rest + nanoUsdPerKusd : rest;
   return [(amount - nano) / nanoUsdPerKusd, nano];

@@ -22,9 +22,7 @@ export const newCalls: NewCalls = {
   takeBooked: async (transaction, { nextNumber, backNumber }, booked) => {
     const last = await transaction.first('select max(rowid) as number from calls');
     const next = last === undefined ? 0 : readInteger(last, 'number') + 1;
-    if (next - booked.length !== nextNumber) return undefined;
-    const rows = booked.map((values, index) => ({ number: nextNumber + index, values }));
-    return { rows, positions: { nextNumber: next, backNumber } };
+    return next - booked === nextNumber ? { nextNumber: next, backNumber } : undefined;
   },
   areWaiting: async (database, { nextNumber, backNumber }) =>
     backNumber > 0 || (await database.first('select 1 as one from calls where rowid >= ? limit 1', nextNumber)) !== undefined,

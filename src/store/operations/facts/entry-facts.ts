@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type CallFact, describeCall, readFirstByteMs } from '../../../billing/calls/call-fact.ts';
 import { decodeEntry } from '../../../billing/ledger/entry-json.ts';
 import { StoreError } from '../../store-error.ts';
-import { countMarks, fillTemplate, readShapedValues } from '../call-shapes.ts';
+import { countMarks, countShapedValues, fillTemplate, readShapedValue, readShapedValues } from '../call-shapes.ts';
 import type { Database } from '../database.ts';
 
 /** The facts that all entries of a shape have in common, and which of an entry's values are facts. */
@@ -46,20 +46,21 @@ export class EntryFacts {
     if (shape === undefined) return describeText(text);
     const known = this.#shapes.get(shape);
     if (known === undefined) throw new StoreError('corrupt', `The ledger lacks the shape ${shape}.`);
-    const values = readShapedValues(text);
     const { template, common } = known;
-    return common?.values === values.length ? ownFacts(common, values) : describeText(fillTemplate(template, values, callId));
+    return common !== undefined && common.values === countShapedValues(text)
+      ? ownFacts(common, text)
+      : describeText(fillTemplate(template, readShapedValues(text), callId));
   }
 }
 
 const describeText = (text: string): CallFact => describeCall(decodeEntry(JSON.parse(text)));
 
-function ownFacts({ fact, firstByteAt, tagsAt }: CommonFacts, values: readonly string[]): CallFact {
+function ownFacts({ fact, firstByteAt, tagsAt }: CommonFacts, text: string): CallFact {
   if (firstByteAt === undefined && tagsAt === undefined) return fact;
   return {
     ...fact,
-    firstByteMs: firstByteAt === undefined ? undefined : readFirstByteMs(Number(values[firstByteAt])),
-    tags: tagsAt === undefined ? undefined : (JSON.parse(`"${values[tagsAt]}"`) as string),
+    firstByteMs: firstByteAt === undefined ? undefined : readFirstByteMs(Number(readShapedValue(text, firstByteAt))),
+    tags: tagsAt === undefined ? undefined : (JSON.parse(`"${readShapedValue(text, tagsAt)}"`) as string),
   };
 }
 

@@ -1,20 +1,22 @@
+import { endCodes } from '../../../billing/calls/call-fact.ts';
 import type { FollowProgress } from '../../../billing/calls/call-facts-store.ts';
 import { StoreError } from '../../store-error.ts';
 import { toStorableText } from '../../storable-text.ts';
 import { type CallRow, columnAt } from '../call-entry-row.ts';
 import type { Database } from '../database.ts';
+import { addExact } from '../exact-sum.ts';
 import { readDailySums } from '../day-zone.ts';
 import { inParts, joinRows, perRows, valuesOf } from '../in-parts.ts';
-import type { FollowPositions, NumberedRow } from '../new-calls.ts';
+import type { FollowPositions } from '../new-calls.ts';
 import { readBigInt, readInteger, readText } from '../read-column.ts';
 import type { SqlParameter, SqlRow } from '../sql-values.ts';
 import { addWide, readWide, toWide } from '../wide-amount.ts';
 import { CallSpans, refInSpans } from './call-spans.ts';
 import type { EntryFacts } from './entry-facts.ts';
 import type { FactNames, NameRefs, NamesInTransaction } from './fact-names.ts';
-import { type FollowedCall, readFollowedCall, shapesOf, valuesOfBooked } from './followed-call.ts';
+import { type FollowedCall, readBookedCall, readFollowedCall, shapesOfBooked, shapesOfRead } from './followed-call.ts';
 import { numberOfTags } from './tag-sets.ts';
-import { addToService, type ServicePart, sweepServiceMinutes } from './service-sums.ts';
+import { ServiceSums, sweepServiceMinutes } from './service-sums.ts';
 
 const readState = `select next_number, back_number, last_name, day_zone, day_from, packed_from_ms, packed_until_ms, packed_zone,
     last_pack from call_follow where id = 1`;
@@ -52,8 +54,13 @@ export async function followCalls(database: Database, memory: FollowerMemory, li
   const { followed, used } = await database.transact(async (transaction) => {
     const state = await lockState(transaction);
     if (state === undefined) return { followed: 0, used: undefined };
-    const taken = await transaction.newCalls.take(transaction, state.positions, limit);
-    return { followed: taken.rows.length, used: await followRows(transaction, memory, { state, taken, nowMs }) };
+    const { rows, positions } = await transaction.newCalls.take(transaction, state.positions, limit);
+    await memory.entries.load(transaction, shapesOfRead(rows));
+    const calls = rows.map((row) => {
+      transaction.giveWay();
+      return readFollowedCall(row, memory.entries);
+    });
+    return { followed: rows.length, used: await writeStep(transaction, memory, { state, calls, positions, nowMs }) };
   }, 'read-committed');
   if (used !== undefined) memory.names.keep(used);
   return followed > 0 ? 'more' : 'done';
@@ -77,9 +84,14 @@ export async function followBooked(
     const used = await transaction.transact(async (part) => {
       const state = await lockState(part);
       if (state === undefined) return undefined;
-      const taken = await part.newCalls.takeBooked?.(part, state.positions, booked.map(valuesOfBooked));
-      if (taken === undefined) return undefined;
-      return await followRows(part, memory, { state, taken, nowMs: booked.reduce(latestOf, 0) });
+      const positions = await part.newCalls.takeBooked?.(part, state.positions, booked.length);
+      if (positions === undefined) return undefined;
+      await memory.entries.load(part, shapesOfBooked(booked));
+      const calls = booked.map((row, index) => {
+        part.giveWay();
+        return readBookedCall(state.positions.nextNumber + index, row, memory.entries);
+      });
+      return await writeStep(part, memory, { state, calls, positions, nowMs: booked.reduce(latestOf, 0) });
     });
     return used === undefined ? nothing : () => memory.names.keep(used);
   } catch {
@@ -102,20 +114,19 @@ async function lockState(transaction: Database): Promise<State | undefined> {
 
 type Step = {
   readonly state: State;
-  readonly taken: { readonly rows: readonly NumberedRow[]; readonly positions: FollowPositions };
+  readonly calls: readonly FollowedCall[];
+  /** The positions after these calls. */
+  readonly positions: FollowPositions;
   readonly nowMs: number;
 };
 
-/** Writes the facts of rows, and that they have them. Returns the names, which are valid with the commit. */
-async function followRows(transaction: Database, memory: FollowerMemory, { state, taken, nowMs }: Step): Promise<NamesInTransaction> {
-  const { rows, positions } = taken;
-  const { names, entries } = memory;
+/** Writes the facts of calls, and that they have them. Returns the names, which are valid with the commit. */
+async function writeStep(
+  transaction: Database,
+  { names }: FollowerMemory,
+  { state, calls, positions, nowMs }: Step,
+): Promise<NamesInTransaction> {
   const used = names.begin(transaction, state.lastName);
-  await entries.load(transaction, shapesOf(rows));
-  const calls = rows.map((row) => {
-    transaction.giveWay();
-    return readFollowedCall(row, entries);
-  });
   const { hasCallSpans } = transaction.fragments;
   if (hasCallSpans) await transaction.run('update call_follow set writes_spans = 1 where id = 1');
   await writeFacts(transaction, calls, used, { name: state.dayZone, fromMinute: state.dayFrom }, nowMs);
@@ -184,7 +195,7 @@ async function writeFacts(
 ): Promise<void> {
   if (calls.length === 0) return;
   const parts = await readParts(database, calls);
-  const service: ServicePart[] = [];
+  const service = new ServiceSums();
   const values: SqlParameter[][] = [];
   const spans = database.fragments.hasCallSpans ? new CallSpans() : undefined;
   for (const call of calls) {
@@ -193,18 +204,18 @@ async function writeFacts(
     const refs = names.knownRefs(own) ?? (await names.refsOf(own));
     const tagsRef = tags === undefined ? 0 : await numberOfTags(database, names, tags);
     spans?.add(call.number, call.atMs, spannedOf(refs));
-    values.push(valuesOfFact(call, { ...refs, tags: tagsRef }, parts.get(call.callId)));
-    service.push({ refs, endCode, atMs: call.atMs, call });
+    values.push(valuesOfFact(call, refs, tagsRef, parts.get(call.callId)));
+    service.add(refs, endCode, call.atMs, call);
     for (const attempt of failedAttempts) {
       const upstream = await names.numberOf('upstream', { value: attempt.upstream, label: '' });
       const upstreamModel = await names.numberOf('upstreamModel', { value: attempt.upstreamModel, label: '' });
-      service.push({ refs: { upstream, upstreamModel, interface: refs.interface }, endCode: 3, atMs: call.atMs, call: undefined });
+      service.add({ upstream, upstreamModel, interface: refs.interface }, endCodes.failed, call.atMs, undefined);
     }
   }
   for (const part of inParts(values, database.fragments.rowsPerInsert)) await database.run(insertFacts(part.length), ...joinRows(part));
   await spans?.write(database);
   for (const call of calls) if (call.fact.parentId !== undefined) await addToWhole(database, call, call.fact.parentId);
-  await addToService(database, service, zone, nowMs);
+  await service.write(database, zone, nowMs);
 }
 
 const spannedOf = ({ user, key, model, upstream }: NameRefs): readonly number[] => [
@@ -214,11 +225,11 @@ const spannedOf = ({ user, key, model, upstream }: NameRefs): readonly number[] 
   refInSpans('upstream_ref', upstream),
 ];
 
-type Refs = NameRefs & { readonly tags: number };
 type Sums = { readonly amount: bigint; readonly prompt: bigint; readonly completion: bigint; readonly end: number };
 
-function valuesOfFact(call: FollowedCall, refs: Refs, parts: Sums | undefined): SqlParameter[] {
-  const { fact } = call;
+function valuesOfFact(call: FollowedCall, refs: NameRefs, tags: number, parts: Sums | undefined): SqlParameter[] {
+  const { fact, amountNanoUsd, promptTokens, completionTokens } = call;
+  const [kusd, nano] = toWide(BigInt(parts === undefined ? amountNanoUsd : addExact(amountNanoUsd, parts.amount)));
   return [
     call.number,
     call.callId,
@@ -233,21 +244,22 @@ function valuesOfFact(call: FollowedCall, refs: Refs, parts: Sums | undefined): 
     refs.interface,
     refs.error,
     refs.team,
-    refs.tags,
+    tags,
     fact.endCode,
     fact.status,
     call.billed,
     fact.flags,
-    call.promptTokens,
-    call.completionTokens,
+    promptTokens,
+    completionTokens,
     call.cacheTokens,
     call.cacheCreationTokens,
     call.useTimeMs,
     fact.firstByteMs ?? null,
-    call.amountNanoUsd,
-    ...toWide(call.amountNanoUsd + (parts?.amount ?? 0n)),
-    call.promptTokens + (parts?.prompt ?? 0n),
-    call.completionTokens + (parts?.completion ?? 0n),
+    amountNanoUsd,
+    kusd,
+    nano,
+    parts === undefined ? promptTokens : addExact(promptTokens, parts.prompt),
+    parts === undefined ? completionTokens : addExact(completionTokens, parts.completion),
     ownEnd(fact) === 0 ? (parts?.end ?? 0) : ownEnd(fact),
   ];
 }
@@ -285,6 +297,6 @@ const addPart = `update call_facts set ${addWide('call_facts', 'whole').replaceA
   where call_id = ?`;
 
 async function addToWhole(database: Database, call: FollowedCall, parentId: string): Promise<void> {
-  const [kusd, nano] = toWide(call.amountNanoUsd);
+  const [kusd, nano] = toWide(BigInt(call.amountNanoUsd));
   await database.run(addPart, kusd, nano, nano, call.promptTokens, call.completionTokens, ownEnd(call.fact), toStorableText(parentId));
 }

@@ -9,6 +9,7 @@ import {
 import { endCodes } from '../../../billing/calls/call-fact.ts';
 import type { Database } from '../database.ts';
 import { dayStart } from '../day-zone.ts';
+import { addExact, type Integer } from '../exact-sum.ts';
 import { perRows, valuesOf, inParts } from '../in-parts.ts';
 import { readBytes } from '../read-column.ts';
 import type { SqlParameter } from '../sql-values.ts';
@@ -17,15 +18,6 @@ import type { FollowedCall } from './followed-call.ts';
 
 /** The numbers that stand for the names of a call's service. */
 type ServiceRefs = { readonly upstream: number; readonly upstreamModel: number; readonly interface: number };
-
-/** One row of the ledger or one attempt, as it counts in the service of an upstream. */
-export type ServicePart = {
-  readonly refs: ServiceRefs;
-  readonly endCode: number;
-  readonly atMs: number;
-  /** The row that counts; undefined for an attempt before another one. */
-  readonly call: FollowedCall | undefined;
-};
 
 /** The columns that are added up, in the order of a sum's `counts`; the amount follows. */
 const serviceCounts = [
@@ -43,8 +35,8 @@ type ServiceSum = {
   readonly unit: number;
   readonly refs: ServiceRefs;
   readonly endCode: number;
-  readonly counts: bigint[];
-  amount: bigint;
+  readonly counts: Integer[];
+  amount: Integer;
   readonly firstByte: DurationHistogram;
   readonly duration: DurationHistogram;
 };
@@ -73,29 +65,43 @@ function tables(zone: { readonly name: string; readonly fromMinute: number }, no
 }
 
 /**
- * Adds parts to the sums of service, in the transaction of the follower. There is one follower at a time, so rows are
- * read, added to and written back: histograms are bytes, which SQL cannot add.
- * @param zone the time zone of the days that have sums, from a minute on
+ * Collects the rows of the ledger and their attempts as they count in the service of upstreams, and adds them to its
+ * sums.
  */
-export async function addToService(
-  database: Database,
-  parts: readonly ServicePart[],
-  zone: { readonly name: string; readonly fromMinute: number },
-  nowMs: number,
-): Promise<void> {
-  const minutes = sumByMinute(parts);
-  for (const { table, unit, unitOf, from } of tables(zone, nowMs)) {
-    const sums = joinSums(minutes, unitOf).filter((sum) => sum.unit >= from);
-    for (const sum of sums) await addHistograms(database, { table, unit }, sum);
-    for (const part of inParts(sums, database.fragments.sumsPerInsert)) {
-      const values = part.flatMap((sum): SqlParameter[] => [
-        ...keyOf(sum),
-        ...sum.counts,
-        ...toWide(sum.amount),
-        encodeHistogram(sum.firstByte),
-        encodeHistogram(sum.duration),
-      ]);
-      await database.run(upsertOf(table, unit)(part.length), ...values);
+export class ServiceSums {
+  readonly #minutes: Sums = new Map();
+  #last: ServiceSum | undefined;
+
+  /** @param call the row that counts; undefined for an attempt before another one */
+  add(refs: ServiceRefs, endCode: number, atMs: number, call: FollowedCall | undefined): void {
+    const minute = Math.floor(atMs / minuteMs);
+    const last = this.#last;
+    // Consecutive calls often belong to the same sum, and comparing is cheaper than a look-up.
+    const isOfLast = last !== undefined && last.unit === minute && last.refs === refs && last.endCode === endCode;
+    const sum = isOfLast ? last : sumFor(this.#minutes, minute, refs, endCode);
+    this.#last = sum;
+    addCall(sum, call);
+  }
+
+  /**
+   * Writes them, in the transaction of the follower. There is one follower at a time, so rows are read, added to and
+   * written back: histograms are bytes, which SQL cannot add.
+   * @param zone the time zone of the days that have sums, from a minute on
+   */
+  async write(database: Database, zone: { readonly name: string; readonly fromMinute: number }, nowMs: number): Promise<void> {
+    for (const { table, unit, unitOf, from } of tables(zone, nowMs)) {
+      const sums = joinSums(this.#minutes, unitOf).filter((sum) => sum.unit >= from);
+      for (const sum of sums) await addHistograms(database, { table, unit }, sum);
+      for (const part of inParts(sums, database.fragments.sumsPerInsert)) {
+        const values = part.flatMap((sum): SqlParameter[] => [
+          ...keyOf(sum),
+          ...sum.counts,
+          ...toWide(BigInt(sum.amount)),
+          encodeHistogram(sum.firstByte),
+          encodeHistogram(sum.duration),
+        ]);
+        await database.run(upsertOf(table, unit)(part.length), ...values);
+      }
     }
   }
 }
@@ -130,8 +136,8 @@ function sumFor(sums: Sums, unit: number, refs: ServiceRefs, endCode: number): S
     unit,
     refs,
     endCode,
-    counts: serviceCounts.map(() => 0n),
-    amount: 0n,
+    counts: serviceCounts.map(() => 0),
+    amount: 0,
     firstByte: emptyHistogram(),
     duration: emptyHistogram(),
   };
@@ -139,46 +145,41 @@ function sumFor(sums: Sums, unit: number, refs: ServiceRefs, endCode: number): S
   return sum;
 }
 
-function sumByMinute(parts: readonly ServicePart[]): readonly ServiceSum[] {
-  const sums: Sums = new Map();
-  for (const { refs, endCode, atMs, call } of parts) addPart(sumFor(sums, Math.floor(atMs / minuteMs), refs, endCode), call);
-  return [...sums.values()];
-}
-
 /** Adds up the sums of minutes in longer units. */
-function joinSums(minutes: readonly ServiceSum[], unitOf: (minute: number) => number): readonly ServiceSum[] {
+function joinSums(minutes: Sums, unitOf: (minute: number) => number): readonly ServiceSum[] {
   const sums: Sums = new Map();
-  for (const { unit, refs, endCode, counts, amount, firstByte, duration } of minutes) {
+  for (const { unit, refs, endCode, counts, amount, firstByte, duration } of minutes.values()) {
     const sum = sumFor(sums, unitOf(unit), refs, endCode);
-    for (const [at, count] of counts.entries()) sum.counts[at] = (sum.counts[at] ?? 0n) + count;
-    sum.amount += amount;
+    for (const [at, count] of counts.entries()) sum.counts[at] = addExact(sum.counts[at] ?? 0, count);
+    sum.amount = addExact(sum.amount, amount);
     addHistogram(sum.firstByte, firstByte);
     addHistogram(sum.duration, duration);
   }
   return [...sums.values()];
 }
 
-function addPart(sum: ServiceSum, call: FollowedCall | undefined): void {
-  const { counts } = sum;
-  const add = (at: number, value: bigint): void => {
-    counts[at] = (counts[at] ?? 0n) + value;
-  };
-  if (call === undefined) return add(1, 1n);
+function addCall(sum: ServiceSum, call: FollowedCall | undefined): void {
+  if (call === undefined) return count(sum, 1, 1);
   const { fact, billed } = call;
-  if (fact.parentId === undefined) add(0, 1n);
-  if (fact.isRequest) add(1, 1n);
+  if (fact.parentId === undefined) count(sum, 0, 1);
+  if (fact.isRequest) count(sum, 1, 1);
   if (billed === 1 || billed === 2) {
-    if (billed === 1) add(2, 1n);
-    add(3, call.promptTokens);
-    add(4, call.completionTokens);
-    add(5, call.cacheTokens);
-    add(6, call.cacheCreationTokens);
-    add(7, call.useTimeMs);
-    sum.amount += call.amountNanoUsd;
+    if (billed === 1) count(sum, 2, 1);
+    count(sum, 3, call.promptTokens);
+    count(sum, 4, call.completionTokens);
+    count(sum, 5, call.cacheTokens);
+    count(sum, 6, call.cacheCreationTokens);
+    count(sum, 7, call.useTimeMs);
+    sum.amount = addExact(sum.amount, call.amountNanoUsd);
   }
   if (fact.parentId !== undefined || fact.endCode === endCodes.failed || fact.endCode === endCodes.lost) return;
   if (fact.firstByteMs !== undefined) addDuration(sum.firstByte, fact.firstByteMs);
   addDuration(sum.duration, Number(call.useTimeMs));
+}
+
+/** @param at the place in serviceCounts */
+function count({ counts }: ServiceSum, at: number, value: Integer): void {
+  counts[at] = addExact(counts[at] ?? 0, value);
 }
 
 const upserts = new Map<string, (rows: number) => string>();
