@@ -60,7 +60,7 @@ export function createDrain(options: { readonly server: Server; readonly gateway
   };
   server.on('connection', (socket: Socket) => {
     connections.add(socket);
-    socket.once('close', () => {
+    socket.on('close', () => {
       connections.delete(socket);
       lookForEnd();
     });

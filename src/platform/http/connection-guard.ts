@@ -62,7 +62,7 @@ export function guardConnections(
     const connection: Connection = { socket, ...none, beganMs: 0, windowMs: 0, windowBytes: 0 };
     connections.set(socket, connection);
     const slot = all.add(connection);
-    socket.once('close', () => all.remove(slot));
+    socket.on('close', () => all.remove(slot));
   });
   const timer = setInterval(() => {
     server.maxConnections = options.connectionsMax();

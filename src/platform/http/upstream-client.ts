@@ -215,18 +215,18 @@ function createConnector(options: UpstreamClientOptions): Connector {
         onConnect,
       );
       secure.on('session', (ticket) => (session = ticket));
+      // The server may have failed because of the session. If it were offered again, no connection might succeed. The
+      // call fails, and its client may retry at once.
+      const forgetSession = (): void => {
+        if (!isConnected) session = undefined;
+      };
+      secure.on('end', forgetSession);
+      secure.on('error', forgetSession);
       socket = secure;
     } else {
       socket = connectTcp(common, onConnect);
     }
-    socket.once('close', () => clearTimeout(timer));
-    // The server may have failed because of the session. If it were offered again, no connection might succeed. The
-    // call fails, and its client may retry at once.
-    const forgetSession = (): void => {
-      if (!isConnected) session = undefined;
-    };
-    socket.once('end', forgetSession);
-    socket.once('error', forgetSession);
+    socket.on('close', () => clearTimeout(timer));
     return socket;
   };
 }

@@ -4,7 +4,7 @@ import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { type InputMeasure, measureInput } from '../../../inference/measure-input.ts';
 import type { PricingParameters, Usage } from '../../../inference/usage.ts';
-import { joinBytes } from '../../../platform/byte-pieces.ts';
+import { type Bytes, joinBytes } from '../../../platform/byte-pieces.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import type { GatewaySettings } from '../../attempts/services.ts';
@@ -168,10 +168,7 @@ function purchaseOf({ settings, caller, facts, acceptedAtMs }: Omit<ChatPurchase
 type SentChat = HeldChat & { readonly turn?: ResponseTurn | undefined };
 type SentAttempt = ChatAttempt & { readonly plan: { readonly upstreamRequest: Pick<UpstreamRequest, 'body'> } };
 
-/**
- * A request up to this size is kept until its call is over and can be measured then. A larger one is bounded by its
- * bytes.
- */
+/** A request up to this size is measured. A larger one is bounded by its bytes. */
 const measuredBytesMax = 16 * 1024;
 /** A report of more input than this is checked, whatever the size of the request. */
 const usualInputTokens = 65_536;
@@ -188,7 +185,10 @@ const usualToolUses = 10;
 const namesStored =
   /"(?:previous_response_id|conversation|prompt|cached_?[cC]ontent|container|mcp_servers|server_url|file_ids?|vector_store_ids)"\s*:/;
 
-/** Bounds the usage of one attempt at a chat. Only an implausible report causes its request to be measured. */
+/**
+ * Bounds the usage of one attempt at a chat. Only an implausible report causes the request of a whole reply to be
+ * measured. That of a stream is measured now, because it would stay in memory as long as the stream.
+ */
 export function boundUsage(call: SentChat, attempt: SentAttempt): UsageBound {
   const { target, pricingParameters } = attempt;
   const { translation } = attempt.plan;
@@ -197,7 +197,7 @@ export function boundUsage(call: SentChat, attempt: SentAttempt): UsageBound {
   // The closures below must not keep the body itself in memory.
   const plan = translation === undefined ? {} : { translation };
   const sentBytes = body.length;
-  const retained = sentBytes <= measuredBytesMax ? joinBytes(body) : undefined;
+  const sent = sumUp(call, body);
   const { outputTokensMax = usualOutputTokens } = call.facts;
   const inputMost = Math.min(sentBytes + usualOwnTokens, usualInputTokens);
   return {
@@ -206,29 +206,36 @@ export function boundUsage(call: SentChat, attempt: SentAttempt): UsageBound {
       countInput(usage) > inputMost ||
       useMeters.reduce((sum, meter) => sum + (usage[meter] ?? 0), 0) > usualToolUses ||
       (credit !== undefined && amountNanoUsd > credit.leftNanoUsd),
-    find: () => findBound(call, { target, plan, pricingParameters }, { retained, sentBytes }),
+    find: () => findBound(call, { target, plan, pricingParameters }, Buffer.isBuffer(sent) ? measureSent(call, sent) : sent),
   };
 }
 
 const noBody = Buffer.alloc(0);
 
-type Sent = { readonly retained: Buffer | undefined; readonly sentBytes: number };
+/** A measured request, and whether it names things that its model may read besides it. */
+type Measured = HeldPlan & { readonly namesMore?: boolean };
 
-function findBound(call: SentChat, attempt: ChatAttempt, sent: Sent): CallBound {
-  const { credit, facts } = call;
-  const measured = credit?.plan ?? measureSent(sent);
-  const readsMore = facts.continues !== undefined || measured.input.files > 0 || (credit?.plan === undefined && namesMore(call, sent));
+/** A request as its bound needs it: measured already, or as it is sent. */
+function sumUp(call: SentChat, body: Bytes): Measured | Buffer {
+  const held = call.credit?.plan;
+  if (held !== undefined) return held;
+  if (body.length > measuredBytesMax) return { input: boundByBytes(body.length), namesMore: true };
+  const sent = joinBytes(body);
+  return call.framing === undefined ? sent : measureSent(call, sent);
+}
+
+function measureSent({ turn }: SentChat, sent: Buffer): Measured {
+  const text = sent.toString();
+  const body = parseJsonObject(text);
+  const namesMore = turn !== undefined || namesStored.test(text);
+  if (body === undefined) return { input: boundByBytes(sent.length), namesMore };
+  return { input: measureInput(body), serviceTier: textOf(body.service_tier), namesMore };
+}
+
+function findBound(call: SentChat, attempt: ChatAttempt, measured: Measured): CallBound {
+  const { facts } = call;
+  const readsMore = facts.continues !== undefined || measured.input.files > 0 || measured.namesMore === true;
   return { ...boundOfAttempt(call, attempt, measured, readsMore), provesCounts: facts.builtInTools === undefined };
-}
-
-function measureSent({ retained, sentBytes }: Sent): HeldPlan {
-  const body = retained === undefined ? undefined : parseJsonObject(retained);
-  return body === undefined ? { input: boundByBytes(sentBytes) } : { input: measureInput(body), serviceTier: textOf(body.service_tier) };
-}
-
-/** Whether the model may read more than the request contains. A request that was not retained is assumed to. */
-function namesMore({ turn }: SentChat, { retained }: Sent): boolean {
-  return turn !== undefined || retained === undefined || namesStored.test(retained.toString());
 }
 
 /** A request that is not measured can be text as a whole. */
