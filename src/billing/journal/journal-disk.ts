@@ -1,5 +1,6 @@
 import {
   accessSync,
+  close,
   closeSync,
   constants,
   fdatasync,
@@ -109,5 +110,13 @@ export const nodeJournalDisk: JournalDisk = {
     }
   },
   rename: renameSync,
-  remove: unlinkSync,
+  remove: (path) => {
+    // The file is open while its name goes, so that its blocks are freed when it is closed. That takes milliseconds.
+    const handle = openSync(path, 'r');
+    try {
+      unlinkSync(path);
+    } finally {
+      close(handle, () => {});
+    }
+  },
 };
