@@ -3,17 +3,13 @@ import { test } from 'node:test';
 
 import { createPace } from './give-way.ts';
 
-/**
- * A thread that works for `stepMs` between two chances to pause, in a process that takes `share` of a core, and whose
- * calls wait for one for `waiting` of the time.
- */
-function pausesOf(totalMs: number, stepMs: number, share: number, waiting = 0): number {
+/** A thread works for `stepMs` between two chances to pause, and the calls want a core for `share` of the time. */
+function pausesOf(totalMs: number, stepMs: number, share: number): number {
   let nowMs = 0;
   let pauses = 0;
   const { giveWay } = createPace({
     nowMs: () => nowMs,
-    processMs: () => nowMs * share,
-    waitedMs: () => nowMs * waiting,
+    callsMs: () => nowMs * share,
     sleep: (ms) => {
       pauses += 1;
       nowMs += ms;
@@ -35,13 +31,9 @@ test('a thread that sleeps by itself between short steps does not pause in addit
   assert.equal(pausesOf(100, 10, 0.1), 0);
 });
 
-test('while the process takes all of a core, nothing pauses after the first look at its load', () => {
+test('while the calls want all of a core, nothing pauses after the first look at their load', () => {
   assert.equal(pausesOf(100, 0.01, 1), pausesOf(1000, 0.01, 1));
-});
-
-test('nothing pauses either while the calls wait because other processes take the core', () => {
-  assert.equal(pausesOf(1000, 0.01, 0.5, 0.5), pausesOf(100, 0.01, 1));
-  assert.ok(pausesOf(1000, 0.01, 0.5, 0.1) > 4000, 'a short wait is no reason');
+  assert.ok(pausesOf(1000, 0.01, 0.9) > 4000, 'calls that leave some of it');
 });
 
 test('pauses begin again when the load has gone', () => {
@@ -50,8 +42,7 @@ test('pauses begin again when the load has gone', () => {
   let pauses = 0;
   const { giveWay, isBusy } = createPace({
     nowMs: () => nowMs,
-    processMs: () => usedMs,
-    waitedMs: () => 0,
+    callsMs: () => usedMs,
     sleep: () => void (pauses += 1),
   });
   const workFor = (ms: number, share: number): number => {

@@ -4,10 +4,8 @@ import { readFileSync } from 'node:fs';
 export type PaceClock = {
   /** Time that never goes back, in milliseconds. */
   readonly nowMs: () => number;
-  /** Processor time of all threads of the process, in milliseconds. */
-  readonly processMs: () => number;
-  /** How long the thread of the calls was ready and waited for a core, in milliseconds. */
-  readonly waitedMs: () => number;
+  /** How long the thread of the calls has worked, or was ready and waited for a core, in milliseconds. */
+  readonly callsMs: () => number;
   /** Blocks the thread. */
   readonly sleep: (ms: number) => void;
 };
@@ -18,35 +16,33 @@ const workMs = 0.05;
 const sleepMs = 0.05;
 /** After 5 ms without a chance to pause, the thread has slept, or was in a statement that no pause makes shorter. */
 const freshAfterMs = 5;
-/** How often the load of the process is looked at. */
+/** How often the load of the thread of the calls is looked at. */
 const windowMs = 100;
 /**
- * A process that takes more of a core, or would if it did not share it with other processes, has calls waiting in any
- * case. Then pauses only cost processor time.
+ * If the thread of the calls wants a core for more of the time, calls wait in any case, and pauses only cost processor
+ * time.
  */
-const busyShare = 0.9;
+const busyShare = 0.95;
 
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
 /** Time on a core and time waiting for one, both in nanoseconds, of the first thread of a process. */
-const timesOfCalls = /^\d+ (?<waitedNs>\d+) /;
+const timesOfCalls = /^(?<workedNs>\d+) (?<waitedNs>\d+) /;
 
-function waitedMs(): number {
+function callsMs(): number {
   try {
-    return Number(timesOfCalls.exec(readFileSync('/proc/self/schedstat', 'latin1'))?.groups?.['waitedNs'] ?? 0) / 1e6;
+    const { workedNs, waitedNs } = timesOfCalls.exec(readFileSync('/proc/self/schedstat', 'latin1'))?.groups ?? {};
+    return (Number(workedNs) + Number(waitedNs)) / 1e6;
   } catch {
-    // Other systems do not tell. There, only what the process uses counts.
-    return 0;
+    // Other systems do not say it. There, what the whole process uses counts.
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
   }
 }
 
 const systemClock: PaceClock = {
   nowMs: () => performance.now(),
-  processMs: () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  },
-  waitedMs,
+  callsMs,
   sleep: (ms) => void Atomics.wait(nobody, 0, 0, ms),
 };
 
@@ -54,10 +50,10 @@ const systemClock: PaceClock = {
 export type Pace = {
   /**
    * To be called between pieces of work, as often as possible. It sleeps for a moment if this thread has worked for
-   * 50 µs since its last pause, and if the process has processor time to spare.
+   * 50 µs since its last pause, and if the thread of the calls is not busy all the time.
    */
   readonly giveWay: () => void;
-  /** Whether the process had no processor time to spare when `giveWay` last looked: then large steps cost least. */
+  /** Whether the calls had all of a core when `giveWay` last looked, or wanted it: then large steps cost least. */
   readonly isBusy: () => boolean;
 };
 
@@ -68,16 +64,15 @@ export const noPace: Pace = { giveWay: () => {}, isBusy: () => false };
  * Keeps a thread from holding a core that the thread of the calls may need at any moment. A transaction of a thousand
  * rows takes 20 ms of processor time. The system lets a thread work for 3 to 5 ms before one that has become ready.
  */
-export function createPace({ nowMs, processMs, waitedMs, sleep }: PaceClock = systemClock): Pace {
-  const wantedMs = (): number => processMs() + waitedMs();
+export function createPace({ nowMs, callsMs, sleep }: PaceClock = systemClock): Pace {
   let sinceMs = nowMs();
-  let seen = { atMs: sinceMs, wantedMs: wantedMs() };
+  let seen = { atMs: sinceMs, callsMs: callsMs() };
   let calledMs = sinceMs;
   let isBusy = false;
   const look = (atMs: number): void => {
-    const wanted = wantedMs();
-    isBusy = wanted - seen.wantedMs > (atMs - seen.atMs) * busyShare;
-    seen = { atMs, wantedMs: wanted };
+    const now = { atMs, callsMs: callsMs() };
+    isBusy = now.callsMs - seen.callsMs > (atMs - seen.atMs) * busyShare;
+    seen = now;
   };
   const giveWay = (): void => {
     const atMs = nowMs();
