@@ -120,18 +120,8 @@ function answer(observer: ExchangeObserver, then: () => void): void {
 async function book(caller: ApiKey): Promise<void> {
   const opening = openingOf(caller);
   const { acceptedAtMs } = opening;
-  const isLoop = (): boolean => false;
-  const taken = takeChatCredit(gateway, {
-    settings,
-    caller,
-    facts,
-    targets,
-    framing: undefined,
-    acceptedAtMs,
-    request,
-    turn: undefined,
-    isLoop,
-  });
+  const chat = { settings, caller, facts, targets, framing: undefined, acceptedAtMs, request, turn: undefined };
+  const taken = takeChatCredit(gateway, chat, () => false);
   const credit = taken instanceof Promise ? await taken : taken;
   const opened = credit === undefined ? opening : { ...opening, ...credit.describe() };
   const startedMs = systemClock.monotonicMs();

@@ -10,7 +10,6 @@ import type { WireRequest } from '../../src/dialects/wire-request.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
 import { createFakeExchange } from '../../src/gateway/attempts/exchange/testing/fake-exchange.ts';
 import { defaultRetries } from '../../src/gateway/settings/limits.ts';
-import { identify } from '../../src/gateway/endpoints/chat/incoming-call.ts';
 import { createGateway, createKnownCall, createMemoryJournal } from '../../src/gateway/attempts/retry/testing/fake-attempts.ts';
 import { createFakeTool } from '../../src/gateway/endpoints/chat/tool-loop/testing/fake-loop.ts';
 import { needsToolLoop, runToolLoop } from '../../src/gateway/endpoints/chat/tool-loop/run-tool-loop.ts';
@@ -86,7 +85,8 @@ async function run(dialectId: keyof typeof bodies, model: string, stream: boolea
   const facts = { ...dialect.readFacts(request), stream, builtInTools: ['web-search'] as const };
   const known = {
     ...base,
-    ...identify({ ...base.call, dialect }),
+    callId: base.call.callId,
+    label: dialect.id,
     call: { ...base.call, dialect, pathModel: model },
     settings,
     facts,

@@ -139,8 +139,6 @@ export function createSurvey(textMembers: readonly string[], own: readonly Watch
   return (body) => {
     const index = indexOf(body);
     if (index === undefined) return undefined;
-    const made = surveys.get(index) ?? survey(index);
-    surveys.set(index, made);
-    return made;
+    return surveys.getOrInsertComputed(index, survey);
   };
 }

@@ -187,14 +187,13 @@ export async function nameModel({ bytes, body }: ReadRequest, model: string, lim
  * @param mayHold as in `readRequest`
  * @throws GatewayError
  */
-export async function readBytes(request: IncomingMessage, limits: GatewayLimits, mayHold?: (bytes: number) => boolean): Promise<Buffer> {
-  try {
-    const bytes = await readBody(request, limits.requestBytesMax, mayHold);
-    const coding = request.headers['content-encoding'];
-    return coding === undefined ? bytes : await decodeBody(bytes, coding, limits.requestBytesMax);
-  } catch (error) {
+export function readBytes(request: IncomingMessage, limits: GatewayLimits, mayHold?: (bytes: number) => boolean): Promise<Buffer> {
+  const reading = readBody(request, limits.requestBytesMax, mayHold);
+  const coding = request.headers['content-encoding'];
+  const decoded = coding === undefined ? reading : reading.then((bytes) => decodeBody(bytes, coding, limits.requestBytesMax));
+  return decoded.catch((error: unknown) => {
     throw error instanceof BodyError ? describeBodyError(error, limits) : error;
-  }
+  });
 }
 
 /**

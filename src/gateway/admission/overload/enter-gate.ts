@@ -37,21 +37,20 @@ type GateReport = Pick<CallReport, 'refused' | 'whenClosed'>;
 export function enterGate(gatekeeper: Gatekeeper, call: ArrivingCall, report: GateReport | undefined, tenantId: string): AdmitResult {
   const { request, response } = call;
   if (gatekeeper.closesConnections()) response.shouldKeepAlive = false;
-  const bytes = expectedBytes(request);
-  const admitted = gatekeeper.admit(tenantId, bytes, () => response.destroyed);
+  const admitted = gatekeeper.admit(tenantId, expectedBytes(request), () => response.destroyed);
   return admitted instanceof Promise
-    ? admitted.then((late) => settle(gatekeeper, call, report, { bytes, admission: late }))
-    : settle(gatekeeper, call, report, { bytes, admission: admitted });
+    ? admitted.then((late) => settle(gatekeeper, call, report, late))
+    : settle(gatekeeper, call, report, admitted);
 }
 
 function settle(
   gatekeeper: Gatekeeper,
   { request, response, voice, callId }: ArrivingCall,
   report: GateReport | undefined,
-  { bytes, admission }: { readonly bytes: number; readonly admission: Admission | undefined },
+  admission: Admission | undefined,
 ): Admission | undefined {
   if (admission === undefined) {
-    gatekeeper.wasRefused(request, bytes);
+    gatekeeper.wasRefused(request, expectedBytes(request));
     const refusal = shedCall(response, voice, callId, gatekeeper.retryAfterSeconds());
     report?.refused(refusal);
     return undefined;

@@ -11,7 +11,8 @@ import { readingAhead } from '../../../platform/json/lazy-object.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import { type ReadRequest, readRequest } from '../../admission/read-request.ts';
-import { withHeaderTags } from '../../admission/request-tags.ts';
+import { withHeaderTags, withMetadataTags } from '../../admission/request-tags.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { type CloudForm, openChat } from './clouds/open-chat.ts';
 import { readBackground, takeCallbackUrl } from './background/background-request.ts';
 
@@ -59,8 +60,8 @@ export function enterChat(
   return found instanceof Promise ? found.then(enter) : enter(found);
 }
 
-/** A chat whose body was read and is valid. */
-export type ReadChat = {
+/** A chat whose body was read and is valid: it can be routed. */
+export type ReadCall = AdmittedChat & {
   /** The call as its dialect's own path would have received it. */
   readonly call: IncomingCall;
   /** The client's body, without fields that are only for the gateway. */
@@ -73,28 +74,41 @@ export type ReadChat = {
   readonly callbackUrl: string | undefined;
 };
 
-/** Reads and validates the body of a chat. @throws GatewayError if it is invalid */
+/** Reads and validates the body of a chat, which may have tags of its caller. @throws GatewayError if it is invalid */
 export async function readChat(
   { callbacks }: Pick<ChatServices, 'callbacks'>,
   arriving: IncomingCall,
-  { settings, caller, admission }: AdmittedChat,
-  report: Pick<CallReport, 'recorder'>,
-): Promise<ReadChat> {
+  { settings, caller: entered, admission, acceptedAtMs, startedMs }: AdmittedChat,
+  report: Pick<CallReport, 'caller' | 'recorder'>,
+): Promise<ReadCall> {
   const sent = await readRequest(arriving.request, settings.limits, (held) => admission.holdBytes(held));
   const { call, raw } =
-    arriving.cloud === undefined ? { call: arriving, raw: sent } : await openCall(arriving, arriving.cloud, sent, { settings, caller });
+    arriving.cloud === undefined
+      ? { call: arriving, raw: sent }
+      : await openCall(arriving, arriving.cloud, sent, { settings, caller: entered });
   report.recorder?.request(raw.bytes, recordedChat(call));
   const { request: received, callbackUrl } = takeCallbackUrl(callbacks, call, raw);
   admission.holdBytes(received.bytes.length);
-  const validate = (): void => call.dialect.validateRequest(toWireRequest(call, received.body), settings.validation);
-  const validating = readingAhead(received.body, validate);
+  const wire = toWireRequest(call, received.body);
+  const validating = readingAhead(received.body, () => call.dialect.validateRequest(wire, settings.validation));
   if (validating instanceof Promise) await validating;
   const background = readBackground(call, received);
-  const { bytes, body } = background ?? received;
+  const { bytes } = background ?? received;
   // Validation and encoding of a large body each take a while; other calls run between them.
   const turn = bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
   if (turn !== undefined) await turn;
-  return { call, received, request: toWireRequest(call, body), bytes, isBackground: background !== undefined, callbackUrl };
+  const caller = withBodyTags(entered, settings, call, received.body);
+  report.caller = caller;
+  const request = background === undefined ? wire : toWireRequest(call, background.body);
+  const isBackground = background !== undefined;
+  return { settings, caller, admission, acceptedAtMs, startedMs, call, received, request, bytes, isBackground, callbackUrl };
+}
+
+/** The caller with the tags that the body of its call names. Generate-content has labels in place of metadata. */
+function withBodyTags(caller: ApiKey, { metadataTags }: GatewaySettings, { dialect }: IncomingCall, body: JsonObject): ApiKey {
+  if (metadataTags === undefined) return caller;
+  const member = dialect.id === 'gemini-generate-content' ? 'labels' : 'metadata';
+  return withMetadataTags(caller, metadataTags, body[member], member);
 }
 
 /** A call in the form of a cloud, and its request, in the form of the dialect. */

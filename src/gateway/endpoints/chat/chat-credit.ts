@@ -42,18 +42,23 @@ export type ChatPurchase = {
   readonly acceptedAtMs: number;
 };
 
+/** The same with the request that its cost is bounded by. */
+export type RequestedChat = ChatPurchase & { readonly request: WireRequest; readonly turn: ResponseTurn | undefined };
+
 /** A chat with its hold, if its caller has any limit. */
 export type HeldChat = Omit<ChatPurchase, 'targets'> & { readonly credit?: CallCredit | undefined };
 
 /**
  * Holds the most that a chat may cost, by the whole conversation that its model may have to read.
+ * @param isLoop whether the gateway runs built-in tools for it; called only if its spending is limited
  * @throws GatewayError as `takeCredit` does
  */
 export function takeChatCredit(
   gateway: Pick<ChatServices, 'credits' | 'clock'>,
-  call: ChatPurchase & { readonly request: WireRequest; readonly turn: ResponseTurn | undefined; readonly isLoop: () => boolean },
+  call: RequestedChat,
+  isLoop: () => boolean,
 ): CallCredit | undefined | Promise<CallCredit | undefined> {
-  const { request, turn, caller, isLoop } = call;
+  const { request, turn, caller } = call;
   let plan: HeldPlan | undefined;
   const bound = ({ body }: WireRequest): bigint => {
     plan = { input: measureInput(body), serviceTier: textOf(request.body.service_tier) };

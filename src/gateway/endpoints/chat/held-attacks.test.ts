@@ -160,7 +160,7 @@ async function holdFor({ dialect, body, targets, answers, credits }: Attack): Pr
   const routing = createRoutingTable({ upstreams, models: [], priceBook, configuredAtMs: 0 });
   const settings = { routing, credits: { ...defaultCredits, ...credits } };
   const call = { settings, caller, facts, targets, framing: facts.stream ? ('sse' as const) : undefined, acceptedAtMs };
-  const credit = await takeChatCredit({ credits: desk, clock: systemClock }, { ...call, request, turn: undefined, isLoop: () => false });
+  const credit = await takeChatCredit({ credits: desk, clock: systemClock }, { ...call, request, turn: undefined }, () => false);
   const target = answers ?? targets[0];
   assert.ok(credit !== undefined && target !== undefined);
   const { upstream, upstreamModel } = target;

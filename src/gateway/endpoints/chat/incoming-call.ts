@@ -32,11 +32,6 @@ export type IncomingCall = {
   readonly headers?: WireRequest['headers'];
 };
 
-/** The identity of a chat for its attempts. */
-export function identify({ callId, dialect }: IncomingCall): Pick<AttemptedCall, 'callId' | 'label'> {
-  return { callId, label: dialect.id };
-}
-
 /** The interface of a chat, as its recording needs it. */
 export function recordedChat({ dialect, operation, pathModel, pathFraming }: IncomingCall): RecordedChat {
   return {

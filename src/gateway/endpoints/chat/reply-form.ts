@@ -41,6 +41,14 @@ export type ReplyForm<Piece> = {
 
 const inBytes = (text: string): readonly Buffer[] => (text === '' ? [] : [Buffer.from(text)]);
 
+/** The forms of replies in bytes. A form has no state, so all calls of a dialect share it. */
+const byteForms = new WeakMap<ChatDialect, Map<StreamFraming, ReturnType<typeof createByteForm>>>();
+
+function byteFormOf(dialect: ChatDialect, framing: StreamFraming): ReplyForm<Buffer> {
+  const forms = byteForms.getOrInsertComputed(dialect, () => new Map());
+  return forms.getOrInsertComputed(framing, () => createByteForm(dialect, framing));
+}
+
 /** A reply in bytes. Passthrough forwards the received bytes. */
 export function createByteForm(
   { codec, createStreamCutter }: ChatDialect,
@@ -123,5 +131,5 @@ export function deliver<Result>(call: IncomingCall, framing: StreamFraming | und
       takeEvents === undefined ? createEventSink(answered) : new MessageSink({ ...answered, takeEvents, events }),
     );
   }
-  return use(createByteForm(dialect, framing ?? 'sse'), createByteSink(answered));
+  return use(byteFormOf(dialect, framing ?? 'sse'), createByteSink(answered));
 }

@@ -10,36 +10,38 @@ import type { Target } from '../../attempts/routing/target.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { ChatServices } from './chat-services.ts';
 import { openSummaries } from './compaction-summaries.ts';
-import type { AdmittedChat, ReadChat } from './admit-chat.ts';
+import type { ReadCall } from './admit-chat.ts';
 import { type InlineFiles, createInlineFiles, mayNameFiles } from './inline-files.ts';
 import { openTurn } from './responses/open-turn.ts';
 import type { ResponseTurn } from './responses/response-turn.ts';
 import type { ResponseKeeper } from '../../../conversations/response-store.ts';
 
-/** A call that can be routed. */
-export type ReadCall = AdmittedChat & Omit<ReadChat, 'callbackUrl'>;
+/** A request as it is sent: with files in place of their ids. */
+type FilledRequest = Pick<ReadCall, 'request' | 'bytes'> & {
+  readonly facts: CallFacts;
+  /** The function that has filled it. Absent if it is the client's. */
+  readonly inlineFiles?: InlineFiles;
+};
 
-/** The targets of a call, and the turn that it continues. */
-type ChosenTargets = { readonly turn: ResponseTurn | undefined; readonly facts: CallFacts; readonly targets: readonly Target[] };
-
-/** The same with the request that is sent: with files in place of their ids. */
-export type RoutedCall = ChosenTargets & { readonly sent: Pick<ReadCall, 'request' | 'bytes'> };
+/** The targets of a call, the turn that it continues, and the request that is sent. */
+export type RoutedCall = {
+  readonly turn: ResponseTurn | undefined;
+  readonly facts: CallFacts;
+  readonly targets: readonly Target[];
+  readonly sent: Pick<ReadCall, 'request' | 'bytes'>;
+};
 
 /** Routes a call: at once, unless files or stored responses must be looked up first. */
 export function routeChat(gateway: ChatServices, read: ReadCall, report: CallReport): RoutedCall | Promise<RoutedCall> {
-  const { call, settings, caller, request } = read;
+  const { call, settings, caller, request, bytes } = read;
   const facts = call.dialect.readFacts(request);
   report.facts = facts;
   requireReach(caller, settings.routing, facts.requestedModel);
   const hasSummaries = call.dialect.id === 'openai-responses' && hasCompaction(request.body);
-  const route = (namesFiles: boolean): RoutedCall | Promise<RoutedCall> =>
-    namesFiles || hasSummaries ? routeWithFiles(gateway, { ...read, facts }, report) : routeFilled(gateway, { ...read, facts }, request);
-  const looking = call.dialect.surveyRequest(request.body)?.mayHave('file') ?? mayNameFiles(read.bytes);
-  return looking instanceof Promise ? looking.then(route) : route(looking);
+  const looking = call.dialect.surveyRequest(request.body)?.mayHave('file') ?? mayNameFiles(bytes);
+  if (looking === false && !hasSummaries) return routeFilled(gateway, read, { request, bytes, facts });
+  return routeWithFiles(gateway, read, facts, { looking, hasSummaries, report });
 }
-
-/** A call with its facts. */
-type FilledCall = ReadCall & { readonly facts: CallFacts };
 
 /**
  * The function that replaces references to stored things, in the request and in the history that it continues: files
@@ -59,52 +61,60 @@ function createFill(gateway: ChatServices, { call, settings, caller, admission, 
   return async (body, param) => openSummaries(await inlineFiles(body, param), { sealer: gateway.summaries, userName, param });
 }
 
-async function routeWithFiles(gateway: ChatServices, read: FilledCall, report: CallReport): Promise<RoutedCall> {
+async function routeWithFiles(
+  gateway: ChatServices,
+  read: ReadCall,
+  facts: CallFacts,
+  found: { readonly looking: boolean | Promise<boolean>; readonly hasSummaries: boolean; readonly report: CallReport },
+): Promise<RoutedCall> {
+  const { call, request, bytes } = read;
+  const sent = { request, bytes, facts };
+  if (!(await found.looking) && !found.hasSummaries) return routeFilled(gateway, read, sent);
   const slices = new WorkSlices();
-  if (read.bytes.length > largeBodyBytes) await slices.yield();
+  if (bytes.length > largeBodyBytes) await slices.yield();
   const inlineFiles = createFill(gateway, read);
-  const body = await inlineFiles(read.request.body);
-  if (body === read.request.body) return routeFilled(gateway, read, read.request, inlineFiles);
+  const body = await inlineFiles(request.body);
+  if (body === request.body) return routeFilled(gateway, read, { ...sent, inlineFiles });
   // Only now it may have become large.
   await slices.yield();
-  const request = { ...read.request, body };
-  const facts = read.call.dialect.readFacts(request);
-  report.facts = facts;
-  const bytes = await writeJson(body);
-  return routeFilled(gateway, { ...read, request, bytes, facts }, read.request, inlineFiles);
+  const filled = { ...request, body };
+  const filledFacts = call.dialect.readFacts(filled);
+  found.report.facts = filledFacts;
+  return routeFilled(gateway, read, { request: filled, bytes: await writeJson(body), facts: filledFacts, inlineFiles });
 }
 
-/**
- * @param original the request as the client wrote it, which is the one that is stored
- * @param inlineFiles the function that has filled the request, if one has
- */
-function routeFilled(
+/** @param sent has the request that is sent; `read` has that of the client, which is the one that is stored */
+function routeFilled(gateway: ChatServices, read: ReadCall, sent: FilledRequest): RoutedCall | Promise<RoutedCall> {
+  const opening = read.call.dialect.id === 'openai-responses' ? openFilled(gateway, read, sent) : undefined;
+  if (opening !== undefined) return routeTurn(gateway, read, opening).then((routed) => ({ ...routed, sent }));
+  if (read.isBackground) throw neverStored();
+  const { facts } = sent;
+  const targets = chooseTargets(gateway, read, sent, undefined);
+  if (targets instanceof Promise) return targets.then((chosen) => ({ turn: undefined, facts, targets: chosen, sent }));
+  return { turn: undefined, facts, targets, sent };
+}
+
+/** The turn of a call of the Responses interface, if it has one. */
+function openFilled(
   gateway: ChatServices,
-  read: FilledCall,
-  original: WireRequest,
-  inlineFiles?: InlineFiles,
-): RoutedCall | Promise<RoutedCall> {
-  const { call, settings, request, bytes, facts } = read;
-  const route = settings.routing.routeOf(facts.requestedModel);
-  const chosen = ((): ChosenTargets | Promise<ChosenTargets> => {
-    if (call.dialect.id !== 'openai-responses') return chooseTargets(gateway, read, { request, facts, turn: undefined });
-    const opening = openTurn({
-      ...read,
-      original,
-      inlineFiles: inlineFiles ?? createFill(gateway, read),
-      gateway,
-      state: route?.responseState ?? 'auto',
-      targets: route?.targets ?? [],
-    });
-    if (opening !== undefined) return routeTurn(gateway, read, opening);
-    if (read.isBackground) throw neverStored();
-    return chooseTargets(gateway, read, { request, facts, turn: undefined });
-  })();
-  const sent = { request, bytes };
-  return chosen instanceof Promise ? chosen.then((targets) => ({ ...targets, sent })) : { ...chosen, sent };
+  read: ReadCall,
+  { request, bytes, facts, inlineFiles }: FilledRequest,
+): Promise<ResponseTurn> | undefined {
+  const route = read.settings.routing.routeOf(facts.requestedModel);
+  return openTurn({
+    ...read,
+    request,
+    bytes,
+    facts,
+    original: read.request,
+    inlineFiles: inlineFiles ?? createFill(gateway, read),
+    gateway,
+    state: route?.responseState ?? 'auto',
+    targets: route?.targets ?? [],
+  });
 }
 
-async function routeTurn(gateway: ChatServices, read: ReadCall, opening: Promise<ResponseTurn>): Promise<ChosenTargets> {
+async function routeTurn(gateway: ChatServices, read: ReadCall, opening: Promise<ResponseTurn>): Promise<Omit<RoutedCall, 'sent'>> {
   const turn = await opening;
   // A background response outlives its client.
   if (!read.isBackground) {
@@ -116,7 +126,7 @@ async function routeTurn(gateway: ChatServices, read: ReadCall, opening: Promise
   }
   try {
     if (read.isBackground && !turn.isStored) throw neverStored();
-    return await chooseTargets(gateway, read, turn);
+    return { turn, facts: turn.facts, targets: await chooseTargets(gateway, read, turn, turn.keeper) };
   } catch (error) {
     turn.close();
     throw error;
@@ -134,25 +144,32 @@ function neverStored(): GatewayError {
 }
 
 /**
- * The targets of a call, best first. A target that stores the response that the call continues comes before all others.
+ * The targets of a call, best first. The keeper of the response that the call continues comes before all others. Waits
+ * only for the store, if the call continues a reply.
  */
 function chooseTargets(
-  gateway: ChatServices,
+  { clock, random, replyOwners, health: known }: ChatServices,
   { call: { dialect, operation }, settings, caller }: ReadCall,
-  source: ResponseTurn | { readonly request: WireRequest; readonly facts: CallFacts; readonly turn: undefined },
-): ChosenTargets | Promise<ChosenTargets> {
-  const { clock, random, replyOwners } = gateway;
-  const { request, facts } = source;
-  const turn = 'turn' in source ? undefined : source;
-  const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
+  { request, facts }: { readonly request: WireRequest; readonly facts: CallFacts },
+  keeper: ResponseKeeper | undefined,
+): readonly Target[] | Promise<readonly Target[]> {
+  const health = settings.retries.avoidFailing ? known : alwaysHealthy;
   // Counting is free, and some vendors count for other kinds of models too.
   const kind = operation === 'count-tokens' ? undefined : 'chat';
-  const call = { table: settings.routing, dialect, request, caller, kind, health, nowMs: clock.monotonicMs(), random } as const;
-  if (turn?.keeper !== undefined) return { turn, facts, targets: rankKeeperFirst(call, facts, turn.keeper) };
-  if (facts.continues === undefined) return { turn, facts, targets: rankTargets({ ...call, facts }) };
-  return replyOwners
-    .check(facts.continues, caller.userName)
-    .then((keptAt) => ({ turn, facts, targets: rankTargets({ ...call, facts, keptAt }) }));
+  const call: RankedCall = {
+    table: settings.routing,
+    dialect,
+    request,
+    facts,
+    caller,
+    kind,
+    health,
+    nowMs: clock.monotonicMs(),
+    random,
+  };
+  if (keeper !== undefined) return rankKeeperFirst(call, keeper);
+  if (facts.continues === undefined) return rankTargets(call);
+  return replyOwners.check(facts.continues, caller.userName).then((keptAt) => rankTargets({ ...call, keptAt }));
 }
 
 /**
@@ -160,12 +177,8 @@ function chooseTargets(
  * which get the whole conversation.
  * @throws GatewayError if no target can serve the call
  */
-function rankKeeperFirst(
-  call: Omit<RankedCall, 'facts' | 'keptAt'>,
-  facts: CallFacts,
-  { upstream, credential }: ResponseKeeper,
-): readonly Target[] {
-  const ranked = rankTargets({ ...call, facts });
+function rankKeeperFirst(call: RankedCall, { upstream, credential }: ResponseKeeper): readonly Target[] {
+  const ranked = rankTargets(call);
   const isKeeper = (target: Target): boolean => target.upstream.id === upstream && target.upstream.credentialId === credential;
   const at = ranked.findIndex(isKeeper);
   if (at >= 0) return [...ranked.slice(at, at + 1), ...ranked.slice(0, at), ...ranked.slice(at + 1)];

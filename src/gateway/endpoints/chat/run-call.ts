@@ -5,13 +5,11 @@ import type { CallReport } from '../../telemetry/call-report.ts';
 import { startBackground } from './background/start-background.ts';
 import { ChatJob } from './chat-job.ts';
 import type { ChatServices } from './chat-services.ts';
-import { type AdmittedChat, enterChat, readChat } from './admit-chat.ts';
-import { withMetadataTags } from '../../admission/request-tags.ts';
-import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { enterChat, type ReadCall, readChat } from './admit-chat.ts';
 import { deliver } from './reply-form.ts';
-import { type ChatPath, type IncomingCall, type PreparedCall, identify, readCall } from './incoming-call.ts';
+import { type ChatPath, type IncomingCall, type PreparedCall, readCall } from './incoming-call.ts';
 import { orderImages } from './order-images.ts';
-import { type ReadCall, type RoutedCall, routeChat } from './route-chat.ts';
+import { type RoutedCall, routeChat } from './route-chat.ts';
 import { needsToolLoop, runToolLoop } from './tool-loop/run-tool-loop.ts';
 import { beginReport } from '../shared/begin-report.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
@@ -20,7 +18,7 @@ import type { CallFacts } from '../../../inference/call-facts.ts';
 import { type TakenLimits, reserveCall } from '../../admission/limits/reserve-call.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import type { GatewaySettings } from '../../attempts/services.ts';
-import { takeChatCredit } from './chat-credit.ts';
+import { type RequestedChat, takeChatCredit } from './chat-credit.ts';
 
 /**
  * Takes one call through its stations, up to the start of its exchange. The exchange then continues by itself and
@@ -31,49 +29,48 @@ export async function runCall(gateway: ChatServices, arriving: IncomingCall, rep
   const entered = entering instanceof Promise ? await entering : entering;
   if (entered === undefined) return;
   const read = await readChat(gateway, arriving, entered, report);
-  const { call } = read;
-  const admitted = withBodyTags(entered, call, read.received.body);
-  report.caller = admitted.caller;
-  const { settings, caller, admission, acceptedAtMs, startedMs } = admitted;
-  // A second spread would cost several times as much as the members, and this runs for every call.
-  const reading = { ...read, settings, caller, admission, acceptedAtMs, startedMs };
-  const imaged = answerWithImages(gateway, reading, report);
+  const { call, settings, caller, admission, acceptedAtMs, startedMs } = read;
+  const imaged = answerWithImages(gateway, read, report);
   if (imaged !== undefined) return await imaged;
-  const routing = routeChat(gateway, reading, report);
-  const routed = routing instanceof Promise ? await routing : routing;
-  const { facts, targets, turn, sent } = routed;
+  const routing = routeChat(gateway, read, report);
+  const { facts, targets, turn, sent } = routing instanceof Promise ? await routing : routing;
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
-  const reserved = taking instanceof Promise ? await taking : taking;
+  const taken = taking instanceof Promise ? await taking : taking;
   let credit: CallCredit | undefined;
   // Releases what was reserved for a call that is not made. After the exchange has ended, nothing is left to release.
   const onRefused = (): void => {
-    reserved?.reservation.release();
+    taken?.reservation.release();
     credit?.end();
   };
   try {
-    const holding = holdCredit(gateway, call, { ...admitted, facts, targets, framing, request: sent.request, turn });
+    const holding = holdCredit(gateway, call, { settings, caller, acceptedAtMs, facts, targets, framing, request: sent.request, turn });
     credit = holding instanceof Promise ? await holding : holding;
-    const disconnect = read.isBackground ? undefined : (caller.disconnectPolicy ?? settings.disconnect);
-    const prepared = { ...admitted, facts, framing, targets, taken: reserved, credit, disconnect, turn, report };
-    const make = (current: IncomingCall): Promise<void> => {
-      const { callId, label } = identify(current);
-      return makeCall(gateway, { ...prepared, callId, label, call: current }, sent);
+    const prepared: PreparedCall = {
+      callId: call.callId,
+      label: call.dialect.id,
+      call,
+      settings,
+      caller,
+      admission,
+      acceptedAtMs,
+      startedMs,
+      facts,
+      framing,
+      targets,
+      taken,
+      credit,
+      disconnect: read.isBackground ? undefined : (caller.disconnectPolicy ?? settings.disconnect),
+      turn,
+      report,
     };
-    if (!read.isBackground) await make(call);
-    else await startBackground(gateway, { call, report, turn, body: read.received.body, callbackUrl: read.callbackUrl, onRefused }, make);
+    if (!read.isBackground) return await makeCall(gateway, prepared, sent);
+    const make = async (current: IncomingCall): Promise<void> => makeCall(gateway, { ...prepared, call: current }, sent);
+    await startBackground(gateway, { call, report, turn, body: read.received.body, callbackUrl: read.callbackUrl, onRefused }, make);
   } catch (error) {
     onRefused();
     throw error;
   }
-}
-
-/** The call with the tags that its body names. Generate-content has labels in place of metadata. */
-function withBodyTags(admitted: AdmittedChat, { dialect }: IncomingCall, body: JsonObject): AdmittedChat {
-  const { metadataTags } = admitted.settings;
-  if (metadataTags === undefined) return admitted;
-  const member = dialect.id === 'gemini-generate-content' ? 'labels' : 'metadata';
-  return { ...admitted, caller: withMetadataTags(admitted.caller, metadataTags, body[member], member) };
 }
 
 /** Answers a chat that asks for images of a model that only makes images. Undefined for other chats. */
@@ -92,17 +89,28 @@ function answerWithImages(
 }
 
 /** Makes the call: once, or as often as its built-in tools require. */
-async function makeCall(gateway: ChatServices, prepared: PreparedCall, { request, bytes }: RoutedCall['sent']): Promise<void> {
-  const { call, facts, settings, targets, turn } = prepared;
+function makeCall(gateway: ChatServices, prepared: PreparedCall, sent: RoutedCall['sent']): Promise<void> {
+  const { call, facts, settings, targets } = prepared;
+  const isLoop = call.operation === 'generate' && needsToolLoop(gateway, { dialect: call.dialect, facts, settings, targets });
+  if (isLoop || sent.bytes.length > largeBodyBytes) return makeLater(gateway, prepared, sent, isLoop);
+  return startAttempts(gateway, prepared, sent);
+}
+
+async function makeLater(gateway: ChatServices, prepared: PreparedCall, sent: RoutedCall['sent'], isLoop: boolean): Promise<void> {
   // Translation of a large body comes next and takes a while again.
-  const yielding = bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
+  const yielding = sent.bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
   if (yielding !== undefined) await yielding;
-  if (call.operation === 'generate' && needsToolLoop(gateway, { dialect: call.dialect, facts, settings, targets })) {
-    const whole = turn === undefined ? request : await turn.whole();
+  const { request } = sent;
+  if (isLoop) {
+    const whole = prepared.turn === undefined ? request : await prepared.turn.whole();
     if (await runToolLoop(gateway, prepared, { request: whole, original: request })) return;
   }
-  await deliver(call, prepared.framing, (form, sink) =>
-    new CallAttempts(gateway, prepared, new ChatJob(gateway, prepared, form, { request, bytes }), sink).start(),
+  await startAttempts(gateway, prepared, sent);
+}
+
+function startAttempts(gateway: ChatServices, prepared: PreparedCall, sent: RoutedCall['sent']): Promise<void> {
+  return deliver(prepared.call, prepared.framing, (form, sink) =>
+    new CallAttempts(gateway, prepared, new ChatJob(gateway, prepared, form, sent), sink).start(),
   );
 }
 
@@ -126,8 +134,8 @@ function takeLimits(
 function holdCredit(
   gateway: ChatServices,
   { operation, dialect }: IncomingCall,
-  purchase: Omit<Parameters<typeof takeChatCredit>[1], 'isLoop'>,
+  purchase: RequestedChat,
 ): CallCredit | undefined | Promise<CallCredit | undefined> {
   if (operation === 'count-tokens') return undefined;
-  return takeChatCredit(gateway, { ...purchase, isLoop: () => needsToolLoop(gateway, { ...purchase, dialect }) });
+  return takeChatCredit(gateway, purchase, () => needsToolLoop(gateway, { ...purchase, dialect }));
 }

@@ -1,5 +1,5 @@
 import { ChatJob } from '../../../endpoints/chat/chat-job.ts';
-import { type IncomingCall, type PreparedCall, identify } from '../../../endpoints/chat/incoming-call.ts';
+import type { PreparedCall } from '../../../endpoints/chat/incoming-call.ts';
 import { createByteForm } from '../../../endpoints/chat/reply-form.ts';
 import type { ApiKey } from '../../../../accounts/api-key.ts';
 import { type Journal, JournalUnavailableError } from '../../../../billing/journal/journal.ts';
@@ -98,8 +98,9 @@ export function createKnownCall(
   const routing = createRoutingTable({ upstreams: targets.map(({ upstream }) => upstream), models: [], priceBook, configuredAtMs: 0 });
   const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response };
   return {
-    call: call as unknown as IncomingCall,
-    ...identify(call as unknown as IncomingCall),
+    call: call as unknown as PreparedCall['call'],
+    callId: call.callId,
+    label: call.dialect.id,
     settings: {
       routing,
       limits: defaultLimits,
