@@ -13,6 +13,8 @@ export type Contestant = {
   readonly cpuSeconds: () => number;
   /** Sends a signal to its first process. */
   readonly signal?: (name: NodeJS.Signals) => void;
+  /** The cores of its load, if it shares them. Default: a core of its own. */
+  readonly loadCores?: string;
   /** Header lines that its requests need besides the usual ones. */
   readonly headers?: readonly string[];
   readonly stop: () => void;
@@ -23,6 +25,8 @@ export type WeirContestant = Contestant & { readonly dataDirectory: string };
 
 export const proxyCore = '0';
 export const loadCore = '1';
+/** For contestants that share both cores with their load. */
+export const allCores = '0,1';
 /** The contestant that the others are compared with. */
 export const bareName = 'node:http + undici';
 export const apiKey = 'bench-key-of-the-load';
@@ -98,10 +102,10 @@ const reply = JSON.stringify({
 });
 
 /** Starts the upstream of all contestants on the core of the load. */
-export async function startUpstream(): Promise<{ readonly port: number; readonly stop: () => void }> {
+export async function startUpstream(core = loadCore): Promise<{ readonly port: number; readonly stop: () => void }> {
   const file = join(mkdtempSync(join(tmpdir(), 'weir-bench-reply-')), 'reply.json');
   writeFileSync(file, reply);
-  const { child, found } = await startPinned(loadCore, [compile('upstream'), file], /^(\d+)$/m);
+  const { child, found } = await startPinned(core, [compile('upstream'), file], /^(\d+)$/m);
   return { port: Number(found), stop: () => void child.kill('SIGKILL') };
 }
 
@@ -109,21 +113,23 @@ export async function startUpstream(): Promise<{ readonly port: number; readonly
  * node:http and undici with nothing in between.
  * @param way `buffered` collects request bodies, `piped` forwards their chunks
  * @param processes as many processes take the calls
+ * @param shared it shares both cores with its load
  * @param preload a module that is loaded before the proxy
  */
 export async function startBareProxy(
   upstreamPort: number,
   way: 'buffered' | 'piped' = 'buffered',
-  { processes = 1, preload }: { readonly processes?: number; readonly preload?: string } = {},
+  { processes = 1, shared = false, preload }: { readonly processes?: number; readonly shared?: boolean; readonly preload?: string } = {},
 ): Promise<Contestant> {
   const { child, found } = await startPinned(
-    proxyCore,
+    shared ? allCores : proxyCore,
     [process.execPath, ...importing(preload), join(here, 'bare-proxy.ts'), `http://127.0.0.1:${upstreamPort}`, way, String(processes)],
     /^(\d+)$/m,
   );
   return {
     name: way === 'buffered' ? bareName : `${bareName}, piped`,
     port: Number(found),
+    ...(shared ? { loadCores: allCores } : {}),
     cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),
     signal: (name) => void child.kill(name),
     stop: () => void child.kill('SIGKILL'),
@@ -139,6 +145,7 @@ const importing = (module: string | undefined): readonly string[] => (module ===
  * @param variant.config text of weir.yaml. Default: one compatible upstream
  * @param variant.checkout folder of another version. Default: this one
  * @param variant.workers as many processes take the calls
+ * @param variant.shared it shares both cores with its load
  * @param variant.limited the load's key has a daily limit that it never meets, and its user is prepaid
  */
 export async function startWeirGateway(
@@ -150,6 +157,7 @@ export async function startWeirGateway(
     readonly limited?: boolean;
     readonly config?: string;
     readonly workers?: number;
+    readonly shared?: boolean;
     readonly checkout?: string;
   } = {},
 ): Promise<WeirContestant> {
@@ -171,7 +179,7 @@ export async function startWeirGateway(
   const program = programOf(variant);
   const workers = variant.workers === undefined ? [] : ['--workers', String(variant.workers)];
   const { child, found } = await startPinned(
-    proxyCore,
+    variant.shared === true ? allCores : proxyCore,
     [process.execPath, ...(variant.flags ?? []), ...importing(variant.preload), program, 'gateway', ...workers],
     /gateway http:\/\/127\.0\.0\.1:(\d+)/,
     environment,
@@ -180,6 +188,7 @@ export async function startWeirGateway(
   return {
     name: variant.name ?? 'Weir',
     port: Number(found),
+    ...(variant.shared === true ? { loadCores: allCores } : {}),
     dataDirectory,
     cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),
     signal: (name) => void child.kill(name),

@@ -56,7 +56,7 @@ export function measure(contestant: Contestant, work: Work, seconds: number): Me
   const command = [load, String(contestant.port), String(work.connections), String(seconds), writeRequest(work, contestant.headers ?? [])];
   if (work.streams) command.push(String(streamSeconds));
   const before = contestant.cpuSeconds();
-  const done = spawnSync('taskset', ['-c', loadCore, ...command], { encoding: 'utf8', timeout: 120_000 });
+  const done = spawnSync('taskset', ['-c', contestant.loadCores ?? loadCore, ...command], { encoding: 'utf8', timeout: 120_000 });
   const used = contestant.cpuSeconds() - before;
   if (done.status !== 0) throw new Error(`${contestant.name}, ${work.title}: ${done.stderr}`);
   const round = JSON.parse(done.stdout) as Round;
