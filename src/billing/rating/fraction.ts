@@ -1,7 +1,7 @@
 import type { Fraction } from './decimal.ts';
 
-// Exact arithmetic. Fractions are not reduced: expressions are so small that their numbers stay small, and `add` keeps
-// sums small.
+// Exact arithmetic. Fractions are reduced only by `reduce`: expressions are so small that their numbers stay small, and
+// `add` keeps sums small.
 
 export const zero: Fraction = { numerator: 0n, denominator: 1n };
 
@@ -14,6 +14,7 @@ export function fractionOf(whole: number | bigint): Fraction {
  * is used for both.
  */
 export function add(one: Fraction, other: Fraction): Fraction {
+  if (one.denominator === other.denominator) return { numerator: one.numerator + other.numerator, denominator: one.denominator };
   if (one.denominator % other.denominator === 0n) {
     return { numerator: one.numerator + other.numerator * (one.denominator / other.denominator), denominator: one.denominator };
   }
@@ -30,6 +31,13 @@ export function negate({ numerator, denominator }: Fraction): Fraction {
 
 export function multiply(one: Fraction, other: Fraction): Fraction {
   return { numerator: one.numerator * other.numerator, denominator: one.denominator * other.denominator };
+}
+
+/** The same number in lowest terms. */
+export function reduce({ numerator, denominator }: Fraction): Fraction {
+  let [divisor, rest] = [denominator, numerator < 0n ? -numerator : numerator];
+  while (rest !== 0n) [divisor, rest] = [rest, divisor % rest];
+  return { numerator: numerator / divisor, denominator: denominator / divisor };
 }
 
 /** 1 divided by the number. Throws RangeError for 0. */

@@ -25,10 +25,6 @@ export function possiblePrices(prices: TokenPrices): { readonly input: readonly 
 /** Charge lines for the tokens of a call at the prices of one tier. Unknown and zero counts have no line. */
 export function tokenLines(usage: Usage, prices: TokenPrices, multipliers: ChargeLine['multipliers']): ChargeLine[] {
   const lines: ChargeLine[] = [];
-  const lineOf = (meter: TokenMeter, quantity: number): ChargeLine => {
-    const line = { meter: meters[meter].line, quantity, unitPrice: priceOf(meter, prices), per: tokensPerPrice };
-    return multipliers === undefined ? line : { ...line, multipliers };
-  };
   for (const { whole, parts } of wholes) {
     let left = usage[whole] ?? 0;
     // A part counts at most as much as its whole. Most calls have few of the kinds, so the others must cost nothing.
@@ -39,9 +35,17 @@ export function tokenLines(usage: Usage, prices: TokenPrices, multipliers: Charg
       const quantity = prices[meters[part].price] === undefined ? 0 : Math.min(usage[part] ?? 0, left);
       if (quantity === 0) continue;
       left -= quantity;
-      lines.push(lineOf(part, quantity));
+      lines.push(lineOf(part, quantity, prices, multipliers));
     }
-    if (left !== 0) lines.splice(place, 0, lineOf(whole, left));
+    if (left === 0) continue;
+    const line = lineOf(whole, left, prices, multipliers);
+    if (lines.length === place) lines.push(line);
+    else lines.splice(place, 0, line);
   }
   return lines;
+}
+
+function lineOf(meter: TokenMeter, quantity: number, prices: TokenPrices, multipliers: ChargeLine['multipliers']): ChargeLine {
+  const line = { meter: meters[meter].line, quantity, unitPrice: priceOf(meter, prices), per: tokensPerPrice };
+  return multipliers === undefined ? line : { ...line, multipliers };
 }

@@ -1,4 +1,5 @@
 import type { Fraction } from '../rating/decimal.ts';
+import { reduce } from '../rating/fraction.ts';
 
 const nanoUsdPerUsd = 1_000_000_000n;
 
@@ -20,8 +21,7 @@ export function formatMoney(nanoUsd: bigint): { readonly nano_usd: string; reado
  */
 export function formatExact({ numerator, denominator }: Fraction): string {
   if (numerator < 0n) return `-${formatExact({ numerator: -numerator, denominator })}`;
-  const divisor = greatestCommonDivisor(numerator, denominator);
-  const [top, bottom] = [numerator / divisor, denominator / divisor];
+  const { numerator: top, denominator: bottom } = reduce({ numerator, denominator });
   const places = decimalPlaces(bottom);
   if (places === undefined) return `${top}/${bottom}`;
   const digits = ((top * 10n ** BigInt(places)) / bottom).toString().padStart(places + 1, '0');
@@ -39,10 +39,4 @@ function countFactor(value: bigint, factor: bigint): [times: number, rest: bigin
   let [times, rest] = [0, value];
   for (; rest % factor === 0n; rest /= factor) times += 1;
   return [times, rest];
-}
-
-function greatestCommonDivisor(one: bigint, other: bigint): bigint {
-  let [first, second] = [one, other];
-  while (second !== 0n) [first, second] = [second, first % second];
-  return first;
 }

@@ -1,15 +1,12 @@
 import { teamOf } from '../../admission/team-of.ts';
-import type { ApiKey } from '../../../accounts/api-key.ts';
 import { type Journal, JournalUnavailableError } from '../../../billing/journal/journal.ts';
 import type { CallOpening, FailedAttempt } from '../../../billing/ledger/call-entry.ts';
 import type { PriceBook } from '../../../billing/rating/rating.ts';
 import { readPricingParameters } from '../../../billing/rating/read-pricing-parameters.ts';
-import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { type Bytes, joinBytes } from '../../../platform/byte-pieces.ts';
 import { findStandalone, meters } from '../../../inference/meters.ts';
 import type { PricingParameters, Usage } from '../../../inference/usage.ts';
-import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import type { AttemptPlan, CallJob } from '../call-job.ts';
 import type { AttemptedCall } from '../call.ts';
 import type { Target } from '../routing/target.ts';
@@ -59,72 +56,67 @@ export function readPrices(
   return withPriceFacts(target, read);
 }
 
-/** An attempt of a call, and the journal in which it is opened. */
-type CallToOpen = {
-  readonly callId: string;
-  readonly acceptedAtMs: number;
-  readonly caller: ApiKey;
-  /** The client's interface. */
-  readonly dialect: string;
-  readonly facts: CallFacts;
+/** An attempt that is about to be opened. */
+type OpeningAttempt = {
+  readonly call: Pick<AttemptedCall, 'callId' | 'acceptedAtMs' | 'caller' | 'label' | 'facts' | 'round' | 'parentCallId' | 'credit'> & {
+    readonly settings: { readonly routing: { readonly priceBook: Pick<PriceBook, 'version'> } };
+  };
   readonly target: Target;
-  readonly priceVersion: string;
-  readonly translation?: CallOpening['translation'] | undefined;
-  readonly failedAttempts?: CallOpening['failedAttempts'] | undefined;
-  readonly parentCallId?: string | undefined;
-  readonly pricingParameters?: CallOpening['pricingParameters'] | undefined;
-  readonly credit?: CallCredit | undefined;
-  readonly journal: Journal;
+  readonly translation: AttemptPlan<unknown>['translation'];
+  /** The attempts before this one. */
+  readonly failed: readonly FailedAttempt[];
+  readonly pricingParameters: PricingParameters | undefined;
 };
-
-/**
- * Opens a call in the books before its upstream is called. A call that cannot be recorded must not be paid for, so the
- * call is refused if the journal cannot be written. Resolves when the opening is written, together with those of other
- * calls of the same turn of the event loop. Rejects with GatewayError `journal_unavailable` (503).
- */
-export function openCall(call: CallToOpen): Promise<CallOpening> {
-  const opening = describeOpening(call);
-  return new Promise((resolve, reject) => {
-    const conclude = (refusal: JournalUnavailableError | undefined): void => {
-      if (refusal === undefined) resolve(opening);
-      else reject(describeRefusal(refusal));
-    };
-    try {
-      call.journal.open(opening, conclude);
-    } catch (error) {
-      if (!(error instanceof JournalUnavailableError)) throw error;
-      conclude(error);
-    }
-  });
-}
 
 type Writable<Type> = { -readonly [Member in keyof Type]: Type[Member] };
 
-/** Built member by member, because most of the optional members are absent, and this runs for every call. */
-function describeOpening(call: CallToOpen): CallOpening {
-  const { caller, facts, target } = call;
+/** The opening of a call for one of its attempts, with the hold that it has now. */
+function describeOpening({ call, target, translation, failed, pricingParameters }: OpeningAttempt): CallOpening {
+  const { caller, facts, round, credit } = call;
+  // Built member by member, as an entry is: see settleCall.
   const opening: Writable<CallOpening> = {
-    callId: call.callId,
+    callId: round?.rowId ?? call.callId,
     acceptedAtMs: call.acceptedAtMs,
     userName: caller.userName,
     keyId: caller.id,
     keyName: caller.name,
-    dialect: call.dialect,
+    dialect: call.label,
     requestedModel: facts.requestedModel,
     upstream: target.upstream.id,
     vendor: target.upstream.vendor.id,
     upstreamModel: target.upstreamModel,
     stream: facts.stream,
     inputCharacters: facts.inputCharacters,
-    priceVersion: call.priceVersion,
+    priceVersion: call.settings.routing.priceBook.version,
   };
-  if (caller.team !== undefined) Object.assign(opening, teamOf(caller));
-  if (caller.tags !== undefined) Object.assign(opening, tagsOf(caller));
-  if (call.translation !== undefined) opening.translation = call.translation;
-  if (call.failedAttempts !== undefined) opening.failedAttempts = call.failedAttempts;
-  if (call.parentCallId !== undefined) opening.parentCallId = call.parentCallId;
-  if (call.pricingParameters !== undefined) opening.pricingParameters = call.pricingParameters;
-  return call.credit === undefined ? opening : Object.assign(opening, call.credit.describe());
+  const parentCallId = round?.parentCallId ?? call.parentCallId;
+  if (translation !== undefined) opening.translation = { upstreamDialect: translation.upstream.id, notes: translation.notes.list() };
+  // A copy, because the list grows.
+  if (failed.length > 0) opening.failedAttempts = [...failed];
+  if (parentCallId !== undefined) opening.parentCallId = parentCallId;
+  if (pricingParameters !== undefined) opening.pricingParameters = pricingParameters;
+  return Object.assign(opening, teamOf(caller), tagsOf(caller), credit?.describe());
+}
+
+/**
+ * Opens a call in the books before its upstream is called. A call that cannot be recorded must not be paid for, so the
+ * call is refused if the journal cannot be written. Resolves when the opening is written, together with those of other
+ * calls of the same turn of the event loop. Rejects with GatewayError `journal_unavailable` (503).
+ */
+export function openCall(journal: Journal, attempt: OpeningAttempt): Promise<CallOpening> {
+  const opening = describeOpening(attempt);
+  return new Promise((resolve, reject) => {
+    const conclude = (refusal: JournalUnavailableError | undefined): void => {
+      if (refusal === undefined) resolve(opening);
+      else reject(describeRefusal(refusal));
+    };
+    try {
+      journal.open(opening, conclude);
+    } catch (error) {
+      if (!(error instanceof JournalUnavailableError)) throw error;
+      conclude(error);
+    }
+  });
 }
 
 function describeRefusal(refusal: JournalUnavailableError): GatewayError {
@@ -151,38 +143,25 @@ export function openAttempt<Plan extends AttemptPlan<unknown>>(
   { target, plan, failed }: { readonly target: Target; readonly plan: Plan; readonly failed: readonly FailedAttempt[] },
 ): Promise<CallOpening | undefined> {
   if (job.isFree) return free;
-  const { callId, label, caller, facts, settings, acceptedAtMs, round, credit, parentCallId } = call;
-  const { translation } = plan;
-  const { priceBook } = settings.routing;
+  const { facts, settings, acceptedAtMs } = call;
   const { requestedModel } = facts;
   const pricingParameters = readPrices(
-    priceBook,
+    settings.routing.priceBook,
     { target, requestedModel, acceptedAtMs, uses: job.uses?.(target) },
     plan.upstreamRequest.body,
   );
-  const opening = {
-    callId: round?.rowId ?? callId,
-    parentCallId: round?.parentCallId ?? parentCallId,
-    acceptedAtMs,
-    caller,
-    dialect: label,
-    facts,
-    target,
-    priceVersion: priceBook.version,
-    pricingParameters,
-    credit,
-    journal,
-    translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
-    // A copy, because the list grows.
-    failedAttempts: failed.length === 0 ? undefined : [...failed],
-  };
+  const attempt = { call, target, translation: plan.translation, failed, pricingParameters };
   const covering = job.cover?.({ target, plan, pricingParameters });
-  return covering === undefined ? openCall(opening) : openCovered(covering, opening);
+  return covering === undefined ? openCall(journal, attempt) : openCovered(covering, journal, attempt);
 }
 
 /** Opens the call if the hold covers it. */
-async function openCovered(covering: NonNullable<ReturnType<NonNullable<CallJob['cover']>>>, call: CallToOpen): Promise<CallOpening> {
+async function openCovered(
+  covering: NonNullable<ReturnType<NonNullable<CallJob['cover']>>>,
+  journal: Journal,
+  attempt: OpeningAttempt,
+): Promise<CallOpening> {
   const refusal = await covering;
   if (refusal !== undefined) throw refusal;
-  return await openCall(call);
+  return await openCall(journal, attempt);
 }

@@ -17,18 +17,22 @@ function ask(open: Journal['open']): Promise<CallOpening> {
     drain: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
-  return openCall({
-    callId: 'req_1',
-    acceptedAtMs: 5,
-    caller: { id: 'key_1', userId: 'user_1', userName: 'alice', name: 'ci', hint: 'x', createdAtMs: 0, strictTranslation: false },
-    dialect: 'openai-chat',
-    facts: { requestedModel: 'fast', stream: true, inputCharacters: 9, needs: [] },
+  return openCall(journal, {
+    call: {
+      callId: 'req_1',
+      acceptedAtMs: 5,
+      caller: { id: 'key_1', userId: 'user_1', userName: 'alice', name: 'ci', hint: 'x', createdAtMs: 0, strictTranslation: false },
+      label: 'openai-chat',
+      facts: { requestedModel: 'fast', stream: true, inputCharacters: 9, needs: [] },
+      settings: { routing: { priceBook: { version: 'v1' } } },
+    },
     target: {
       upstream: createFakeUpstream({ vendor: 'openai' }, { send: () => {}, close: () => Promise.resolve() }),
       upstreamModel: 'gpt',
     },
-    priceVersion: 'v1',
-    journal,
+    translation: undefined,
+    failed: [],
+    pricingParameters: undefined,
   });
 }
 
