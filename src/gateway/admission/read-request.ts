@@ -120,12 +120,13 @@ function describeJsonProblem(error: JsonProblemError): GatewayError {
   return new GatewayError('invalid_json', `invalid JSON: ${error.message}`);
 }
 
-function requireJsonType(contentType: string | undefined): void {
-  if (contentType === 'application/json') return;
+/** The refusal of a body that is not JSON. */
+function refuseType(contentType: string | undefined): GatewayError | undefined {
+  if (contentType === 'application/json') return undefined;
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type === 'application/json' || (type?.startsWith('application/') === true && type.endsWith('+json'))) return;
+  if (type === 'application/json' || (type?.startsWith('application/') === true && type.endsWith('+json'))) return undefined;
   const sent = type === undefined || type === '' ? 'none was sent' : `got "${type.slice(0, 80)}"`;
-  throw new GatewayError('unsupported_media_type', `content-type must be application/json, but ${sent}`);
+  return new GatewayError('unsupported_media_type', `content-type must be application/json, but ${sent}`);
 }
 
 /** @throws GatewayError for invalid or too large JSON */
@@ -163,17 +164,22 @@ async function readLargeBody(bytes: Buffer, limits: GatewayLimits): Promise<Json
  * @param mayHold whether this process has room for this many bytes of the body
  * @param model the model that the path names, which replaces that of the body
  */
-export async function readRequest(
+export function readRequest(
   request: IncomingMessage,
   limits: GatewayLimits,
   mayHold?: (bytes: number) => boolean,
   model?: string,
 ): Promise<ReadRequest> {
-  requireJsonType(request.headers['content-type']);
-  const bytes = await readBytes(request, limits, mayHold);
-  const reading = readJsonObject(bytes, limits);
-  const read = { bytes, body: reading instanceof Promise ? await reading : reading };
-  return model === undefined ? read : await nameModel(read, model, limits);
+  const refusal = refuseType(request.headers['content-type']);
+  if (refusal !== undefined) return Promise.reject(refusal);
+  return readBytes(request, limits, mayHold).then((bytes) => parseRequest(bytes, limits, model));
+}
+
+function parseRequest(bytes: Buffer, limits: GatewayLimits, model: string | undefined): ReadRequest | Promise<ReadRequest> {
+  const body = readJsonObject(bytes, limits);
+  const named = (parsed: JsonObject): ReadRequest | Promise<ReadRequest> =>
+    model === undefined ? { bytes, body: parsed } : nameModel({ bytes, body: parsed }, model, limits);
+  return body instanceof Promise ? body.then(named) : named(body);
 }
 
 /** The same request for another model. All other bytes stay. */

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 
-/** Receives the pieces of a body, whose memory is its own from then on, and null at its end. */
-export type BodyReceiver = (piece: Buffer | null) => void;
+/** Receives a body. The memory of its pieces is the receiver's from then on. */
+export type BodyReceiver = { readonly receive: (piece: Buffer) => void; readonly end: () => void };
 
 /** Sees a body before its reader does. */
 export type BodyWatch = {
@@ -17,15 +17,15 @@ export type BodyWatch = {
  * `error`.
  */
 export class DirectRequest extends IncomingMessage {
-  #receive: BodyReceiver | undefined;
+  #receiver: BodyReceiver | undefined;
   #watch: BodyWatch | undefined;
 
   /**
-   * Sends the body to `receive`. Returns false if a part of it has arrived already; then it must be read as a stream.
+   * Sends the body to a receiver. Returns false if a part of it has arrived already; then it must be read as a stream.
    */
-  takeBody(receive: BodyReceiver): boolean {
+  takeBody(receiver: BodyReceiver): boolean {
     if (this.complete || this.destroyed || this.readableLength > 0 || this.readableFlowing !== null) return false;
-    this.#receive = receive;
+    this.#receiver = receiver;
     return true;
   }
 
@@ -44,7 +44,7 @@ export class DirectRequest extends IncomingMessage {
   /** Fails a watched body: its present and later readers receive the error, and no end. */
   failBody(error: Error): void {
     this.#watch = undefined;
-    this.#receive = undefined;
+    this.#receiver = undefined;
     if (this.listenerCount('error') > 0) this.emit('error', error);
     this.on('newListener', (name) => {
       if (name === 'error') process.nextTick(() => this.emit('error', error));
@@ -57,12 +57,15 @@ export class DirectRequest extends IncomingMessage {
   /** Called by the parser. */
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
     if (this.#watch !== undefined) return this.#pushWatched(this.#watch, piece);
-    const receive = this.#receive;
-    if (receive === undefined) return super.push(piece, encoding);
-    receive(piece);
-    if (piece !== null) return true;
+    const receiver = this.#receiver;
+    if (receiver === undefined) return super.push(piece, encoding);
+    if (piece !== null) {
+      receiver.receive(piece);
+      return true;
+    }
+    receiver.end();
     // The stream ends too, because the server waits for that before it forgets the request.
-    this.#receive = undefined;
+    this.#receiver = undefined;
     return super.push(null);
   }
 
@@ -73,8 +76,8 @@ export class DirectRequest extends IncomingMessage {
     }
     const passed = watch.piece(piece);
     if (passed === undefined) return true;
-    if (this.#receive === undefined) return super.push(passed);
-    this.#receive(passed);
+    if (this.#receiver === undefined) return super.push(passed);
+    this.#receiver.receive(passed);
     return true;
   }
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 
 import { BodyCollector } from './body-collector.ts';
-import { DirectRequest } from './direct-request.ts';
+import { type BodyReceiver, DirectRequest } from './direct-request.ts';
 
 export type BodyProblem = 'too-large' | 'no-room' | 'incomplete' | 'unsupported-encoding' | 'invalid-encoding';
 
@@ -46,7 +46,7 @@ type Reading = {
  * Collects a body, up to its first end. The listeners of a request live as long as the request, which for a stream is
  * the whole reply. So the reader forgets at the end what it was given: by it the request would keep its parsed body.
  */
-class BodyReader {
+class BodyReader implements BodyReceiver {
   readonly collector: BodyCollector;
   #reading: Reading | undefined;
   #askAgainAt = heldStepBytes;
@@ -106,13 +106,11 @@ export function readBody(request: IncomingMessage, bytesMax: number, mayHold: Ma
 
 /** In a function of its own: listeners keep everything that any function in their scope uses. */
 function listen(request: IncomingMessage, reader: BodyReader): void {
-  const onData = (piece: Buffer): void => reader.receive(piece);
-  const onEnd = (): void => reader.end();
-  if (request instanceof DirectRequest && request.takeBody((piece) => (piece === null ? onEnd() : onData(piece)))) {
+  if (request instanceof DirectRequest && request.takeBody(reader)) {
     reader.collector.ownsPieces = true;
   } else {
-    request.on('data', onData);
-    request.on('end', onEnd);
+    request.on('data', (piece: Buffer) => reader.receive(piece));
+    request.on('end', () => reader.end());
   }
   const onCut = (cause?: unknown): void => reader.cut(cause);
   request.on('aborted', onCut);

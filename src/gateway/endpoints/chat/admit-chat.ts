@@ -75,33 +75,46 @@ export type ReadCall = AdmittedChat & {
 };
 
 /** Reads and validates the body of a chat, which may have tags of its caller. @throws GatewayError if it is invalid */
-export async function readChat(
-  { callbacks }: Pick<ChatServices, 'callbacks'>,
+export function readChat(
+  services: Pick<ChatServices, 'callbacks'>,
   arriving: IncomingCall,
-  { settings, caller: entered, admission, acceptedAtMs, startedMs }: AdmittedChat,
+  admitted: AdmittedChat,
   report: Pick<CallReport, 'caller' | 'recorder'>,
 ): Promise<ReadCall> {
-  const sent = await readRequest(arriving.request, settings.limits, (held) => admission.holdBytes(held));
-  const { call, raw } =
-    arriving.cloud === undefined
-      ? { call: arriving, raw: sent }
-      : await openCall(arriving, arriving.cloud, sent, { settings, caller: entered });
+  const { settings, admission } = admitted;
+  const { cloud } = arriving;
+  return readRequest(arriving.request, settings.limits, (held) => admission.holdBytes(held)).then((sent) => {
+    if (cloud === undefined) return checkChat(services, arriving, sent, admitted, report);
+    return openCall(arriving, cloud, sent, admitted).then(({ call, raw }) => checkChat(services, call, raw, admitted, report));
+  });
+}
+
+/** Validates a chat: at once, unless its body is large. */
+function checkChat(
+  { callbacks }: Pick<ChatServices, 'callbacks'>,
+  call: IncomingCall,
+  raw: ReadRequest,
+  admitted: AdmittedChat,
+  report: Pick<CallReport, 'caller' | 'recorder'>,
+): ReadCall | Promise<ReadCall> {
+  const { settings, admission, acceptedAtMs, startedMs } = admitted;
   report.recorder?.request(raw.bytes, recordedChat(call));
   const { request: received, callbackUrl } = takeCallbackUrl(callbacks, call, raw);
   admission.holdBytes(received.bytes.length);
   const wire = toWireRequest(call, received.body);
   const validating = readingAhead(received.body, () => call.dialect.validateRequest(wire, settings.validation));
-  if (validating instanceof Promise) await validating;
-  const background = readBackground(call, received);
-  const { bytes } = background ?? received;
-  // Validation and encoding of a large body each take a while; other calls run between them.
-  const turn = bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
-  if (turn !== undefined) await turn;
-  const caller = withBodyTags(entered, settings, call, received.body);
-  report.caller = caller;
-  const request = background === undefined ? wire : toWireRequest(call, background.body);
-  const isBackground = background !== undefined;
-  return { settings, caller, admission, acceptedAtMs, startedMs, call, received, request, bytes, isBackground, callbackUrl };
+  const conclude = (): ReadCall | Promise<ReadCall> => {
+    const background = readBackground(call, received);
+    const request = background === undefined ? wire : toWireRequest(call, background.body);
+    const caller = withBodyTags(admitted.caller, settings, call, received.body);
+    report.caller = caller;
+    const isBackground = background !== undefined;
+    const { bytes } = background ?? received;
+    const read = { settings, caller, admission, acceptedAtMs, startedMs, call, received, request, bytes, isBackground, callbackUrl };
+    // Validation and encoding of a large body each take a while; other calls run between them.
+    return (bytes.length > largeBodyBytes ? yieldIfLong()?.then(() => read) : undefined) ?? read;
+  };
+  return validating instanceof Promise ? validating.then(conclude) : conclude();
 }
 
 /** The caller with the tags that the body of its call names. Generate-content has labels in place of metadata. */

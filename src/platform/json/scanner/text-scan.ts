@@ -63,16 +63,16 @@ export class TextScan {
     const { calls, ints, nodesAt, patchesAt } = this.#scanner;
     const before = this.#count;
     const count = calls.getCount();
-    const from = ints.subarray(nodesAt, nodesAt + (count - before) * jsonNodeInts);
+    const end = nodesAt + (count - before) * jsonNodeInts;
     this.#count = count;
-    if (before === 0) this.#nodes = from.slice();
+    if (before === 0) this.#nodes = ints.slice(nodesAt, end);
     else {
       if (count * jsonNodeInts > this.#nodes.length) {
         const longer = Math.max(count * jsonNodeInts, this.#nodes.length * 2);
         // Mostly grows the memory in place. The memory before it would wait for the collector.
         this.#nodes = new Int32Array(this.#nodes.buffer.transfer(longer * Int32Array.BYTES_PER_ELEMENT));
       }
-      this.#nodes.set(from, before * jsonNodeInts);
+      this.#nodes.set(ints.subarray(nodesAt, end), before * jsonNodeInts);
     }
     for (let left = calls.getPatches(), at = patchesAt; left > 0; left--, at += patchInts) {
       const node = (ints[at] ?? 0) * jsonNodeInts;
