@@ -16,9 +16,10 @@ export function fitRelay<Piece>(
   dialect: UpstreamDialectId,
   notes: readonly TranslationNote[],
 ): ReplyRelay<Piece> {
-  const { reframe, reshapeReply } = target.upstream.vendor;
+  const { vendor } = target.upstream;
+  const { reframe, reshapeReply } = vendor;
+  if (vendor.readRefusal === undefined && reframe === undefined && reshapeReply === undefined && notes.length === 0) return relay;
   const { readRefusal } = readRefusalOf(target, dialect);
-  if (readRefusal === undefined && reframe === undefined && reshapeReply === undefined && notes.length === 0) return relay;
   return {
     ...relay,
     ...(readRefusal === undefined ? {} : { readRefusal: (answer) => relay.readRefusal?.(answer) ?? readRefusal(answer) }),

@@ -74,6 +74,8 @@ export function createUpstreamHeaders(
   return headers;
 }
 
+const noNotes: readonly TranslationNote[] = [];
+
 /** A request for an upstream, with what the client should know about it. */
 export type PreparedRequest = { readonly upstreamRequest: UpstreamRequest; readonly notes: readonly TranslationNote[] };
 
@@ -92,12 +94,12 @@ export function shapeRequest(
   const route: UpstreamRoute = is === undefined ? addressed : { ...addressed, is };
   const path = locateAt(upstream, route);
   if (path === undefined) return undefined;
-  const request = { path, method: 'POST' } as const;
   const changes = vendor.reshape?.({ route, ...written }, facts);
   const { bytes, headers } = written;
-  if (changes === undefined) return { upstreamRequest: { ...request, headers, body: spliceJson(bytes, own) }, notes: [] };
+  if (changes === undefined) return { upstreamRequest: { path, method: 'POST', headers, body: spliceJson(bytes, own) }, notes: noNotes };
   const body = spliceJson(bytes, joinEdits(own, changes.edits));
-  return { upstreamRequest: { ...request, headers: changeHeaders(headers, changes.headers), body }, notes: changes.notes ?? [] };
+  const changed = changeHeaders(headers, changes.headers);
+  return { upstreamRequest: { path, method: 'POST', headers: changed, body }, notes: changes.notes ?? noNotes };
 }
 
 /**

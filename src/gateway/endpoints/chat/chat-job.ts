@@ -69,12 +69,12 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
     request: WireRequest,
     bytes: Buffer,
   ): ExchangePlan<Piece> | LocalAnswer | Promise<ExchangePlan<Piece> | LocalAnswer> {
-    const planned = planAttempt(this.#services, this.#prepared, this.#form, {
-      target,
-      request,
-      bytes,
-      overflow: this.#overflow,
-      withoutReasoning: this.#withoutReasoning?.has(target) === true,
+    const withoutReasoning = this.#withoutReasoning?.has(target) === true;
+    const planned = planAttempt({
+      gateway: this.#services,
+      prepared: this.#prepared,
+      form: this.#form,
+      attempt: { target, request, bytes, translate: false, overflow: this.#overflow, withoutReasoning },
     });
     return planned instanceof Promise ? planned.then((plan) => this.#orAnswer(plan)) : this.#orAnswer(planned);
   }

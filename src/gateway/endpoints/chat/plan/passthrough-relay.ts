@@ -28,7 +28,7 @@ export function createPassthroughRelay<Piece>(options: PassthroughOptions<Piece>
     writeReply: (_reply, bytes) => dialect.editReply(bytes),
     openStream: (_limits, mayBeCut) => openStream(options, framing ?? 'sse', mayBeCut === true),
     readError: ({ status, body }) => findOperatorsError(dialect, status, body),
-    ...(isDocumented === true && { editError: dialect.contractReply?.editError }),
+    editError: isDocumented === true ? dialect.contractReply?.editError : undefined,
   };
 }
 

@@ -51,11 +51,9 @@ export type EstimatedCount = { readonly kind: 'estimate'; readonly inputTokens: 
 
 type Plan<Piece> = ExchangePlan<Piece> | EstimatedCount;
 
-/** The request for one target: the client's own, or the one that the turn of a stored response derives from it. */
-type AttemptRequest = {
+/** The client's request for one target. A turn of a stored response derives another one from it. */
+type AttemptRequest = TurnRequest & {
   readonly target: Target;
-  readonly request: WireRequest;
-  readonly bytes: Buffer;
   /** The vendor's refusal of the request as too long, if a shorter one is to be sent. */
   readonly overflow?: GatewayError | undefined;
   /** Whether the target has refused the reasoning of the conversation, which goes without it then. Absent: no. */
@@ -75,30 +73,43 @@ type FittedAttempt = TurnRequest & {
 
 type Planning<Piece> = FittedAttempt & { readonly form: ReplyForm<Piece> };
 
+/** What a plan is made for. */
+type Asked<Piece> = {
+  readonly gateway: ChatServices;
+  readonly prepared: PreparedCall;
+  /** The form that the sink of the reply accepts. */
+  readonly form: ReplyForm<Piece>;
+  readonly attempt: AttemptRequest;
+};
+
 /**
  * Plans an attempt at one target: at once if the call passes through.
  * @throws GatewayError if the request cannot be expressed in the upstream's dialect
  */
-export function planAttempt<Piece>(
-  gateway: ChatServices,
-  prepared: PreparedCall,
-  form: ReplyForm<Piece>,
-  { target, request, bytes, overflow, withoutReasoning = false }: AttemptRequest,
-): Plan<Piece> | Promise<Plan<Piece>> {
+export function planAttempt<Piece>(asked: Asked<Piece>): Plan<Piece> | Promise<Plan<Piece>> {
+  const { prepared, attempt } = asked;
+  const own = prepared.turn?.requestFor(attempt.target) ?? attempt;
+  return own instanceof Promise ? own.then((request) => planRequest(asked, request)) : planRequest(asked, own);
+}
+
+function planRequest<Piece>(asked: Asked<Piece>, own: TurnRequest): Plan<Piece> | Promise<Plan<Piece>> {
+  const { prepared, attempt } = asked;
+  const fitted = fitRequest(prepared, attempt.target, own, attempt.overflow);
+  return fitted instanceof Promise ? fitted.then((request) => planFitted(asked, request)) : planFitted(asked, fitted);
+}
+
+function planFitted<Piece>(asked: Asked<Piece>, fitted: FittedRequest): Plan<Piece> | Promise<Plan<Piece>> {
+  const { gateway, prepared, form, attempt } = asked;
+  const { request, bytes, translate, truncated } = fitted;
+  const original = request === attempt.request ? undefined : attempt.request;
+  const { target, withoutReasoning = false } = attempt;
+  const planned = planExchange({ request, bytes, translate, gateway, prepared, form, target, original, withoutReasoning });
+  return planned instanceof Promise ? planned.then((plan) => finishPlan(asked, plan, truncated)) : finishPlan(asked, planned, truncated);
+}
+
+function finishPlan<Piece>({ prepared, form, attempt }: Asked<Piece>, plan: Plan<Piece>, truncated: string | undefined): Plan<Piece> {
   const { turn } = prepared;
-  const fit = (own: TurnRequest): Plan<Piece> | Promise<Plan<Piece>> => {
-    const fitted = fitRequest(prepared, target, own, overflow);
-    return fitted instanceof Promise ? fitted.then(plan) : plan(fitted);
-  };
-  const plan = (fitted: FittedRequest): Plan<Piece> | Promise<Plan<Piece>> => {
-    const finish = (planned: Plan<Piece>): Plan<Piece> =>
-      noteTruncation(turn === undefined ? planned : keepReply(planned, turn, form, target), fitted.truncated);
-    const original = fitted.request === request ? undefined : request;
-    const planned = planExchange({ ...fitted, gateway, prepared, form, target, original, withoutReasoning });
-    return planned instanceof Promise ? planned.then(finish) : finish(planned);
-  };
-  const own = turn?.requestFor(target) ?? { request, bytes, translate: false };
-  return own instanceof Promise ? own.then(fit) : fit(own);
+  return noteTruncation(turn === undefined ? plan : keepReply(plan, turn, form, attempt.target), truncated);
 }
 
 /** Adds the truncation to the notes of a translation, or to the headers of a reply that passes through. */
