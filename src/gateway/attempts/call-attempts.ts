@@ -10,8 +10,7 @@ import type { ExchangeObserver, UndeliveredFailure } from './exchange/exchange-c
 import { withOwnLimits } from './exchange/pass-headers.ts';
 import { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import { upstreamTimeout } from './exchange/upstream-failure.ts';
-import type { HealthQuery } from './health/health.ts';
-import type { AttemptTicket } from './health/health.ts';
+import type { AttemptTicket, HealthQuery } from './health/health.ts';
 import { openAttempt } from './books/open-attempt.ts';
 import { AttemptKeys } from './exchange/prepare-request.ts';
 import { chooseNext, type JudgedFailure, freeGrant, type NextAttempt, snapshotHealth, takeBudget } from './retry/next-attempt.ts';
@@ -60,7 +59,9 @@ type RecordedAttempt<Plan> = {
  * then the client notices none of it; from the first content on, the call belongs to that attempt. The client is
  * charged once, for the attempt that delivered. This is the only layer that retries.
  */
-export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> implements RunningCall, AttemptOwner {
+export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> implements RunningCall, AttemptOwner, HealthQuery {
+  readonly caller: string;
+  readonly countedAt: object[] = [];
   readonly #services: AttemptServices;
   readonly #call: AttemptedCall;
   readonly #job: CallJob<Plan>;
@@ -68,14 +69,12 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
   /** Whether a further attempt may follow: until something was delivered. */
   #isOpen = true;
   readonly #failed: FailedAttempt[] = [];
-  readonly #tried: Target[] = [];
+  #tried: readonly Target[] = [];
   #firstError: GatewayError | undefined;
   #exchange: UpstreamExchange<Piece> | undefined;
   #observer: AttemptObserver | undefined;
   #pending: Pending | undefined;
   #slot: number | undefined;
-  /** Identifies the call to health, which counts the attempts of one call once. */
-  readonly #asking: HealthQuery;
   readonly #keys: AttemptKeys;
 
   /** @param sink the destination of the reply */
@@ -85,8 +84,12 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     this.#job = job;
     this.#sink = sink;
     this.#keys = new AttemptKeys(call.round?.rowId ?? call.callId);
-    // A call that failed after its first content has released its request, so its id identifies it.
-    this.#asking = { caller: call.caller.userId, digest: () => (this.#isOpen ? job.digest() : call.callId), countedAt: [] };
+    this.caller = call.caller.userId;
+  }
+
+  /** A call that failed after its first content has released its request, so its id identifies it. */
+  digest(): string {
+    return this.#isOpen ? this.#job.digest() : this.#call.callId;
   }
 
   /**
@@ -115,7 +118,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
   #planFirst(place = 0, refusal?: GatewayError): Planned<Plan> | Promise<Planned<Plan>> {
     const target = this.#call.targets[place];
     if (target === undefined) throw refusal ?? new Error('a call was routed to no target');
-    this.#tried.push(target);
+    this.#tried = this.#call.targets.slice(0, place + 1);
     const planNext = (error: unknown): Planned<Plan> | Promise<Planned<Plan>> => {
       if (!isUnfit(error)) throw error;
       return this.#planFirst(place + 1, refusal ?? error);
@@ -130,7 +133,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
 
   /** Records an attempt and begins it, unless it is obsolete by then. */
   async #run(target: Target, plan: Plan, pending?: Pending): Promise<void> {
-    const ticket = this.#services.health.of(subjectOf(target)).begin(this.#asking);
+    const ticket = this.#services.health.of(subjectOf(target)).begin(this);
     let opening: CallOpening | undefined;
     let record: ExchangeObserver | LocalAnswer | undefined;
     this.#call.report.exchanging();
@@ -211,7 +214,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
       receipt: opening === undefined ? undefined : receiptPath(callId),
       leaving: { policy: this.#call.disconnect ?? 'abort', slots: drainSlots, delivered: this.#call.round?.delivered },
       holdOpeningMs: settings.retries.holdOpeningMs,
-      onOpened: () => this.contentArrived(),
+      onOpened: framing === undefined ? undefined : () => this.contentArrived(),
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
       handOver: (failure) => this.#takeOver(failure, target, observer, ticket),
     });
@@ -267,7 +270,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
   /** The attempt that follows a failed one, with its share of the budget. Undefined if there is none. */
   #chooseNext(failed: JudgedFailure, error: GatewayError): GrantedAttempt | undefined {
     const may = (target: Target): boolean => this.#mayFollow(error, failed.failed, target);
-    const see = snapshotHealth(this.#services, this.#call.settings, this.#asking);
+    const see = snapshotHealth(this.#services, this.#call.settings, this);
     const untried = this.#call.targets.filter((each) => !this.#tried.includes(each) && may(each));
     const next = chooseNext(untried, failed, see);
     const grant = next === undefined || !may(next.target) ? undefined : takeBudget(this.#services, failed, next);
@@ -324,7 +327,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
 
   async #attemptAgain(pending: Pending): Promise<void> {
     const { target } = pending;
-    this.#tried.push(target);
+    this.#tried = [...this.#tried, target];
     let plan: Plan | LocalAnswer;
     try {
       plan = await this.#job.plan(target);
@@ -370,7 +373,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     const waitedMs = this.#observer?.waitedMs(nowMs);
     if (waitedMs === undefined || waitedMs < stallMs || target === undefined) return false;
     if (!settings.retries.avoidFailing || targets.length === this.#tried.length || !this.#isOpen) return false;
-    const see = snapshotHealth(this.#services, settings, this.#asking);
+    const see = snapshotHealth(this.#services, settings, this);
     const stateOf = (each: Target): string => {
       const { availability } = see(each);
       return availability.usable ? availability.state : availability.reason;
