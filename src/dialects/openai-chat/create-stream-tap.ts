@@ -24,7 +24,8 @@ type TapState = {
   servedModel: string | undefined;
   stopReason: string | undefined;
   readonly choicesSeen: Set<number>;
-  readonly choicesFinished: Set<number>;
+  /** Absent until the first has finished. */
+  choicesFinished: Set<number> | undefined;
   error: ErrorInReply | undefined;
 };
 
@@ -72,7 +73,7 @@ function startTap(request: TapOptions['request']): TapState {
     servedModel: undefined,
     stopReason: undefined,
     choicesSeen: new Set(),
-    choicesFinished: new Set(),
+    choicesFinished: undefined,
     error: undefined,
   };
 }
@@ -109,6 +110,7 @@ function readChoice(tap: TapState, choice: JsonObject): void {
   tap.outputCharacters += countGeneratedCharacters(choice.delta);
   tap.hasContent ||= hasContent(choice);
   if (typeof choice.finish_reason !== 'string' || choice.finish_reason === '') return;
+  tap.choicesFinished ??= new Set();
   tap.choicesFinished.add(index);
   tap.stopReason ??= choice.finish_reason;
 }
@@ -160,7 +162,7 @@ function mergeUsage(earlier: JsonValue | undefined, later: JsonValue | undefined
 }
 
 function hasFinished({ choicesRequested, choicesSeen, choicesFinished }: TapState): boolean {
-  return choicesFinished.size >= Math.max(choicesRequested, choicesSeen.size);
+  return (choicesFinished?.size ?? 0) >= Math.max(choicesRequested, choicesSeen.size);
 }
 
 function fail(tap: TapState, error: ErrorInReply): void {

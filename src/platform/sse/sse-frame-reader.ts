@@ -20,11 +20,10 @@ export type FrameReaderOptions = {
  * chunks.
  */
 export function createSseFrameReader({ frameBytesMax }: FrameReaderOptions): FrameReader {
-  const splitter = new LineSplitter(frameBytesMax);
-  return { push: (chunk) => splitter.push(chunk), rest: () => splitter.rest(), isBetweenFrames: () => splitter.isBetweenFrames() };
+  return new SseFrameReader(frameBytesMax);
 }
 
-class LineSplitter {
+class SseFrameReader implements FrameReader {
   readonly #held: HeldBytes;
   #isFirstFrame = true;
   /** The current line is still empty. */

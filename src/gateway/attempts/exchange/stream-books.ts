@@ -24,7 +24,7 @@ const frameReaders: Readonly<Record<StreamFraming, (options: { readonly frameByt
 export function openReader({ relay: { reframe }, limits }: Pick<AnyExchange, 'relay' | 'limits'>, framing: StreamFraming): FrameReader {
   const reader = frameReaders[framing]({ frameBytesMax: limits.eventBytesMax });
   if (framing !== 'aws-event-stream' || reframe === undefined) return reader;
-  return { push: (chunk) => reader.push(chunk).flatMap((frame) => reframe(frame)), rest: reader.rest };
+  return { push: (chunk) => reader.push(chunk).flatMap((frame) => reframe(frame)), rest: () => reader.rest() };
 }
 
 /** The error of a stream whose frames cannot be read. Any other error is a bug, and is thrown again. */
