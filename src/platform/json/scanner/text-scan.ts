@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
+import { copyInts, growInts } from '../../int-pool.ts';
 import { JsonIndex, jsonField, jsonNodeInts } from '../json-index.ts';
 import { scanAnswer, ScannerInstance } from './scanner-module.ts';
 
@@ -65,13 +66,10 @@ export class TextScan {
     const count = calls.getCount();
     const end = nodesAt + (count - before) * jsonNodeInts;
     this.#count = count;
-    if (before === 0) this.#nodes = ints.slice(nodesAt, end);
+    if (before === 0) this.#nodes = copyInts(ints.subarray(nodesAt, end));
     else {
-      if (count * jsonNodeInts > this.#nodes.length) {
-        const longer = Math.max(count * jsonNodeInts, this.#nodes.length * 2);
-        // Mostly grows the memory in place. The memory before it would wait for the collector.
-        this.#nodes = new Int32Array(this.#nodes.buffer.transfer(longer * Int32Array.BYTES_PER_ELEMENT));
-      }
+      const length = count * jsonNodeInts;
+      if (length > this.#nodes.length) this.#nodes = growInts(this.#nodes, Math.max(length, this.#nodes.length * 2));
       this.#nodes.set(ints.subarray(nodesAt, end), before * jsonNodeInts);
     }
     for (let left = calls.getPatches(), at = patchesAt; left > 0; left--, at += patchInts) {
