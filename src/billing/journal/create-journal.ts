@@ -4,11 +4,11 @@ import type { Logger } from '../../platform/log.ts';
 import { createSlotTable } from '../../platform/slot-table.ts';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import { decodeEntry, encodeEntry, encodeOpening } from '../ledger/entry-json.ts';
+import { decodeEntry, encodeInPieces, encodeOpening } from '../ledger/entry-json.ts';
 import { decodeForLedger, encodeForLedger, readLedgerText, toLedgerBytes } from '../ledger/ledger-form.ts';
 import { type JournalDisk, nodeJournalDisk } from './journal-disk.ts';
 import { defaultLimits, type JournalLimits } from './journal-limits.ts';
-import { decodeRecord, recordPayloadBytesMax, recordTypes } from './journal-record.ts';
+import { decodeRecord, recordBytesBound, recordPayloadBytesMax, recordTypes } from './journal-record.ts';
 import { type Journal, JournalUnavailableError, type JournalView } from './journal.ts';
 import { attemptAfter, type RecoveredCounts, recoverSegments } from './recover-segments.ts';
 import { readSegmentNumbers, segmentName } from './segment-name.ts';
@@ -156,7 +156,7 @@ class FileJournal implements Journal, JournalView {
       this.#begin(opening, json, this.#writer.append(recordTypes.open, json));
       return;
     }
-    const position = this.#writer.stage(recordTypes.open, json, (refusal) => {
+    const position = this.#writer.stage(recordTypes.open, [json], (refusal) => {
       if (refusal !== undefined) undo();
       then(refusal);
     });
@@ -238,9 +238,9 @@ class FileJournal implements Journal, JournalView {
   }
 
   /** Writes a final entry now, or with the others of this turn. Undefined if the disk refuses it at once. */
-  #tryWrite(json: string, then: StagedCallback | undefined): RecordPosition | undefined {
+  #tryWrite(json: readonly string[], then: StagedCallback | undefined): RecordPosition | undefined {
     return this.#attempt(() =>
-      then === undefined ? this.#writer.append(recordTypes.done, json) : this.#writer.stage(recordTypes.done, json, then),
+      then === undefined ? this.#writer.append(recordTypes.done, ...json) : this.#writer.stage(recordTypes.done, json, then),
     );
   }
 
@@ -306,19 +306,17 @@ class FileJournal implements Journal, JournalView {
   }
 
   /** The text of the entry. Raw usage that cannot be encoded, or is far too large, is omitted. */
-  #encode(entry: CallEntry, opening: string | undefined): { readonly json: string; readonly isWritable: boolean } {
+  #encode(entry: CallEntry, opening: string | undefined): { readonly json: readonly string[]; readonly isWritable: boolean } {
     try {
-      const json = encodeEntry(entry, opening);
-      if (json.length * 3 <= recordPayloadBytesMax || Buffer.byteLength(json) <= recordPayloadBytesMax) return { json, isWritable: true };
+      const json = encodeInPieces(entry, opening);
+      if (isWritable(json)) return { json, isWritable: true };
     } catch (error) {
       this.#options.logger.error({ err: error, callId: entry.callId }, 'journal entry encoding failed');
     }
-    const json = encodeEntry(withoutRawUsage(entry));
-    const isWritable = Buffer.byteLength(json) <= recordPayloadBytesMax;
-    if (!isWritable) {
-      this.#options.logger.error({ callId: entry.callId }, 'journal entry too long for a record');
-    }
-    return { json, isWritable };
+    const json = encodeInPieces(withoutRawUsage(entry));
+    if (isWritable(json)) return { json, isWritable: true };
+    this.#options.logger.error({ callId: entry.callId }, 'journal entry too long for a record');
+    return { json, isWritable: false };
   }
 
   #readEntry({ segment, offset, length }: RecordPosition): Buffer {
@@ -326,7 +324,7 @@ class FileJournal implements Journal, JournalView {
     const record = decodeRecord(bytes, 0);
     if (record?.type !== recordTypes.done) throw new Error(`There is no complete DONE record at ${offset} of ${segmentName(segment)}.`);
     const entry = decodeEntry(record.value);
-    return toLedgerBytes(encodeForLedger(entry, encodeEntry(entry)));
+    return toLedgerBytes(encodeForLedger(entry, encodeInPieces(entry)));
   }
 
   #follow(from: { readonly segment: number; readonly start: number; readonly end: number }, to: { segment: number; start: number }): void {
@@ -382,6 +380,12 @@ class FileJournal implements Journal, JournalView {
       this.#options.logger.warn({ err: error, segment }, 'journal segment deletion failed');
     }
   }
+}
+
+/** Whether a record can have this payload. */
+function isWritable(json: readonly string[]): boolean {
+  if (recordBytesBound(...json) <= recordPayloadBytesMax) return true;
+  return json.reduce((bytes, piece) => bytes + Buffer.byteLength(piece), 0) <= recordPayloadBytesMax;
 }
 
 function withoutRawUsage(entry: CallEntry): CallEntry {

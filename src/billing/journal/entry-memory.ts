@@ -5,10 +5,9 @@
  */
 export type EntryMemory = {
   /**
-   * Stores two texts joined in UTF-8. The bytes are valid until `release`. Joining them first would copy them once
-   * more.
+   * Stores texts joined in UTF-8. The bytes are valid until `release`. Joining them first would copy them once more.
    */
-  readonly keep: (head: string, text: string) => Buffer;
+  readonly keep: (...texts: readonly string[]) => Buffer;
   /** Releases the result of `keep`. Once for each. */
   readonly release: (bytes: Buffer) => void;
 };
@@ -38,14 +37,14 @@ export function createEntryMemory(): EntryMemory {
     return current;
   };
   return {
-    keep: (head, text) => {
+    keep: (...texts) => {
+      let bound = 0;
       // An upper limit: a UTF-16 unit has at most three bytes.
-      const bound = (head.length + text.length) * 3;
-      if (bound > chunkBytes) return Buffer.from(head + text);
+      for (const text of texts) bound += text.length * 3;
+      if (bound > chunkBytes) return Buffer.from(texts.join(''));
       const chunk = current !== undefined && current.length + bound <= chunkBytes ? current : next();
       const start = chunk.length;
-      chunk.length += chunk.bytes.write(head, start, 'utf8');
-      chunk.length += chunk.bytes.write(text, chunk.length, 'utf8');
+      for (const text of texts) chunk.length += chunk.bytes.write(text, chunk.length, 'utf8');
       chunk.uses += 1;
       return chunk.bytes.subarray(start, chunk.length);
     },

@@ -30,14 +30,20 @@ export type SegmentScan = {
   readonly damaged: boolean;
 };
 
-/** An upper limit of the bytes of a record with this payload, before its length in UTF-8 is known. */
-export function recordBytesBound(json: string): number {
-  return recordHeaderBytes + json.length * 3;
+/** An upper limit of the bytes of a record with this payload, in pieces, before its length in UTF-8 is known. */
+export function recordBytesBound(...json: readonly string[]): number {
+  let bound = recordHeaderBytes;
+  for (const piece of json) bound += piece.length * 3;
+  return bound;
 }
 
-/** Writes a record into a buffer with at least `recordBytesBound` free bytes, and returns its length. */
-export function encodeRecord(buffer: Buffer, at: number, type: RecordType, json: string): number {
-  const payload = buffer.write(json, at + recordHeaderBytes, 'utf8');
+/**
+ * Writes a record, whose payload may be in pieces, into a buffer with at least `recordBytesBound` free bytes, and
+ * returns its length.
+ */
+export function encodeRecord(buffer: Buffer, at: number, type: RecordType, ...json: readonly string[]): number {
+  let payload = 0;
+  for (const piece of json) payload += buffer.write(piece, at + recordHeaderBytes + payload, 'utf8');
   buffer[at + 8] = type;
   buffer.writeUInt32LE(payload, at);
   buffer.writeUInt32LE(crc32(buffer.subarray(at + 8, at + recordHeaderBytes + payload)), at + 4);

@@ -93,7 +93,7 @@ describe('a failing disk', () => {
       throw new Error('ENOSPC');
     };
     assert.throws(() => append('a'), JournalUnavailableError);
-    assert.throws(() => writer.stage(recordTypes.open, json('b'), () => assert.fail('it was refused already')), JournalUnavailableError);
+    assert.throws(() => writer.stage(recordTypes.open, [json('b')], () => assert.fail('it was refused already')), JournalUnavailableError);
     await until(() => attempts > 5);
     assert.equal(lines.filter((line) => line.includes('journal became unwritable')).length, 1);
   });
@@ -102,7 +102,7 @@ describe('a failing disk', () => {
     const { disk, writer, append } = startWriter();
     const notified: string[] = [];
     const stage = (id: string): RecordPosition =>
-      writer.stage(recordTypes.open, json(id), (refusal) => notified.push(`${id} ${refusal?.message ?? 'written'}`));
+      writer.stage(recordTypes.open, [json(id)], (refusal) => notified.push(`${id} ${refusal?.message ?? 'written'}`));
     const a = stage('a');
     append('b');
     stage('c');
@@ -116,7 +116,7 @@ describe('a failing disk', () => {
   test('if the next segment cannot be created, staged records are refused and not kept', async () => {
     const { disk, writer, append, lines, heals } = startWriter({ segmentBytesMax: 1, retryIntervalMs: 1 });
     const notified: unknown[] = [];
-    writer.stage(recordTypes.open, json('staged'), (refusal) => notified.push(refusal?.message));
+    writer.stage(recordTypes.open, [json('staged')], (refusal) => notified.push(refusal?.message));
     disk.fault = failing(['create'], 'EMFILE');
     assert.throws(
       () => append('next'),

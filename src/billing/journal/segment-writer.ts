@@ -97,8 +97,11 @@ export class SegmentWriter {
     return undefined;
   }
 
-  /** Throws JournalUnavailableError if the record could not be passed to the operating system; then it is not kept. */
-  append(type: RecordType, json: string): RecordPosition {
+  /**
+   * Appends a record, whose payload may be in pieces. Throws JournalUnavailableError if it could not be passed to the
+   * operating system; then it is not kept.
+   */
+  append(type: RecordType, ...json: readonly string[]): RecordPosition {
     const { chunk, at, length } = this.#encode(type, json);
     this.#writeOut();
     return { segment: chunk.segment.number, offset: chunk.start + at, length };
@@ -109,21 +112,21 @@ export class SegmentWriter {
    * one. `then` is called later in the same turn. Throws JournalUnavailableError if it is already known that the record
    * cannot be written; then `then` is not called.
    */
-  stage(type: RecordType, json: string, then: StagedCallback): RecordPosition {
+  stage(type: RecordType, json: readonly string[], then: StagedCallback): RecordPosition {
     const { chunk, at, length } = this.#encode(type, json);
     if (this.#staged.push({ callback: then, refusal: undefined }) === 1) setImmediate(() => this.#endTurn());
     return { segment: chunk.segment.number, offset: chunk.start + at, length };
   }
 
   /** Encodes a record into the current chunk. */
-  #encode(type: RecordType, json: string): { readonly chunk: Chunk; readonly at: number; readonly length: number } {
+  #encode(type: RecordType, json: readonly string[]): { readonly chunk: Chunk; readonly at: number; readonly length: number } {
     // The limit of unsynced bytes refuses new calls. The records of running calls are bounded and always accepted.
     if (this.#closed) throw new JournalUnavailableError(closedReason);
     if (this.#failure !== undefined) throw new JournalUnavailableError(this.#failure);
-    const chunk = this.#chunkFor(recordBytesBound(json));
+    const chunk = this.#chunkFor(recordBytesBound(...json));
     this.#syncTimer.add(type);
     const at = chunk.length;
-    const length = encodeRecord(chunk.bytes, at, type, json);
+    const length = encodeRecord(chunk.bytes, at, type, ...json);
     chunk.length += length;
     chunk.segment.bytes += length;
     return { chunk, at, length };

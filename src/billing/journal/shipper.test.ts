@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { type PendingEntry, Shipper, type ShipperOptions } from './shipper.ts';
 
 const position = { segment: 1, offset: 0, length: 5 };
-const form = (text: string) => ({ head: '', text });
+const form = (text: string) => ['', text] as const;
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };

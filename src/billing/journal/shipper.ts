@@ -113,8 +113,8 @@ export class Shipper {
     if (item.entry === undefined && item.place !== undefined) this.#keep(item, form);
   }
 
-  #keep(item: PendingEntry, { head, text }: LedgerForm): void {
-    item.entry = this.#memory.keep(head, text);
+  #keep(item: PendingEntry, form: LedgerForm): void {
+    item.entry = this.#memory.keep(...form);
     this.#inMemory += 1;
   }
 

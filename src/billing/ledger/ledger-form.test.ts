@@ -12,7 +12,7 @@ test('the entry is decoded as it was encoded, whatever its names contain', () =>
   fc.assert(
     fc.property(entries, (entry) => {
       const text = encodeEntry(entry);
-      const bytes = toLedgerBytes(encodeForLedger(entry, text));
+      const bytes = toLedgerBytes(encodeForLedger(entry, [text]));
       assert.equal(readLedgerText(bytes), text);
       assert.deepEqual(decodeForLedger(bytes), decodeEntry(JSON.parse(text)));
     }),
@@ -38,7 +38,7 @@ test('the summary has the members that a store searches for and adds up', () => 
     usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWrite5mTokens: 4 },
     charge: { amountNanoUsd: 9n, lines: [] },
   };
-  const summaryOf = (one: CallEntry): unknown => JSON.parse(encodeForLedger(one, '{}').head);
+  const summaryOf = (one: CallEntry): unknown => JSON.parse(encodeForLedger(one, ['{}'])[0]);
   const common = ['c', 5, 'u', 'n', 'm', 9, 1, 8, 2, 3, 4, 8];
   assert.deepEqual(summaryOf(entry), [...common, null, 'k', 0, 'v']);
   assert.deepEqual(summaryOf({ ...entry, replyId: 'r', heldPots: 5 }), [...common, 'r', 'k', 5, 'v']);
@@ -55,7 +55,7 @@ test('an entry with a number that is not exact has no summary', () => {
   const [entry] = fc.sample(entries, 1);
   assert.ok(entry);
   const plain = { ...entry, usage: { inputTokens: 1 }, charge: { amountNanoUsd: 5n, lines: [] } };
-  assert.notEqual(encodeForLedger(plain, '{}').head, '\n');
+  assert.notEqual(encodeForLedger(plain, ['{}'])[0], '');
   const odd = [
     { ...plain, usage: { inputTokens: 2 ** 53 } },
     { ...plain, usage: { inputTokens: 1.5 } },
@@ -65,5 +65,5 @@ test('an entry with a number that is not exact has no summary', () => {
     { ...plain, acceptedAtMs: 0.5 },
     { ...plain, charge: { amountNanoUsd: 2n ** 53n, lines: [] } },
   ];
-  for (const one of odd) assert.equal(encodeForLedger(one, '{}').head, '\n', JSON.stringify(one.usage));
+  for (const one of odd) assert.equal(encodeForLedger(one, ['{}'])[0], '', JSON.stringify(one.usage));
 });

@@ -36,22 +36,22 @@ export type EntrySummary = readonly [
   payer?: GroupPayer,
 ];
 
-/** An entry in the form for the ledger store: a line with its summary, followed by its text. */
-export type LedgerForm = { readonly head: string; readonly text: string };
+/** An entry in the form for the ledger store, in pieces: a line with its summary, followed by its text. */
+export type LedgerForm = readonly [summary: string, ...lineEndAndText: readonly string[]];
 
 /**
  * Puts the summary before an entry, as JSON and with a line end. An entry with a count that is not an exact number gets
  * an empty line, and the store parses the entry itself.
- * @param text the entry as encodeEntry writes it
+ * @param text the entry as encodeInPieces writes it
  */
-export function encodeForLedger(entry: CallEntry, text: string): LedgerForm {
+export function encodeForLedger(entry: CallEntry, text: readonly string[]): LedgerForm {
   const summary = summarize(entry);
-  return { head: summary === undefined ? '\n' : `${JSON.stringify(summary)}\n`, text };
+  return [summary === undefined ? '' : JSON.stringify(summary), '\n', ...text];
 }
 
-/** The bytes of the result of encodeForLedger: its two texts joined. */
-export function toLedgerBytes({ head, text }: LedgerForm): Buffer {
-  return Buffer.from(head + text);
+/** The bytes of the result of encodeForLedger. */
+export function toLedgerBytes(form: LedgerForm): Buffer {
+  return Buffer.from(form.join(''));
 }
 
 /** The entry's text in such bytes. JSON text contains no line end. */

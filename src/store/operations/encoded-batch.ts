@@ -1,5 +1,5 @@
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
-import { encodeEntry } from '../../billing/ledger/entry-json.ts';
+import { encodeInPieces } from '../../billing/ledger/entry-json.ts';
 import { encodeForLedger, toLedgerBytes } from '../../billing/ledger/ledger-form.ts';
 import { StoreError } from '../store-error.ts';
 import type { EncodedBatch } from '../worker/store-protocol.ts';
@@ -7,7 +7,7 @@ import type { EncodedBatch } from '../worker/store-protocol.ts';
 /** Encodes an entry. Throws StoreError `entry-out-of-range` if it has no JSON form. */
 export function encodeForStore(entry: CallEntry): Uint8Array {
   try {
-    return toLedgerBytes(encodeForLedger(entry, encodeEntry(entry)));
+    return toLedgerBytes(encodeForLedger(entry, encodeInPieces(entry)));
   } catch (cause) {
     const message = `Entry ${entry.callId} cannot be booked: it has no JSON form.`;
     throw new StoreError('entry-out-of-range', message, { callIds: [entry.callId], cause });
