@@ -42,7 +42,7 @@ type OpenCall = {
   /** The segment of its first record, which must stay until the call is in the store. */
   readonly segment: number;
   /** A HEAD that is not written yet: its tick has not ended, or the disk refused it. */
-  head?: { readonly status: number; readonly upstreamRequestId?: string; readonly elapsedMs: number };
+  head?: { readonly status: number; readonly upstreamRequestId: string | undefined; readonly elapsedMs: number };
 };
 
 /**
@@ -191,7 +191,7 @@ class FileJournal implements Journal, JournalView {
     const call = this.#calls.get(callId);
     // Records of a finished call would outlive its segments and mean nothing to a recovery.
     if (call === undefined) return;
-    call.head = { ...head, elapsedMs: this.#elapsedMs(call) };
+    call.head = { status: head.status, upstreamRequestId: head.upstreamRequestId, elapsedMs: this.#elapsedMs(call) };
     if (this.#answered.push(callId) === 1) queueMicrotask(() => this.#writeHeads());
   }
 
@@ -217,7 +217,7 @@ class FileJournal implements Journal, JournalView {
     if (call === undefined) return;
     if (call.head !== undefined) this.#writeHead(callId, call);
     const json = JSON.stringify({ callId, attempt: call.attempt, ...progress, elapsedMs: this.#elapsedMs(call) });
-    this.#attempt(() => this.#writer.stage(recordTypes.progress, json, dropRefused));
+    this.#attempt(() => this.#writer.stage(recordTypes.progress, [json], dropRefused));
   }
 
   done(entry: CallEntry, then?: () => void): void {

@@ -2,7 +2,7 @@ import { modelSpellings } from './model-spellings.ts';
 import type { PriceBookEntry } from './price-book-schema.ts';
 import { type Pricing, preparePricing } from './pricing.ts';
 
-/** The most models whose windows are cached, listed or not. */
+/** The most models of a vendor whose windows are cached, listed or not. */
 const foundMax = 1000;
 
 /** The prices of a model from one day until another. */
@@ -23,23 +23,25 @@ export type PriceWindows = {
 /** Finds prices by vendor, model in all its spellings, and time. */
 export function createPriceWindows(entries: readonly PriceBookEntry[]): PriceWindows {
   const windows = indexWindows(entries);
-  const cached = new Map<string, readonly Window[] | undefined>();
+  /** By vendor and model. */
+  const cached = new Map<string, Map<string, readonly Window[] | undefined>>();
   const windowsOf = (vendor: string, model: string): readonly Window[] | undefined => {
-    const key = windowKey(vendor, model);
-    const remembered = cached.get(key);
-    if (remembered !== undefined || cached.has(key)) return remembered;
+    const ofVendor = cached.getOrInsertComputed(vendor, () => new Map<string, readonly Window[] | undefined>());
+    const remembered = ofVendor.get(model);
+    if (remembered !== undefined || ofVendor.has(model)) return remembered;
     const found = modelSpellings(model)
       .map((spelling) => windows.get(windowKey(vendor, spelling)))
       .find((list) => list !== undefined);
-    // Names come from clients: the limit keeps them from filling memory.
-    if (cached.size < foundMax) cached.set(key, found);
+    // Names of models come from clients: the limit keeps them from filling memory.
+    if (ofVendor.size < foundMax) ofVendor.set(model, found);
     return found;
   };
   return {
     lists: (vendor, model) => windowsOf(vendor, model) !== undefined,
     find: (vendor, model, atMs) => {
-      const window = windowsOf(vendor, model)?.find(({ fromMs }) => fromMs <= atMs);
-      return window === undefined || window.untilMs <= atMs ? undefined : window.pricings;
+      for (const { fromMs, untilMs, pricings } of windowsOf(vendor, model) ?? [])
+        if (fromMs <= atMs) return untilMs <= atMs ? undefined : pricings;
+      return undefined;
     },
   };
 }

@@ -56,13 +56,18 @@ function meterAndRate(
   const usageReport = report?.usageReport;
   const measured = { end, report: usageReport, complete, inputCharacters, outputCharacters };
   const metered = counted === undefined || end === 'failed' ? meterCall(measured) : counted;
-  const rate = (counted: MeteredCall): Charge => rateUsage(opening, counted, priceBook);
-  const charge = rate(metered);
+  const charge = rateUsage(opening, metered, priceBook);
   const isSuspicious = usageReport?.trustworthy === false || bound?.isSuspicious(metered.usage, charge.amountNanoUsd, usageReport) === true;
-  if (!isSuspicious || end === 'failed') return { metered, charge };
+  const rated = { metered, charge };
+  if (!isSuspicious || end === 'failed') return rated;
   const call = { report: usageReport, inputCharacters, outputCharacters };
-  return disputeUsage({ metered, charge }, call, bound?.find() ?? boundless, rate);
+  return disputeUsage(rated, call, bound?.find() ?? boundless, rateWith(opening, priceBook));
 }
+
+const rateWith =
+  (opening: CallOpening, priceBook: PriceBook) =>
+  (counted: MeteredCall): Charge =>
+    rateUsage(opening, counted, priceBook);
 
 function rateUsage(opening: CallOpening, { usage, serviceTier, replyParameters }: MeteredCall, priceBook: PriceBook): Charge {
   return priceBook.rate({
@@ -96,7 +101,7 @@ export function settleCall(
 ): CallEntry {
   const { report } = outcome;
   const end = finalEnd(outcome, trace);
-  const { metered, charge } = meterAndRate(opening, { ...outcome, end }, priceBook, bound);
+  const { metered, charge } = meterAndRate(opening, end === outcome.end ? outcome : { ...outcome, end }, priceBook, bound);
   const { usage, estimated, rawUsage, serviceTier, replyParameters, disputed } = metered;
   // Built member by member: spreading optional members costs several times as much, and this runs for every call.
   const entry: Writable<CallEntry> = { ...opening, end, usage, estimated, durationMs: trace.durationMs, charge };
