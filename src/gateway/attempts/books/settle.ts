@@ -12,7 +12,7 @@ import type { ReplySink } from '../../replies/reply-sink.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { AttemptedCall } from '../call.ts';
 import type { ClientDisconnect } from '../exchange/client-disconnect.ts';
-import type { ExchangeObserver, Outcome } from '../exchange/exchange-context.ts';
+import type { ExchangeObserver, MeteredEnding, Outcome } from '../exchange/exchange-context.ts';
 import type { AttemptServices } from '../services.ts';
 
 /** Facts about a call besides its outcome. */
@@ -150,8 +150,8 @@ export function keepNoBooks(report: Pick<CallReport, 'ended'>): ExchangeObserver
   };
 }
 
-/** Writes an admitted call's exchange into the books: HEAD and PROGRESS while it runs, the settled entry at its end. */
-export function keepBooks(options: {
+/** What the books of an admitted call are kept with. */
+type BooksOptions = {
   readonly services: Pick<AttemptServices, 'journal' | 'clock' | 'replyOwners'>;
   readonly opening: CallOpening;
   /** The dialect in which the upstream answers. Undefined if its usage needs no correction. */
@@ -171,55 +171,86 @@ export function keepBooks(options: {
   readonly report: Pick<CallReport, 'settled'>;
   /** The notes of the reply's translation, complete at its end. */
   readonly replyNotes: () => readonly TranslationNote[];
-}): ExchangeObserver {
-  const { opening, upstreamDialect, vendor, priceBook, bound, keepsReply } = options;
-  const { journal, clock, replyOwners } = options.services;
-  const { callId } = opening;
-  let upstreamStatus: number | undefined;
-  let upstreamRequestId: string | undefined;
-  let firstByteMs: number | undefined;
-  let left: { readonly disconnect: ClientDisconnect; readonly afterMs: number } | undefined;
-  const elapsedMs = (): number => Math.round(clock.monotonicMs() - options.startedMs);
-  return {
-    head: (status, requestId) => {
-      upstreamStatus = status;
-      upstreamRequestId = requestId;
-      journal.head(callId, requestId === undefined ? { status } : { status, upstreamRequestId: requestId });
-    },
-    firstContent: () => {
-      firstByteMs = elapsedMs();
-    },
-    progress: (report) => {
-      const { usageReport, outputCharacters } = correctReport(report, vendor, upstreamDialect);
-      // After a crash nobody can dispute a count, so a suspicious one is not recorded.
-      const isKept = usageReport !== undefined && bound?.isSuspicious(usageReport.usage, 0n) !== true;
-      journal.progress(callId, isKept ? { usage: usageReport.usage, outputCharacters } : { outputCharacters });
-    },
-    meter: ({ report, ...ending }) => {
-      const exact = report === undefined ? undefined : correctReport(report, vendor, upstreamDialect);
-      const corrected = exact === undefined ? ending : { ...ending, report: exact };
-      return describeMetered(meterAndRate(opening, corrected, priceBook, bound).metered);
-    },
-    left: (disconnect) => {
-      left ??= { disconnect, afterMs: elapsedMs() };
-    },
-    settled: (ended, then) => {
-      const outcome = left === undefined ? ended : endDisconnected(ended);
-      const { report } = outcome;
-      const exact = report === undefined ? undefined : correctReport(report, vendor, upstreamDialect);
-      const corrected = exact === report || exact === undefined ? outcome : { ...outcome, report: exact };
-      const trace = { upstreamStatus, upstreamRequestId, firstByteMs, durationMs: elapsedMs() };
-      const charged = settleCall(opening, corrected, trace, { priceBook, keepsReply, bound });
-      const settled = left === undefined ? charged : { ...charged, disconnect: describeDisconnect(left, corrected, trace) };
-      const replyNotes = options.replyNotes();
-      const entry = replyNotes.length === 0 ? settled : { ...settled, replyNotes };
-      options.used?.(entry.usage);
-      options.credit?.charge(entry);
-      replyOwners.remember(entry);
-      journal.done(entry, then);
-      options.report.settled(entry, outcome.error);
-    },
+};
+
+/** Writes an admitted call's exchange into the books: HEAD and PROGRESS while it runs, the settled entry at its end. */
+export function keepBooks(options: BooksOptions): ExchangeObserver {
+  return new CallBooks(options);
+}
+
+/** The books of one call. Almost every call has some, so it has methods, and not closures of its own. */
+class CallBooks implements ExchangeObserver {
+  readonly #options: BooksOptions;
+  /** A relay calls it by itself, so it is a function of its own. */
+  readonly meter = ({ report, ...ending }: MeteredEnding): UsageReport => {
+    const { opening, priceBook, bound } = this.#options;
+    const corrected = report === undefined ? ending : { ...ending, report: this.#correct(report) };
+    return describeMetered(meterAndRate(opening, corrected, priceBook, bound).metered);
   };
+  #upstreamStatus: number | undefined;
+  #upstreamRequestId: string | undefined;
+  #firstByteMs: number | undefined;
+  #left: { readonly disconnect: ClientDisconnect; readonly afterMs: number } | undefined;
+
+  constructor(options: BooksOptions) {
+    this.#options = options;
+  }
+
+  #elapsedMs(): number {
+    const { services, startedMs } = this.#options;
+    return Math.round(services.clock.monotonicMs() - startedMs);
+  }
+
+  #correct(report: ReplyReport): ReplyReport {
+    const { vendor, upstreamDialect } = this.#options;
+    return correctReport(report, vendor, upstreamDialect);
+  }
+
+  head(status: number, upstreamRequestId: string | undefined): void {
+    const { services, opening } = this.#options;
+    this.#upstreamStatus = status;
+    this.#upstreamRequestId = upstreamRequestId;
+    services.journal.head(opening.callId, upstreamRequestId === undefined ? { status } : { status, upstreamRequestId });
+  }
+
+  firstContent(): void {
+    this.#firstByteMs = this.#elapsedMs();
+  }
+
+  progress(report: ReplyReport): void {
+    const { services, opening, bound } = this.#options;
+    const { usageReport, outputCharacters } = this.#correct(report);
+    // After a crash nobody can dispute a count, so a suspicious one is not recorded.
+    const isKept = usageReport !== undefined && bound?.isSuspicious(usageReport.usage, 0n) !== true;
+    services.journal.progress(opening.callId, isKept ? { usage: usageReport.usage, outputCharacters } : { outputCharacters });
+  }
+
+  left(disconnect: ClientDisconnect): void {
+    this.#left ??= { disconnect, afterMs: this.#elapsedMs() };
+  }
+
+  settled(ended: Outcome, then?: () => void): void {
+    const { services, opening, priceBook, keepsReply, bound, used, credit, report } = this.#options;
+    const left = this.#left;
+    const outcome = left === undefined ? ended : endDisconnected(ended);
+    const exact = outcome.report === undefined ? undefined : this.#correct(outcome.report);
+    const corrected = exact === outcome.report || exact === undefined ? outcome : { ...outcome, report: exact };
+    const trace = {
+      upstreamStatus: this.#upstreamStatus,
+      upstreamRequestId: this.#upstreamRequestId,
+      firstByteMs: this.#firstByteMs,
+      durationMs: this.#elapsedMs(),
+    };
+    const charged = settleCall(opening, corrected, trace, { priceBook, keepsReply, bound });
+    const settled = left === undefined ? charged : { ...charged, disconnect: describeDisconnect(left, corrected, trace) };
+    const replyNotes = this.#options.replyNotes();
+    const entry = replyNotes.length === 0 ? settled : { ...settled, replyNotes };
+    used?.(entry.usage);
+    credit?.charge(entry);
+    services.replyOwners.remember(entry);
+    services.journal.done(entry, then);
+    report.settled(entry, outcome.error);
+  }
 }
 
 /** The charged usage as a report to the client. */
@@ -239,21 +270,55 @@ function describeMetered({ usage, rawUsage, serviceTier, replyParameters }: Mete
  */
 export function endWithCall(
   observer: ExchangeObserver,
-  { taken, credit }: Pick<AttemptedCall, 'taken' | 'credit'>,
+  limits: Pick<AttemptedCall, 'taken' | 'credit'>,
   sink: Pick<ReplySink<never>, 'hasBegun' | 'setHeader'>,
 ): ExchangeObserver {
-  if (taken === undefined && credit === undefined) return observer;
-  return {
-    ...observer,
-    settled: (outcome, then) => {
-      try {
-        if (outcome.error !== undefined && !sink.hasBegun)
-          for (const name in taken?.headers) sink.setHeader(name, taken.headers[name] ?? '');
-        observer.settled(outcome, then);
-      } finally {
-        taken?.reservation.finish();
-        credit?.end();
-      }
-    },
-  };
+  return limits.taken === undefined && limits.credit === undefined ? observer : new EndingObserver(observer, limits, sink);
+}
+
+/** Ends the limits and the hold of a call with its books. */
+class EndingObserver implements ExchangeObserver {
+  readonly meter: ExchangeObserver['meter'];
+  readonly #observer: ExchangeObserver;
+  readonly #limits: Pick<AttemptedCall, 'taken' | 'credit'>;
+  readonly #sink: Pick<ReplySink<never>, 'hasBegun' | 'setHeader'>;
+
+  constructor(
+    observer: ExchangeObserver,
+    limits: Pick<AttemptedCall, 'taken' | 'credit'>,
+    sink: Pick<ReplySink<never>, 'hasBegun' | 'setHeader'>,
+  ) {
+    this.meter = observer.meter;
+    this.#observer = observer;
+    this.#limits = limits;
+    this.#sink = sink;
+  }
+
+  head(status: number, upstreamRequestId: string | undefined): void {
+    this.#observer.head(status, upstreamRequestId);
+  }
+
+  firstContent(): void {
+    this.#observer.firstContent();
+  }
+
+  progress(report: ReplyReport): void {
+    this.#observer.progress(report);
+  }
+
+  left(disconnect: ClientDisconnect): void {
+    this.#observer.left?.(disconnect);
+  }
+
+  settled(outcome: Outcome, then?: () => void): void {
+    const { taken, credit } = this.#limits;
+    try {
+      if (outcome.error !== undefined && !this.#sink.hasBegun)
+        for (const name in taken?.headers) this.#sink.setHeader(name, taken.headers[name] ?? '');
+      this.#observer.settled(outcome, then);
+    } finally {
+      taken?.reservation.finish();
+      credit?.end();
+    }
+  }
 }

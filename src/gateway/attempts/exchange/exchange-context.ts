@@ -28,7 +28,8 @@ export type Outcome = {
   readonly metered?: MeteredCall;
 };
 
-type MeteredEnding = Pick<Outcome, 'end' | 'complete' | 'report'>;
+/** The part of an outcome that decides its charge. */
+export type MeteredEnding = Pick<Outcome, 'end' | 'complete' | 'report'>;
 
 /** Observes a running exchange. Each call is cheap and synchronous. */
 export type ExchangeObserver = {
