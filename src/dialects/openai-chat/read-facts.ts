@@ -9,13 +9,13 @@ export function readFacts(request: WireRequest): CallFacts {
   const { body } = request;
   const { model, response_format: responseFormat, stream, n, max_completion_tokens: current, max_tokens: former } = body;
   // If both limits are present, servers differ in which one they use. The larger is the safe bound.
-  const bounds = [current, former].filter((bound) => typeof bound === 'number');
+  const bound = typeof current === 'number' && typeof former === 'number' ? Math.max(current, former) : (current ?? former);
   // The limit applies to each choice, and every choice is billed.
   const choices = typeof n === 'number' ? n : 1;
   return {
     requestedModel: typeof model === 'string' ? model : '',
     stream: stream === true,
-    ...(bounds.length > 0 && { outputTokensMax: Math.max(...bounds) * choices }),
+    ...(typeof bound === 'number' && { outputTokensMax: bound * choices }),
     ...(choices > 1 && { replies: choices }),
     inputCharacters:
       surveyRequest(body)?.textCharacters ?? countTextCharacters([body.messages, body.tools, body.functions, responseFormat]),

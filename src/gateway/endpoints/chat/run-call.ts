@@ -13,11 +13,9 @@ import { type RoutedCall, routeChat } from './route-chat.ts';
 import { needsToolLoop, runToolLoop } from './tool-loop/run-tool-loop.ts';
 import { beginReport } from '../shared/begin-report.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
-import type { ApiKey } from '../../../accounts/api-key.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { type TakenLimits, reserveCall } from '../../admission/limits/reserve-call.ts';
 import type { Target } from '../../attempts/routing/target.ts';
-import type { GatewaySettings } from '../../attempts/services.ts';
 import { type RequestedChat, takeChatCredit } from './chat-credit.ts';
 
 /**
@@ -35,7 +33,7 @@ export async function runCall(gateway: ChatServices, arriving: IncomingCall, rep
   const routing = routeChat(gateway, read, report);
   const { facts, targets, turn, sent } = routing instanceof Promise ? await routing : routing;
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
-  const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
+  const taking = takeLimits(gateway, read, facts, targets[0]);
   const taken = taking instanceof Promise ? await taking : taking;
   let credit: CallCredit | undefined;
   // Releases what was reserved for a call that is not made. After the exchange has ended, nothing is left to release.
@@ -122,11 +120,11 @@ export function serveChat(services: ChatServices, http: EndpointRequest, path: C
 /** Reserves the call's share of its limits. Token counts are not limited. @throws GatewayError `rate_limited` */
 function takeLimits(
   { limiter, clock }: ChatServices,
-  { operation, dialect }: IncomingCall,
-  query: { readonly settings: GatewaySettings; readonly caller: ApiKey; readonly facts: CallFacts; readonly target: Target | undefined },
+  { call: { operation, dialect }, settings, caller }: ReadCall,
+  facts: CallFacts,
+  target: Target | undefined,
 ): TakenLimits | Promise<TakenLimits> | undefined {
   if (operation === 'count-tokens') return undefined;
-  const { settings, caller, facts, target } = query;
   return reserveCall({ limiter, clock, voice: dialect.voice, caller, perKey: settings.perKey, facts, model: target?.model });
 }
 
