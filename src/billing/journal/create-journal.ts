@@ -65,9 +65,6 @@ export async function createJournal(options: JournalOptions): Promise<{ journal:
   }
 }
 
-/** For progress that the disk refuses: it is dropped, because the next record contains more. */
-const dropRefused: StagedCallback = () => {};
-
 class FileJournal implements Journal, JournalView {
   readonly #options: JournalOptions;
   readonly #limits: JournalLimits;
@@ -216,8 +213,8 @@ class FileJournal implements Journal, JournalView {
     const call = this.#calls.get(callId);
     if (call === undefined) return;
     if (call.head !== undefined) this.#writeHead(callId, call);
-    const json = JSON.stringify({ callId, attempt: call.attempt, ...progress, elapsedMs: this.#elapsedMs(call) });
-    this.#attempt(() => this.#writer.stage(recordTypes.progress, [json], dropRefused));
+    // A refused record is dropped: the next one follows within milliseconds and contains more.
+    this.#tryAppend(recordTypes.progress, JSON.stringify({ callId, attempt: call.attempt, ...progress, elapsedMs: this.#elapsedMs(call) }));
   }
 
   done(entry: CallEntry, then?: () => void): void {

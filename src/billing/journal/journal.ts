@@ -19,10 +19,7 @@ export type Journal = {
    * may be written at the end of its tick, before which nothing of the answer has been sent on.
    */
   readonly head: (callId: string, head: { readonly status: number; readonly upstreamRequestId?: string }) => void;
-  /**
-   * The usage of a running stream so far; called at most every few hundred milliseconds per call. It is written at the
-   * end of this turn of the event loop, together with that of other streams.
-   */
+  /** The usage of a running stream so far; called at most every few hundred milliseconds per call. */
   readonly progress: (callId: string, progress: { readonly usage?: Usage; readonly outputCharacters: number }) => void;
   /**
    * The final entry. The journal ships it to the ledger. It never throws; an entry that cannot be written is kept in

@@ -83,29 +83,6 @@ test('the records of a turn are written in one write, and no callback is called 
   assert.equal(writes.count, 2);
 });
 
-test('the progress of all streams of a turn is written in one write, and is lost with a disk that refuses it', async () => {
-  const { disk, journal } = await start();
-  const streams = ['a', 'b', 'c'];
-  for (const id of streams) {
-    journal.open(opening(id));
-    journal.head(id, { status: 200 });
-  }
-  await turnEnds();
-  const before = written(disk).length;
-  const writes = watchWrites(disk);
-  const tell = (outputCharacters: number): void => streams.forEach((id) => journal.progress(id, { outputCharacters }));
-  tell(4);
-  assert.equal(writes.count, 0);
-  await turnEnds();
-  assert.equal(writes.count, 1);
-  const told = ['progress a', 'progress b', 'progress c'];
-  assert.deepEqual(written(disk).slice(before), told);
-  writes.refuses = true;
-  tell(8);
-  await turnEnds();
-  assert.deepEqual(written(disk).slice(before), told);
-});
-
 test('an appended record is written together with the staged ones before it, in order', async () => {
   const { disk, journal } = await start();
   const notifications: string[] = [];
