@@ -9,6 +9,7 @@ let taken = 0;
 /**
  * A copy of integers that live as long as a request. Short ones share a buffer, which is freed when none of them is
  * used any more. A buffer of its own would cost more than the copy: it is allocated, listed and freed outside the heap.
+ * Nothing else may free the buffer of a copy that is shorter than it.
  */
 export function copyInts(ints: Int32Array): Int32Array<ArrayBuffer> {
   if (ints.length > copyIntsMax) return ints.slice();

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 
 import { defaultLimits, type GatewayLimits } from '../settings/limits.ts';
-import { readRequest } from './read-request.ts';
+import { freeMemory, ownMemory } from '../../platform/http/body-memory.ts';
+import { readJsonObject, readRequest } from './read-request.ts';
 
 const json = { 'content-type': 'application/json' };
 
@@ -20,6 +21,18 @@ test('the bytes stay as they were sent, and the tree is their content', async ()
   const { bytes, body } = await read(text);
   assert.equal(bytes.toString(), text);
   assert.deepEqual(body['b'], 'é');
+});
+
+test('a large body of few values that is freed leaves the bodies of others as they are', async () => {
+  const few = JSON.stringify({ system: 'a rule that holds. '.repeat(2000), tools: ['x'.repeat(2000)] });
+  const other = await read(JSON.stringify({ messages: ['y'.repeat(2000)] }));
+  const own = ownMemory(Buffer.allocUnsafeSlow(few.length));
+  own.write(few);
+  const freed = await readJsonObject(own, defaultLimits);
+  assert.deepEqual(freed['tools'], ['x'.repeat(2000)]);
+  freeMemory(own);
+  assert.deepEqual(other.body['messages'], ['y'.repeat(2000)]);
+  assert.deepEqual((await read('{"a":[1]}')).body, { a: [1] });
 });
 
 test('JSON is accepted by any of its media types', async () => {

@@ -22,9 +22,12 @@ export function ownMemory(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** Frees other memory together with that of a registered body, such as its index. Nothing uses it without the body. */
-export function freeTogether(body: Buffer, other: ArrayBufferLike): void {
-  leases.get(body.buffer)?.companions.push(other);
+/**
+ * Frees other memory together with that of a registered body, such as its index. Nothing uses it without the body.
+ * @param other undefined if the body has none for itself
+ */
+export function freeTogether(body: Buffer, other: ArrayBufferLike | undefined): void {
+  if (other !== undefined) leases.get(body.buffer)?.companions.push(other);
 }
 
 /**

@@ -43,9 +43,13 @@ export class JsonIndex {
     this.#nodes = nodes;
   }
 
-  /** The memory of the nodes. If it is freed, nothing may read the index any more; a late reader finds nothing. */
-  get memory(): ArrayBufferLike {
-    return this.#nodes.buffer;
+  /**
+   * The memory of the nodes, unless other indexes share it. If it is freed, nothing may read the index any more; a late
+   * reader finds nothing.
+   */
+  get memory(): ArrayBufferLike | undefined {
+    const { buffer, byteLength } = this.#nodes;
+    return byteLength === buffer.byteLength ? buffer : undefined;
   }
 
   /** One of `jsonKind`. */
