@@ -31,7 +31,7 @@ export function PageFailure({ error, reset }: { readonly error: unknown; readonl
   );
 }
 
-/** In place of the whole console: it is not known who is signed in, because the server did not answer. */
+/** Shown instead of the console if the server did not answer the question who is signed in. */
 export function WholeFailure(props: Parameters<typeof PageFailure>[0]) {
   return (
     <BarePage wide>

@@ -112,11 +112,21 @@ export const nodeJournalDisk: JournalDisk = {
   rename: renameSync,
   remove: (path) => {
     // The file is open while its name goes, so that its blocks are freed when it is closed. That takes milliseconds.
-    const handle = openSync(path, 'r');
+    const handle = openIfPossible(path);
     try {
       unlinkSync(path);
     } finally {
-      close(handle, () => {});
+      // A failure loses nothing: the name is gone, and nothing was written.
+      if (handle !== undefined) close(handle, () => {});
     }
   },
 };
+
+/** A process without a free descriptor can still remove a file. */
+function openIfPossible(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return undefined;
+  }
+}
