@@ -1,12 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { type ConnectionGuard, guardConnections, type SlowBody } from '../../platform/http/connection-guard.ts';
 import { DirectReply } from '../../platform/http/direct-reply.ts';
 import { DirectRequest } from '../../platform/http/direct-request.ts';
-import { closeIfSilent } from '../../platform/http/silent-connection.ts';
 import { isTransientFailure } from '../../platform/transient-failure.ts';
 import { checkHost, readRequestTarget, type RequestTarget } from '../admission/read-request.ts';
 import type { IncomingCall } from '../endpoints/chat/incoming-call.ts';
@@ -21,6 +19,7 @@ import { writeError } from '../replies/write-reply.ts';
 import { bodyPace, serverSettings } from './client-pace.ts';
 import { createDrain, type Drain, type DrainPlan } from './drain.ts';
 import { serveOnce } from './idempotency/serve-once.ts';
+import { refuseExpectation, refuseMalformed } from './refuse-malformed.ts';
 import { describeNoRoute } from './routes/describe-no-route.ts';
 
 const second = 1000;
@@ -93,7 +92,10 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     return serveOnce(gateway, idempotency, handled, { identifiedBy, target, run });
   };
 
-  const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest, ServerResponse: DirectReply }, onRequest);
+  const server = createServer(
+    { ...serverSettings, IncomingMessage: DirectRequest, ServerResponse: DirectReply, shouldUpgradeCallback: opensWebSocket },
+    onRequest,
+  );
   const guard = guardClients(server, gateway);
   const sockets = createResponseSockets({
     gateway,
@@ -101,6 +103,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     voiceOfPath: (path, headers) => wordingOfPath(path, headers).voice,
   });
   server.on('upgrade', sockets.upgrade);
+  server.on('checkExpectation', (_request, response) => refuseExpectation(gateway, response));
   server.on('clientError', (error, socket) => refuseMalformed(error, socket, gateway));
   const end = createDrain({ server, gateway });
   return {
@@ -123,6 +126,14 @@ async function endAll(
   sockets.end(plan.graceMs);
   gateway.videos?.leaving.abort();
   await Promise.all([end.run(plan), gateway.background?.end(plan.graceMs), gateway.idempotency?.settled(plan.graceMs)]);
+}
+
+/**
+ * Whether a request wants to change to a WebSocket. Other upgrades are ignored, as RFC 9110 (7.8) permits: HTTP clients
+ * of Java ask for HTTP/2 (`h2c`) with their first request, and expect its answer.
+ */
+function opensWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /** Answers a refused request in the wording of its path, and in the framing of a requested stream. */
@@ -156,25 +167,6 @@ function refuseSlowBody({ request, response, reason }: SlowBody, callId: string)
   // The answer is sent before the sending side ends. A client that does not read it is not waited for.
   request.socket.destroySoon();
   setTimeout(() => request.socket.destroy(), second).unref();
-}
-
-/** Answers bytes that are not an HTTP request, in the form that most clients read, and ends the connection. */
-function refuseMalformed(error: Error & { code?: string }, socket: Duplex, { telemetry }: Gateway): void {
-  if (closeIfSilent(error, socket)) return;
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  telemetry.malformed('invalid_http_request');
-  const status =
-    { HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large', ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout' }[error.code ?? ''] ??
-    '400 Bad Request';
-  const body = JSON.stringify({
-    error: { message: status.slice(4), type: 'invalid_request_error', param: null, code: 'invalid_http_request' },
-  });
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }
 
 /**

@@ -15,7 +15,7 @@ import { ResponseSocket } from './response-socket.ts';
 
 /** The WebSocket form of `/v1/responses`. */
 export type ResponseSockets = {
-  /** Opens a connection, or answers in HTTP why it cannot. */
+  /** Opens a connection for a request with `Upgrade: websocket`, or answers in HTTP why it cannot. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Accepts no more connections, and closes each when it is idle. After the grace period it terminates the rest. */
   readonly end: (graceMs: number) => void;
@@ -42,7 +42,7 @@ export function createResponseSockets(options: {
 
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const target = readRequestTarget(request.url ?? '/');
-    if (target === undefined || !isResponsesPath(target.path) || request.headers.upgrade?.toLowerCase() !== 'websocket')
+    if (target === undefined || !isResponsesPath(target.path))
       throw new GatewayError('upgrade_required', 'this path does not accept WebSockets; send the request over plain HTTP as POST');
     checkHost(request);
     if (isEnding) throw new GatewayError('shutting_down', 'the gateway is shutting down; connect again', { retryAfterSeconds: 1 });
