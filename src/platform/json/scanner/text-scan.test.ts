@@ -65,6 +65,15 @@ test('each limit holds exactly', () => {
   }
 });
 
+test('a text that is refused after its keys made the memory larger does not spoil the scanner for the next text', () => {
+  // The memory of a scanner stays as large as it has become, so each text needs more of it than those before.
+  for (const count of [500, 1000, 2000, 4000]) {
+    const keys = Array.from({ length: count }, (_, at) => `"${at}":0`);
+    assert.ok(!compareScanners(Buffer.from(`{${keys.join(',')},!`), {}, undefined));
+    assert.ok(compareScanners(Buffer.from('{"next":[1]}'), {}, undefined));
+  }
+});
+
 test('a key that occurs twice is found among any number of keys, in any spelling', () => {
   for (const count of [1, 2, 15, 16, 31, 32, 33, 34, 600, 1500, 40_000]) {
     const keys = Array.from({ length: count }, (_, at) => `"key ${at}":{"key ${at % 7}":0}`);

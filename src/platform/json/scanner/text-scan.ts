@@ -47,8 +47,9 @@ export class TextScan {
     const isLast = end === bytes.length;
     scanner.bytes.set(start === 0 && isLast ? bytes : bytes.subarray(start, end), scanner.inputAt);
     const answer = calls.scan(end - start, isLast ? 1 : 0);
-    if (answer === scanAnswer.notClean) return false;
+    // First of all: the memory may have grown also for a text that is not clean, and other texts need it next.
     scanner.refresh();
+    if (answer === scanAnswer.notClean) return false;
     this.#takeNodes();
     if (answer === scanAnswer.clean) return calls.getNonAscii() !== 0 && !isUtf8(bytes) ? false : this.#toIndex();
     if (isLast && answer === scanAnswer.more) return false;
