@@ -119,3 +119,25 @@ test('calls are booked although their facts cannot be written, and the follower 
   await books.follow();
   assert.equal(books.facts().calls.length, 5);
 });
+
+test('an insert that fails at one of its rows leaves none of the others, neither calls nor facts', async () => {
+  using books = openBooks({ withBooking: true });
+  const count = (table: string) => books.connection.first(`select count(*) as rows from ${table}`)?.['rows'];
+  books.connection.execute(
+    `create trigger refuse before insert on calls when new.call_id = 'booked-3' begin select raise(fail, 'refused'); end`,
+  );
+  await assert.rejects(books.book(callsOf('booked'), 'node'), /refused/);
+  for (const table of ['calls', 'usage_minutes', 'ledger_transactions', 'call_facts']) assert.equal(count(table), 0n, table);
+
+  books.connection.execute('drop trigger refuse');
+  books.connection.execute(
+    `create trigger refuse before insert on call_facts when new.call_id = 'booked-3' begin select raise(fail, 'refused'); end`,
+  );
+  assert.equal(await books.book(callsOf('booked'), 'node'), 5);
+  assert.equal(count('call_facts'), 0n);
+  await assert.rejects(books.follow(), /refused/);
+  assert.equal(count('call_facts'), 0n);
+  books.connection.execute('drop trigger refuse');
+  await books.follow();
+  assert.deepEqual([count('calls'), count('call_facts')], [5n, 5n]);
+});

@@ -25,9 +25,10 @@ import { BatchTransactions } from './batch-transactions.ts';
 const listedEntriesMax = 10_000;
 
 /** The inserts of an engine by their number of rows. */
-function createInsert({ textOfBytes }: Database['fragments']): (rows: number) => string {
+function createInsert({ insertOrFail, textOfBytes }: Database['fragments']): (rows: number) => string {
   const row = `(${callColumns.map((column) => (column === 'entry' ? textOfBytes : '?')).join(', ')})`;
-  return perRows((rows) => `insert into calls (${callColumns.join(', ')}) ${valuesOf(row, rows)} on conflict (call_id) do nothing`);
+  const into = `${insertOrFail} into calls (${callColumns.join(', ')})`;
+  return perRows((rows) => `${into} ${valuesOf(row, rows)} on conflict (call_id) do nothing`);
 }
 
 /** insertEach adds to one sum at a time. */

@@ -19,6 +19,11 @@ export type SqlFragments = {
   readonly segments: string;
   /** A text whose parameter is its bytes in UTF-8, so that text that is only stored need not become a string. */
   readonly textOfBytes: string;
+  /**
+   * Begins an insert of many rows of a transaction or savepoint that is undone if the insert fails. So the engine need
+   * not remember what to undo in the insert itself.
+   */
+  readonly insertOrFail: string;
   /** Whether the calls of a name are found by their spans, and not by indexes: see facts/call-spans.ts. */
   readonly hasCallSpans: boolean;
   /** Efficient numbers of rows per insert, the largest first and 1 last. */

@@ -18,8 +18,9 @@ const fragments: SqlFragments = {
   segments: `(select cast(value ->> 0 as bigint) as bucket, cast(value ->> 1 as bigint) as from_unit, cast(value ->> 2 as bigint) as until_unit
     from jsonb_array_elements(cast(? as jsonb)) as value)`,
   textOfBytes: "convert_from(?, 'UTF8')",
-  // Each statement is a round trip.
+  insertOrFail: 'insert',
   hasCallSpans: false,
+  // Each statement is a round trip.
   rowsPerInsert: [64, 16, 4, 1],
   sumsPerInsert: [64, 16, 4, 1],
 };

@@ -25,6 +25,7 @@ const fragments: Omit<SqlFragments, 'rowsPerInsert'> = {
   fastNumber: (column) => `cast(${column} as double precision)`,
   segments: '(select value ->> 0 as bucket, value ->> 1 as from_unit, value ->> 2 as until_unit from json_each(?))',
   textOfBytes: 'cast(? as text)',
+  insertOrFail: 'insert or fail',
   hasCallSpans: true,
   // Larger numbers would save little more, and batches are rarely larger.
   sumsPerInsert: [8, 1],

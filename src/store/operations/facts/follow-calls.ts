@@ -181,10 +181,16 @@ const factColumns = [
   'whole_end',
 ] as const;
 
-const insertFacts = perRows(
-  (rows) =>
-    `insert into call_facts (${factColumns.join(', ')}) ${valuesOf(`(${factColumns.map(() => '?').join(', ')})`, rows)} on conflict (call_id) do nothing`,
-);
+/** By how an engine begins an insert. */
+const insertsOfFacts = new Map<string, (rows: number) => string>();
+
+function insertFacts({ insertOrFail }: Database['fragments']): (rows: number) => string {
+  return insertsOfFacts.getOrInsertComputed(insertOrFail, () => {
+    const row = `(${factColumns.map(() => '?').join(', ')})`;
+    const into = `${insertOrFail} into call_facts (${factColumns.join(', ')})`;
+    return perRows((rows) => `${into} ${valuesOf(row, rows)} on conflict (call_id) do nothing`);
+  });
+}
 
 async function writeFacts(
   database: Database,
@@ -204,7 +210,7 @@ async function writeFacts(
     const refs = names.knownRefs(own) ?? (await names.refsOf(own));
     const tagsRef = tags === undefined ? 0 : await numberOfTags(database, names, tags);
     spans?.add(call.number, call.atMs, spannedOf(refs));
-    values.push(valuesOfFact(call, refs, tagsRef, parts.get(call.callId)));
+    values.push(valuesOfFact(call, refs, tagsRef, parts?.get(call.callId)));
     service.add(refs, endCode, call.atMs, call);
     for (const attempt of failedAttempts) {
       const upstream = await names.numberOf('upstream', { value: attempt.upstream, label: '' });
@@ -212,7 +218,8 @@ async function writeFacts(
       service.add({ upstream, upstreamModel, interface: refs.interface }, endCodes.failed, call.atMs, undefined);
     }
   }
-  for (const part of inParts(values, database.fragments.rowsPerInsert)) await database.run(insertFacts(part.length), ...joinRows(part));
+  const insert = insertFacts(database.fragments);
+  for (const part of inParts(values, database.fragments.rowsPerInsert)) await database.run(insert(part.length), ...joinRows(part));
   await spans?.write(database);
   for (const call of calls) if (call.fact.parentId !== undefined) await addToWhole(database, call, call.fact.parentId);
   await service.write(database, zone, nowMs);
@@ -275,10 +282,11 @@ const selectParts = perRows(
     from call_facts where parent_id in (${Array.from({ length: rows }, () => '?').join(', ')}) group by parent_id`,
 );
 
-/** The sums of parts that have facts already, while their call has none yet. */
-async function readParts(database: Database, calls: readonly FollowedCall[]): Promise<ReadonlyMap<string, Sums>> {
-  const found = new Map<string, Sums>();
+/** The sums of parts that have facts already, while their call has none yet. Undefined if there are none. */
+async function readParts(database: Database, calls: readonly FollowedCall[]): Promise<ReadonlyMap<string, Sums> | undefined> {
   const ids = calls.flatMap(({ callId, fact }) => (fact.parentId === undefined ? [callId] : []));
+  if (!(await havePartsBetween(database, ids))) return undefined;
+  const found = new Map<string, Sums>();
   for (const part of inParts(ids, database.fragments.rowsPerInsert)) {
     for (const row of await database.all(selectParts(part.length), ...part)) {
       found.set(readText(row, 'parent_id'), {
@@ -290,6 +298,20 @@ async function readParts(database: Database, calls: readonly FollowedCall[]): Pr
     }
   }
   return found;
+}
+
+/**
+ * Whether any call with an id between the first and the last of some has parts. Ids count up in time, so few others lie
+ * between them, and this takes less time than a look-up of each. They are ASCII, which has one order everywhere.
+ */
+async function havePartsBetween(database: Database, ids: readonly string[]): Promise<boolean> {
+  let [first = '', last = ''] = ids;
+  for (const id of ids) {
+    if (id < first) first = id;
+    if (id > last) last = id;
+  }
+  const sql = 'select 1 as one from call_facts where parent_id >= ? and parent_id <= ? limit 1';
+  return (await database.first(sql, first, last)) !== undefined;
 }
 
 const addPart = `update call_facts set ${addWide('call_facts', 'whole').replaceAll('excluded.whole_kusd', 'cast(? as bigint)').replaceAll('excluded.whole_nano', 'cast(? as bigint)')},
