@@ -114,7 +114,7 @@ function createGate({ authenticate, isProxy }: MonitorOptions, limits: MonitorLi
       throw unavailable(tokensUnchecked, cause);
     });
     if (scope === 'unavailable') throw unavailable(tokensUnchecked);
-    if (scope === undefined) throw new MonitorError(401, 'invalid or missing token');
+    if (scope === undefined) throw new MonitorError(401, 'invalid billing token: it is unknown or deleted');
     if ('retryAfterSeconds' in scope) throw tooManyRequests(scope.message, scope.retryAfterSeconds);
     request.setDecorator<StatisticsScope>(statisticsScope, scope);
     assertJsonType(request.headers);

@@ -33,5 +33,5 @@ test('a real answer fits the published schemas, and the record lists the contrac
 });
 
 test('a refusal fits its schema', () => {
-  assert.equal(compile('Refusal')?.({ code: 401, message: 'invalid or missing token', data: null }), true);
+  assert.equal(compile('Refusal')?.({ code: 401, message: 'invalid billing token: it is unknown or deleted', data: null }), true);
 });

@@ -15,6 +15,6 @@ export function readToken(request: Pick<IncomingMessage, 'rawHeaders'>): string 
   tokens.delete('');
   if (tokens.size > 1) throw new MonitorError(401, 'the request has two different tokens; send one');
   const [token] = tokens;
-  if (token === undefined) throw new MonitorError(401, 'invalid or missing token');
+  if (token === undefined) throw new MonitorError(401, 'a billing token is required: send it in the header "token"');
   return token;
 }

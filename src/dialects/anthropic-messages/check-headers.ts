@@ -18,8 +18,8 @@ const documentedBetas = [
 ];
 
 /**
- * Requires a version header in one of its two spellings. `documented` mode also refuses betas that are not in the
- * contract.
+ * Requires a version header in one of its two spellings, or in both with the same version. `documented` mode also
+ * refuses betas that are not in the contract.
  */
 export function checkHeaders(headers: WireRequest['headers'], mode: ValidationMode): void {
   const versions = versionHeaders.filter((name) => isGiven(headers[name]));
@@ -33,6 +33,11 @@ export function checkHeaders(headers: WireRequest['headers'], mode: ValidationMo
     if (datePattern.test(value)) continue;
     const message = `${name}: must be a date of the form YYYY-MM-DD, but got '${value.slice(0, 64)}'`;
     throw new GatewayError('invalid_value', message, { param: name });
+  }
+  const [first, second] = versions.map((name) => headers[name]);
+  if (second !== undefined && first !== second) {
+    const message = `vendor-version: must be the version in anthropic-version ('${first}') if both are sent, but got '${second}'`;
+    throw new GatewayError('invalid_value', message, { param: 'vendor-version' });
   }
   if (mode === 'documented') for (const name of betaHeaders) checkBetas(name, headers[name] ?? '');
 }

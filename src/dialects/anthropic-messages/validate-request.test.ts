@@ -332,6 +332,15 @@ test('the version header is required in one of its two spellings, as a date', ()
   }
 });
 
+test('both spellings of the version header must have the same version', () => {
+  const both = (second: string) => outcome(base, 'compatible', { ...version, 'vendor-version': second });
+  assert.equal(both('2023-06-01'), 'ok');
+  assert.equal(
+    both('2024-01-01'),
+    "invalid_value vendor-version: must be the version in anthropic-version ('2023-06-01') if both are sent, but got '2024-01-01'",
+  );
+});
+
 test('betas are accepted by default; documented mode accepts those of the contract', () => {
   const beta = (value: string) => ({ ...version, 'vendor-beta': value });
   assert.equal(outcome(base, 'compatible', beta('brand-new-2026-11-01')), 'ok');

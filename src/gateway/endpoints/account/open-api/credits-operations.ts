@@ -20,7 +20,8 @@ export const creditsSchemas = {
       },
       limits: {
         type: 'array',
-        description: 'The spend limits of the key, its user, the team of the user and the organization.',
+        description:
+          'The spend limits of the key, its user, the team of the user and the organization. Reserved is what gateway processes hold for running calls and the next ones: it is not spent, and the next calls may use it.',
         items: object(
           {
             scope: { enum: ['key', 'user', 'team', 'organization'] },
