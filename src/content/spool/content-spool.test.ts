@@ -40,6 +40,20 @@ test('accepted records survive without an end, sealed, in order, also those that
   await spool.close();
 });
 
+test('a batch is never listed while it is written, also at its very beginning', async (context) => {
+  const { open } = setUp(context);
+  const spool = await open();
+  for (let number = 0; number < 20; number++) {
+    const complete = await spool.batches();
+    const adding = { isOver: false };
+    const added = spool.append(Buffer.from(`record-${number}`)).finally(() => (adding.isOver = true));
+    while (!adding.isOver) assert.deepEqual(await spool.batches(), complete);
+    await added;
+    await spool.completeBatch();
+  }
+  assert.equal((await spool.batches()).length, 20);
+});
+
 test('a record that a crash has cut is ignored, wherever it was cut, and those before it stay', async (context) => {
   const { directory, open } = setUp(context);
   const spool = await open();

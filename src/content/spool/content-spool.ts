@@ -39,6 +39,8 @@ export class ContentSpool {
   #bytes = 0;
   #next: number;
   #open: OpenBatch | undefined;
+  /** The number of the batch that is written. Set before its file exists, because others list the files. */
+  #openNumber: number | undefined;
   #waiting: { readonly sealed: Uint8Array; readonly done: PromiseWithResolvers<void> }[] = [];
   #writing: Promise<void> = Promise.resolve();
 
@@ -105,6 +107,7 @@ export class ContentSpool {
   async #begin(): Promise<OpenBatch> {
     const number = this.#next;
     this.#next += 1;
+    this.#openNumber = number;
     const handle = await open(this.#pathOf(number), 'wx', 0o600);
     await syncFolder(this.#options.directory);
     return { number, handle, bytes: 0 };
@@ -113,6 +116,7 @@ export class ContentSpool {
   async #close(): Promise<void> {
     const batch = this.#open;
     this.#open = undefined;
+    this.#openNumber = undefined;
     await batch?.handle.close();
   }
 
@@ -127,7 +131,7 @@ export class ContentSpool {
   async batches(): Promise<readonly SpooledBatch[]> {
     const names = await readdir(this.#options.directory);
     const numbers = names.flatMap((name) => batchName.exec(name)?.[1] ?? []).map(Number);
-    const complete = numbers.filter((number) => number !== this.#open?.number).toSorted((first, second) => first - second);
+    const complete = numbers.filter((number) => number !== this.#openNumber).toSorted((first, second) => first - second);
     return await Promise.all(complete.map(async (number) => ({ number, bytes: (await stat(this.#pathOf(number))).size })));
   }
 
