@@ -75,6 +75,7 @@ const cases: readonly Case[] = [
     expected: 'same',
   },
   { name: 'no content type', send: `HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n${reply}`, expected: 'same' },
+  { name: 'JSON as text', send: whole.replace('application/json', 'text/plain; charset=utf-8'), expected: 'same' },
   { name: 'two content types', send: whole.replace('content-length', 'content-type: text/plain\r\ncontent-length'), expected: 'same' },
   {
     name: 'chunks with extensions and trailers',
@@ -127,6 +128,12 @@ const cases: readonly Case[] = [
     name: 'a stream without a content type',
     stream: true,
     send: `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunked(stream)}0\r\n\r\n`,
+    expected: 'same',
+  },
+  {
+    name: 'a stream as text',
+    stream: true,
+    send: `${streamHead.replace('event-stream', 'plain')}transfer-encoding: chunked\r\n\r\n${chunked(stream)}0\r\n\r\n`,
     expected: 'same',
   },
   {
@@ -227,6 +234,7 @@ describe('an odd upstream', () => {
       if (which.expected === 'error') assert.match(String(answer.status), /^5\d\d$/, answer.text.slice(0, 500));
       if (which.expected === 'same') {
         assert.ok(which.stream === true ? answer.text.endsWith('data: [DONE]\n\n') : answer.text === reply);
+        assert.match(String(answer.headers['content-type']), which.stream === true ? /^text\/event-stream/ : /^application\/json$/);
         assert.deepEqual([row.end, row.usage.inputTokens, row.usage.outputTokens, row.charge.amountNanoUsd], ['finished', 5, 7, 12_000n]);
       } else if (answer.status >= 400) {
         assert.ok((JSON.parse(answer.text) as { error: object }).error);

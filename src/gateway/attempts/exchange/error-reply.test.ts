@@ -36,6 +36,15 @@ test("a vendor's refusal passes unchanged with status, headers and body, and cos
   }
 });
 
+test('a refusal in JSON arrives as JSON, whatever type its server names', () => {
+  for (const sent of [{}, { 'content-type': 'text/plain' }]) {
+    const error = start(400, { headers: sent });
+    error.take('{"error":{"message":"no"}}');
+    assert.equal(error.response.headers['content-type'], 'application/json');
+    assert.equal(error.response.text(), '{"error":{"message":"no"}}');
+  }
+});
+
 test("a refusal of the operator's credential is reworded for the client", () => {
   for (const status of [401, 407]) {
     const error = start(status, { apiKey: 'sk-operator-secret' });

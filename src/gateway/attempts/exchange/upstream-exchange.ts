@@ -8,6 +8,7 @@ import { ErrorReply, WholeReply } from './whole-reply.ts';
 import type { ExchangeContext, ReplyIntake, UpstreamFlow } from './exchange-context.ts';
 import { receiptHeader } from '../../replies/write-reply.ts';
 import type { ReplyRelay } from './reply-relay.ts';
+import { asStream } from './reply-type.ts';
 import { StreamReply } from './stream-reply.ts';
 import { describeUpstreamFailure, failUndelivered, upstreamTimeout } from './upstream-failure.ts';
 
@@ -98,7 +99,12 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
     if (shape === 'bytes' && relay.bytes !== undefined) return new BytesReply(context, this, relay.bytes, { passed, received: headers });
     if (framing === undefined) return new WholeReply(context, this, passed, true);
     if (shape === 'stream')
-      return new StreamReply(context, this, passed, isBinaryStream(headers) ? 'aws-event-stream' : (relay.upstreamFraming ?? framing));
+      return new StreamReply(
+        context,
+        this,
+        asStream(passed, framing),
+        isBinaryStream(headers) ? 'aws-event-stream' : (relay.upstreamFraming ?? framing),
+      );
     return new WholeReply(context, this, passed, relay.replay !== undefined || relay.shapeOf !== undefined);
   }
 

@@ -41,6 +41,22 @@ test('bytes out are bytes in, with their length, and the call is settled before 
   }
 });
 
+for (const [sent, received] of [
+  [undefined, 'application/json'],
+  ['text/plain; charset=utf-8', 'application/json'],
+  ['Application/JSON', 'application/json'],
+  ['application/jsonl', 'application/json'],
+  ['application/json; charset=utf-8', 'application/json; charset=utf-8'],
+  ['application/vnd.api+json', 'application/vnd.api+json'],
+] as const) {
+  test(`a reply that is JSON, sent as ${sent ?? 'nothing'}, arrives as ${received}`, () => {
+    const whole = start({ headers: sent === undefined ? {} : { 'content-type': sent } });
+    whole.take(good);
+    assert.equal(whole.response.text(), good);
+    assert.equal(whole.response.headers['content-type'], received);
+  });
+}
+
 for (const [hazard, body, type] of [
   ['a body cut in the middle', good.slice(0, -10), 'application/json'],
   ['an empty body', '', 'application/json'],

@@ -9,6 +9,7 @@ import type { Target } from '../routing/target.ts';
 import type { AnyExchange, ExchangeContext, Outcome, ReplyIntake, UndeliveredFailure, UpstreamFlow } from './exchange-context.ts';
 import { scrubBytes } from './pass-headers.ts';
 import type { ChargedUsage, WrittenReply } from './reply-relay.ts';
+import { asJson } from './reply-type.ts';
 import { credentialRejected, describeErrorInReply, failUndelivered, upstreamTimeout } from './upstream-failure.ts';
 
 /** The most chunks that are held before they are joined. */
@@ -147,10 +148,11 @@ export class WholeReply<Piece> extends CollectedReply<ExchangeContext<Piece>> {
   }
 
   #settle(report: ReplyReport, written: WrittenReply<Piece>): void {
-    const { observer, sink } = this.context;
+    const { observer, sink, relay } = this.context;
     observer.firstContent();
     observer.settled({ end: 'finished', complete: true, report }, () => {
-      if (Buffer.isBuffer(written)) sink.answer(200, this.#headers, written);
+      // A relay that parses itself may write text, and names its type.
+      if (Buffer.isBuffer(written)) sink.answer(200, relay.parse === undefined ? asJson(this.#headers) : this.#headers, written);
       else sink.takeWhole(this.#headers, written);
     });
   }
@@ -243,7 +245,7 @@ export class ErrorReply extends CollectedReply<AnyExchange> {
     const answer = (instead?: GatewayError): void => {
       const error = instead ?? own;
       observer.settled({ end: 'failed', complete: false, error });
-      if (instead === undefined && !sink.hasBegun) sink.answer(status, headers, editBody(this.context, status, parsed) ?? body);
+      if (instead === undefined && !sink.hasBegun) sink.answer(status, asJson(headers), editBody(this.context, status, parsed) ?? body);
       else sink.fail(error);
     };
     if (!this.context.handOver({ error: own, ...this.#refusal, upstreamWords: wordsOf(parsed), answer })) answer();
