@@ -17,6 +17,10 @@ describe('the cost of a call is quoted without making the call', () => {
       // More expensive than all text that a model writes about the results.
       toolPrices: { webSearch: '5' },
       models: {
+        hearing: {
+          targets: [{ upstream: 'openai', model: 'hearing-prod', is: 'gpt-4o-transcribe' }],
+          price: { input: '1', output: '2' },
+        },
         two: {
           targets: [
             { upstream: 'openai', model: 'gpt-4.1-mini' },
@@ -163,6 +167,16 @@ describe('the cost of a call is quoted without making the call', () => {
     assert.deepEqual(recording.expected, { nano_usd: '6000000', usd: '0.006' });
     const sized = await quote('/v1/audio/transcriptions', { model: 'gpt-4o-transcribe', file: { bytes: 480_000 }, language: 'en' });
     assert.ok(BigInt(sized.expected.nano_usd) < BigInt(sized.maximum.nano_usd));
+  });
+
+  test('a recording for a deployment by the model behind it, and none in a format that the model does not have', async () => {
+    const file = { duration_seconds: 60 };
+    const deployed = await quote('/v1/audio/transcriptions', { model: 'hearing', file });
+    // 600 tokens of sound and 180 of text.
+    assert.equal(deployed.expected.nano_usd, String(600 * 1000 + 180 * 2000));
+    const subtitles = { path: '/v1/audio/transcriptions', body: { model: 'hearing', file, response_format: 'srt' } };
+    const refused = await send('/v1/quote', subtitles);
+    assert.deepEqual([refused.status, refused.json.error.param], [400, 'response_format'], refused.text);
   });
 
   test('images by their number, or by their size and quality', async () => {

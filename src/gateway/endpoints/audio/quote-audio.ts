@@ -1,17 +1,16 @@
-import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
 import type { AudioOperation } from '../../../dialects/openai-audio/audio-formats.ts';
-import { transcriptionModelOf } from '../../../dialects/openai-audio/audio-models.ts';
 import { billedAudioMs } from '../../../dialects/openai-audio/audio-usage.ts';
+import { planTranscript } from '../../../dialects/openai-audio/plan-transcript.ts';
 import { readSpeechRequest } from '../../../dialects/openai-audio/speech-request.ts';
 import { readTranscriptionForm } from '../../../dialects/openai-audio/transcription-form.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { isJsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { noAudio } from '../../../upstreams/audio-service.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import type { AudioServices } from './audio-services.ts';
 import { audioRequirements } from './audio-job.ts';
 import { estimateAudioMs } from './measure-audio.ts';
 import { createSpeechJob } from './speech-job.ts';
-import { boundTranscript } from './transcription-job.ts';
+import { boundTranscript, transcriptionModelAt } from './transcription-job.ts';
 import { type QuoteTarget, type QuotedCall, type QuotedTarget, fitTargets, rankRouted } from '../shared/quoted-call.ts';
 
 const dialect = 'openai-audio';
@@ -40,9 +39,12 @@ function quoteTranscription(query: QuoteTarget<AudioServices>, operation: Exclud
   const audioMs = readLength(file);
   const { requestedModel, stream, promptCharacters: inputCharacters } = facts;
   const called = { requestedModel, stream, inputCharacters, needs: [], outputTokensMax: 0 };
-  const bound = ({ upstream, upstreamModel }: QuotedTarget['target']): UsageBounds =>
-    boundTranscript(transcriptionModelOf(upstreamModel, (upstream.services.audio ?? noAudio).transcriptFormats), audioMs, inputCharacters);
-  const targets = rankRouted(query, called, audioRequirements(operation)).map((target) => ({ target, usage: bound(target) }));
+  const fit = (target: Target): QuotedTarget => {
+    const model = transcriptionModelAt(target);
+    planTranscript(facts, model);
+    return { target, usage: boundTranscript(model, audioMs, inputCharacters) };
+  };
+  const targets = fitTargets(rankRouted(query, called, audioRequirements(operation)), fit, query.explained?.onLeftOut);
   return { dialect, requestedModel, targets, roundsMax: 1 };
 }
 

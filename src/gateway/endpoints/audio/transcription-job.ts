@@ -43,6 +43,11 @@ export function createTranscriptionJob(call: TranscriptionCall): AudioRequest {
   };
 }
 
+/** The properties of the model behind a target. */
+export function transcriptionModelAt({ upstream, upstreamModel, is }: Target): TranscriptionModel {
+  return transcriptionModelOf(is ?? upstreamModel, (upstream.services.audio ?? noAudio).transcriptFormats);
+}
+
 /** Tokens of a second of a recording: one per tenth of a second, by the vendor's own figures. */
 const tokensPerSecond = 10;
 const secondMs = 1000;
@@ -95,7 +100,7 @@ class PreparedTranscription implements PreparedAudio {
     const audio = upstream.services.audio ?? noAudio;
     this.#call = call;
     this.#length = length;
-    this.#model = transcriptionModelOf(target.is ?? upstreamModel, audio.transcriptFormats);
+    this.#model = transcriptionModelAt(target);
     this.#plan = planTranscript(facts, this.#model);
     const { contentType, body } = encodeMultipart(rebuildForm(form, { facts, plan: this.#plan, upstreamModel, traits: audio }));
     const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
