@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 
-import { createUpstreamClient, type UpstreamClient, type UpstreamController } from './upstream-client.ts';
+import { createUpstreamClient, type StreamedBody, type UpstreamClient, type UpstreamController } from './upstream-client.ts';
 
 type Answer = { readonly status: number; readonly body: string; readonly error: (Error & { code?: string }) | undefined };
 
@@ -46,8 +46,17 @@ describe('a connection to an upstream', () => {
     });
   });
 
+  /** A body of one piece, whose reader ends later than it. */
+  const bodyOf = (piece: string, end: Promise<void>, bytes = piece.length): StreamedBody => ({
+    bytes,
+    read: async function* () {
+      yield Buffer.from(piece);
+      await end;
+    },
+  });
+
   function send(
-    body: Buffer = Buffer.from('hello'),
+    body: Buffer | StreamedBody = Buffer.from('hello'),
     during: {
       readonly onStart?: (controller: UpstreamController) => void;
       readonly onData?: (controller: UpstreamController) => void;
@@ -57,7 +66,7 @@ describe('a connection to an upstream', () => {
     let status = 0;
     let text = '';
     client.send(
-      { path: '/', method: 'POST', headers: {}, body },
+      { path: '/', method: 'POST', headers: {}, ...('read' in body ? { body: undefined, streamedBody: body } : { body }) },
       {
         onRequestStart: (controller) => during.onStart?.(controller),
         onResponseStart: (_controller, code) => (status = code),
@@ -125,6 +134,21 @@ describe('a connection to an upstream', () => {
     assert.equal((await send(Buffer.alloc(20_000_000))).status, 413);
     for (const socket of sockets) socket.destroy();
     assert.equal((await send()).status, 200);
+    assert.equal(sockets.length, 2);
+  });
+
+  test('that still sends a body is not used again, also if the reader of the body before it ends meanwhile', async () => {
+    const slowEnd = Promise.withResolvers<void>();
+    const rest = Promise.withResolvers<void>();
+    assert.equal((await send(bodyOf('first', slowEnd.promise))).body, 'hi');
+    // The server answers the second request before it has the whole body.
+    sockets[0]?.once('data', () => {
+      slowEnd.resolve();
+      setImmediate(() => sockets[0]?.write(whole));
+    });
+    assert.equal((await send(bodyOf('second', rest.promise, 100))).body, 'hi');
+    rest.resolve();
+    assert.equal((await send()).body, 'hi');
     assert.equal(sockets.length, 2);
   });
 

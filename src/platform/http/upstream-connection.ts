@@ -238,7 +238,8 @@ export class UpstreamConnection {
         if (!this.#socket.write(piece)) await waitForDrain(this.#socket);
       }
       if (sent !== body.bytes) throw new BodyLengthError(sent, body.bytes);
-      this.#isSending = false;
+      // The reader of a body may end long after its last piece, when the connection sends the body of another request.
+      if (this.#exchange === exchange) this.#isSending = false;
     } catch (error) {
       if (this.#exchange === exchange) this.#fail(error instanceof Error ? error : new Error('the body could not be read'));
     }
