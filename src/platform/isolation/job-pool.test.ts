@@ -84,6 +84,22 @@ describe('jobs on foreign bytes', () => {
     assert.equal(await run(pool, { does: 'echo', value: 'well' }), 'well');
   });
 
+  test('a thread that could not load the code of a job does no other job', async (context) => {
+    const pool = openPool(context);
+    const missing = isolatedJob<typeof HostileJob>('missing', new URL('./testing/no-such-job.ts', import.meta.url));
+    const failed = pool.run(missing, { does: 'echo', value: 1 }, { tenant: 'one', signal: never });
+    assert.equal(await failureOf(failed), 'crashed');
+    assert.equal(figuresOf(context)?.terminated, 1);
+    assert.equal(await run(pool, { does: 'echo', value: 'next' }), 'next');
+  });
+
+  test('a thread that cannot be started does not take its slot with it', async (context) => {
+    // Node refuses the name at once, as it refuses a thread that the system has no room for.
+    const pool = openPool(context, { name: 5 as unknown as string });
+    for (let attempt = 1; attempt <= 3; attempt += 1)
+      await assert.rejects(run(pool, { does: 'echo', value: attempt }), { code: 'ERR_INVALID_ARG_TYPE' });
+  });
+
   test('an input that cannot be cloned rejects, and costs no thread', async (context) => {
     const pool = openPool(context);
     await assert.rejects(run(pool, { does: 'echo', value: () => {} }), /could not be cloned/);

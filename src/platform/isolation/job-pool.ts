@@ -70,9 +70,15 @@ export function createJobPool(options: JobPoolOptions): JobPool {
 
   const count = (outcome: string): void => void figures.outcomes.set(outcome, (figures.outcomes.get(outcome) ?? 0) + 1);
   const runOnThread = async (order: JobOrder, signal: AbortSignal, leave: () => void): Promise<unknown> => {
-    if (signal.aborted) leave();
-    signal.throwIfAborted();
-    const thread = threads.take();
+    let thread: JobThread;
+    try {
+      signal.throwIfAborted();
+      thread = threads.take();
+    } catch (error) {
+      // Without a thread, as when the system has none left, nothing else would give the slot back.
+      leave();
+      throw error;
+    }
     const giveUp = (): void => void thread.end(signal.reason);
     signal.addEventListener('abort', giveUp, { once: true });
     figures.running += 1;

@@ -122,9 +122,13 @@ export class JobThread {
     if (current?.id !== report.id) return;
     if (report.type === 'began') this.#limit(current);
     else if (report.type === 'ask') void this.#answer(current, report.question, report.value);
-    else if (report.type === 'failed')
-      this.#settle(report.id)?.reject(new JobError(report.failure, `${current.order.name}: ${report.message}`));
+    else if (report.type === 'failed') this.#hearFailure(new JobError(report.failure, `${current.order.name}: ${report.message}`));
     else this.#settle(report.id)?.resolve(deserialize(report.output));
+  }
+
+  #hearFailure(error: JobError): void {
+    if (error.failure === 'crashed') void this.end(error);
+    else if (this.#current !== undefined) this.#settle(this.#current.id)?.reject(error);
   }
 
   #limit(current: Current): void {

@@ -24,18 +24,27 @@ async function load(moduleUrl: string): Promise<Loaded> {
   return await loading;
 }
 
+const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 async function work(order: Extract<ThreadOrder, { type: 'run' }>): Promise<void> {
   const { id, outputBytesMax } = order;
   const fail = (failure: JobFailure, message: string): void => tell({ type: 'failed', id, failure, message });
+  let run: Run;
   try {
-    const { run, prepare } = await load(order.moduleUrl);
-    await prepare?.(order.input);
+    const loaded = await load(order.moduleUrl);
+    await loaded.prepare?.(order.input);
+    run = loaded.run;
+  } catch (error) {
+    // A failed import is kept, so the thread would fail for every later job. Another one may have what this one lacked.
+    return fail('crashed', `its code could not be loaded: ${describe(error)}`);
+  }
+  try {
     tell({ type: 'began', id });
     const output = serialize(await run(order.input, { ask: (value, transferred) => ask(id, value, transferred) }));
     if (output.length > outputBytesMax) fail('too-much-output', `its result is larger than ${outputBytesMax} bytes`);
     else tell({ type: 'done', id, output }, [output.buffer]);
   } catch (error) {
-    fail('threw', error instanceof Error ? error.message : String(error));
+    fail('threw', describe(error));
   }
 }
 
