@@ -4,6 +4,7 @@ import type { AdminOptions } from '../admin-options.ts';
 import { adminLimitsDefault, createAdmin, createServer } from './create-admin.ts';
 import { createErrorHandler } from './refuse.ts';
 import { securityHeaders } from './security-headers.ts';
+import { openOnce } from '../../platform/open-once.ts';
 
 /**
  * A server that answers as the one of `createAdmin`, whose routes are made when the first request arrives: they cost
@@ -13,17 +14,16 @@ export function createAdminLater<Services>(options: AdminOptions<Services>): Fas
   const limits = options.limits ?? adminLimitsDefault;
   // It has the port and the limits of time of connections; the other one has no port and answers.
   const front = createServer(options.clock, limits);
-  let made: Promise<FastifyInstance> | undefined;
-  const make = async (): Promise<FastifyInstance> => {
+  const made = openOnce(async () => {
     const app = await createAdmin(options);
     await app.ready();
     return app;
-  };
+  });
   front.setErrorHandler(createErrorHandler(options.logger, limits.bodyBytesMax));
   // Hooks run before the body is read, so the other server reads it.
   front.addHook('onRequest', async (request, reply) => {
     void reply.headers(securityHeaders(undefined)).header('x-request-id', request.id);
-    const app = await (made ??= make());
+    const app = await made.get();
     reply.hijack();
     app.routing(request.raw, reply.raw);
   });
@@ -33,8 +33,7 @@ export function createAdminLater<Services>(options: AdminOptions<Services>): Fas
   });
   front.addHook('preClose', async () => {
     // If it could not be made, each request was answered so, and the reason is in the log.
-    const app = await made?.catch(() => undefined);
-    await app?.close();
+    await (await made.ifOpened())?.close();
   });
   return front;
 }

@@ -4,6 +4,7 @@ import type { ArchiveFiles } from '../../billing/archive/call-archive.ts';
 import type { MediaStorage } from '../../tasks/media/media-storage.ts';
 import type { BooksConfig } from '../config/books-schema.ts';
 import { type Environment, StartError } from '../environment.ts';
+import { openOnce } from '../../platform/open-once.ts';
 
 type Parts = {
   readonly config: BooksConfig['retention'];
@@ -15,16 +16,7 @@ const ending = '.parquet';
 
 /** Opens the folder or bucket of the archives at its first use, once. A failure is retried at the next use. */
 export function openArchiveFilesLater(parts: Parts): () => Promise<ArchiveFiles> {
-  let opening: Promise<ArchiveFiles> | undefined;
-  return async () => {
-    opening ??= openFiles(parts);
-    try {
-      return await opening;
-    } catch (error) {
-      opening = undefined;
-      throw error;
-    }
-  };
+  return openOnce(() => openFiles(parts)).get;
 }
 
 /** @throws StartError with the folder if it cannot be used */

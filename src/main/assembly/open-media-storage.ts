@@ -6,6 +6,7 @@ import type { MediaStorage } from '../../tasks/media/media-storage.ts';
 import type { MediaStorageConfig } from '../config/media-storage-schema.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { checkMediaStorage } from './check-media-storage.ts';
+import { openOnce } from '../../platform/open-once.ts';
 
 /**
  * Opens the media storage, and checks an object store in the background.
@@ -69,14 +70,5 @@ export function openMediaLater(parts: {
   readonly store: { readonly databaseId: () => Promise<string> };
 }): () => Promise<MediaStorage> {
   const { config, environment, store } = parts;
-  let opening: Promise<MediaStorage> | undefined;
-  return async () => {
-    opening ??= openMediaStorage({ config, dataDirectory: environment.dataDirectory, databaseId: store.databaseId });
-    try {
-      return await opening;
-    } catch (error) {
-      opening = undefined;
-      throw error;
-    }
-  };
+  return openOnce(() => openMediaStorage({ config, dataDirectory: environment.dataDirectory, databaseId: store.databaseId })).get;
 }

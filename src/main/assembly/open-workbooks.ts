@@ -2,8 +2,8 @@ import type { AdminServices } from '../../admin/resources/registry.ts';
 import type { Logger } from '../../platform/log.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Environment } from '../environment.ts';
-import type { AnswerThreads } from '../programs/answer-threads/open-answer-threads.ts';
 import { describeAnswerDatabase } from './open-data-directory.ts';
+import { openOnce } from '../../platform/open-once.ts';
 
 type Parts = { readonly environment: Environment; readonly logger: Logger; readonly opened: AsyncDisposableStack };
 
@@ -12,8 +12,7 @@ type Parts = { readonly environment: Environment; readonly logger: Logger; reado
  * answers. Threads and code are loaded with the first one, so that a start costs nothing for it. Closed by `opened`.
  */
 export function openWorkbooks({ environment, logger, opened }: Parts): AdminServices['workbooks'] {
-  let threads: Promise<AnswerThreads> | undefined;
-  const start = async (): Promise<AnswerThreads> => {
+  const threads = openOnce(async () => {
     const [{ openAnswerThreads }, { monitorLimitsDefault }] = await Promise.all([
       import('../programs/answer-threads/open-answer-threads.ts'),
       import('../../monitor/monitor.ts'),
@@ -24,14 +23,9 @@ export function openWorkbooks({ environment, logger, opened }: Parts): AdminServ
       { database: describeAnswerDatabase(environment), timeZone: config.timeZone ?? 'UTC', totalsRow: true, detailCallsMax },
       logger,
     );
-  };
-  opened.defer(async () => {
-    await (await threads)?.close();
   });
-  return {
-    open: async (query, signal) => {
-      threads ??= start();
-      return await (await threads).open(query, signal);
-    },
-  };
+  opened.defer(async () => {
+    await (await threads.ifOpened())?.close();
+  });
+  return { open: async (query, signal) => await (await threads.get()).open(query, signal) };
 }
