@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createYieldQueue, WorkSlices } from '../../yield-queue.ts';
-import { indexJsonInSlices } from '../index-json.ts';
+import { indexJson, indexJsonInSlices } from '../index-json.ts';
 import { jsonKind } from '../json-index.ts';
 import { JsonProblemError, jsonPartBytesMax, jsonSpaceBytesMax } from '../scan-json.ts';
+import { ScannerInstance } from './scanner-module.ts';
 import { compareScanners, scanInWindows, TextMaker } from './testing/compare-scanners.ts';
 
 const windows = [undefined, 1, 7, 16, 64, 1000];
@@ -72,6 +73,14 @@ test('a text that is refused after its keys made the memory larger does not spoi
     assert.ok(!compareScanners(Buffer.from(`{${keys.join(',')},!`), {}, undefined));
     assert.ok(compareScanners(Buffer.from('{"next":[1]}'), {}, undefined));
   }
+});
+
+test('a scanner that threw is not used for the next text', () => {
+  const spoilt = ScannerInstance.take();
+  spoilt.bytes = new Uint8Array(0);
+  spoilt.release();
+  assert.throws(() => indexJson(Buffer.from('[1]')), RangeError);
+  assert.equal(indexJson(Buffer.from('[1]')).count, 2);
 });
 
 test('a key that occurs twice is found among any number of keys, in any spelling', () => {

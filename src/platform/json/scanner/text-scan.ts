@@ -20,6 +20,8 @@ export class TextScan {
   #count = 0;
   /** Larger than usual while a key or a number is longer than a window. */
   #window: number;
+  /** Whether a step is under way, or one threw. */
+  #isInStep = false;
 
   constructor(
     bytes: Buffer,
@@ -32,13 +34,20 @@ export class TextScan {
     this.#scanner.calls.begin(depthMax, tokensMax);
   }
 
-  /** Gives the scanner back for other texts. */
+  /** Gives the scanner back for other texts. A scanner that threw is dropped, because its state is unknown. */
   release(): void {
-    this.#scanner.release();
+    if (!this.#isInStep) this.#scanner.release();
   }
 
   /** Continues for one window. Undefined if the text continues after it; false if the text may not be correct. */
   step(): JsonIndex | false | undefined {
+    this.#isInStep = true;
+    const result = this.#scan();
+    this.#isInStep = false;
+    return result;
+  }
+
+  #scan(): JsonIndex | false | undefined {
     const scanner = this.#scanner;
     const { calls } = scanner;
     const bytes = this.#bytes;
