@@ -85,7 +85,7 @@ function isPrivate(index: JsonIndex, value: number): boolean {
 }
 
 /** Members of any dialect that contain the address of a medium, because servers accept members of other interfaces. */
-export const addressMembers = ['image_url', 'video_url', 'audio_url', 'file_url', 'fileUri', 'file_uri', 'url'] as const;
+export const addressMembers = ['image_url', 'video_url', 'audio_url', 'file_url', 'file_data', 'fileUri', 'file_uri', 'url'] as const;
 
 const watchedEverywhere: readonly Watch[] = [
   { finding: 'file', names: ['file_id', 'file_ids'] },

@@ -22,7 +22,7 @@ export const openaiChat: ChatDialect = {
   title: 'Chat completions',
   telemetryOperation: 'chat',
   itemPath: bracketedItem,
-  mediaMembers: { roots: ['messages'], through: ['content', 'file'], addresses: ['image_url', 'video_url', 'audio_url'] },
+  mediaMembers: { roots: ['messages'], through: ['content', 'file'], addresses: ['image_url', 'video_url', 'audio_url', 'file_data'] },
   findStoredIds,
   modelList: openaiModelList,
   requestIdHeader: 'x-request-id',

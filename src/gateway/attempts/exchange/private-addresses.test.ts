@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import type { DialectId } from '../../../dialects/dialect-id.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
+import { addressMembers } from '../../../dialects/request-survey.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { refusePrivateAddresses } from './private-addresses.ts';
@@ -22,6 +24,8 @@ const places: readonly (readonly [param: string, bodyWith: (url: string) => Json
   ['messages[1].content[0].image_url.url', (url) => ({ messages: [{ content: 'x' }, { content: [{ image_url: { url } }] }] })],
   ['messages[0].content[0].image_url', (url) => ({ messages: [{ content: [{ type: 'image_url', image_url: url }] }] })],
   ['messages[0].content[0].video_url.url', (url) => ({ messages: [{ content: [{ type: 'video_url', video_url: { url } }] }] })],
+  ['messages[0].content[0].file.file_data', (url) => ({ messages: [{ content: [{ type: 'file', file: { file_data: url } }] }] })],
+  ['input[0].content[0].file_data', (url) => ({ input: [{ content: [{ type: 'input_file', file_data: url }] }] })],
   ['input[0].content[0].image_url', (url) => ({ input: [{ content: [{ type: 'input_image', image_url: url }] }] })],
   ['input[0].content[0].file_url', (url) => ({ input: [{ content: [{ type: 'input_file', file_url: url }] }] })],
   ['input[0].output[0].image_url', (url) => ({ input: [{ type: 'function_call_output', output: [{ image_url: url }] }] })],
@@ -92,4 +96,10 @@ describe('media in private networks are refused', () => {
     for (let depth = 0; depth < 10_000; depth += 1) content = { content: [content] };
     assert.doesNotThrow(() => refusePrivateAddresses('openai-chat', { messages: [content] }));
   });
+});
+
+test('the survey of a request that is not parsed looks at every member that may hold an address', () => {
+  const surveyed: ReadonlySet<string> = new Set(addressMembers);
+  const missed = Object.values(chatDialects).flatMap(({ mediaMembers }) => mediaMembers.addresses.filter((name) => !surveyed.has(name)));
+  assert.deepEqual(missed, []);
 });

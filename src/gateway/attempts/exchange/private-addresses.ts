@@ -41,10 +41,11 @@ function findIn(value: JsonValue | undefined, path: string, itemPath: ItemPath, 
   if (!isJsonObject(value)) return;
   for (const name in value) {
     const member = value[name];
-    if (addresses.has(name)) {
-      const isText = typeof member === 'string';
+    const isText = typeof member === 'string';
+    // `file_data` is a text in the interfaces of OpenAI, which may be an address, and a part in that of Gemini.
+    if (addresses.has(name) && (isText || !mediaPaths.has(name)))
       checkAddress(isText ? member : isJsonObject(member) ? member.url : undefined, isText ? `${path}.${name}` : `${path}.${name}.url`);
-    } else if (name === 'url' && path.endsWith('.source')) checkAddress(member, `${path}.url`);
+    else if (name === 'url' && path.endsWith('.source')) checkAddress(member, `${path}.url`);
     else if (mediaPaths.has(name)) findIn(member, `${path}.${name}`, itemPath, depth + 1);
   }
 }
