@@ -7,7 +7,7 @@ import { createMetricRegistry } from '../../platform/metrics/metric-registry.ts'
 import { readExposition, sumSamples } from '../../platform/metrics/testing/read-exposition.ts';
 import { renderMetrics } from '../../platform/metrics/render-metrics.ts';
 import { createCallMetrics } from './call-metrics.ts';
-import type { EndedCall } from './call-report.ts';
+import { createSilentReport, type EndedCall } from './call-report.ts';
 import { beginFakeCall, fakeEntry } from './testing/fake-call.ts';
 import { createTelemetry } from './telemetry.ts';
 
@@ -58,6 +58,15 @@ test('a call is reported once, when both its client and the books are done with 
     );
     assert.deepEqual(inFlight(), [0, 0]);
   }
+});
+
+test('a stream that the gateway requests for itself is not counted as one of a client', () => {
+  const { telemetry, inFlight } = follow();
+  const report = createSilentReport();
+  report.facts = { requestedModel: 'm', stream: true };
+  telemetry.attempt(report, request);
+  report.settled(fakeEntry, undefined);
+  assert.deepEqual(inFlight(), [0, 0]);
 });
 
 test('a refused call is reported with its error and was never in flight as a stream', () => {

@@ -95,7 +95,9 @@ export function createTelemetry({ clock, logger, log, metrics, refusals, traces 
     },
     attempt: (report, request) => {
       const nowMs = clock.monotonicMs();
-      if (report.attemptStartedMs === undefined && report.facts?.stream === true) metrics?.streamBegan();
+      // A call that the gateway makes for itself has no client, and its report never ends.
+      const isOfClient = report instanceof CallReport;
+      if (isOfClient && report.attemptStartedMs === undefined && report.facts?.stream === true) metrics?.streamBegan();
       report.attemptStartedMs = nowMs;
       const headers = report.trace?.beginAttempt(nowMs);
       return headers === undefined ? request : { ...request, headers: { ...request.headers, ...headers } };
