@@ -27,6 +27,19 @@ function refuse(limiter: Limiter, subjects: readonly LimitedSubject[], tokens = 
   return taken;
 }
 
+test('tokens that an upstream invents are forgotten with their minute, without a rest', () => {
+  const { limiter, advance } = setUp();
+  const limited = [subject({ tokensPerMinute: 100 })];
+  const calls = Array.from({ length: 9 }, () => take(limiter, limited, 3));
+  for (const [number, call] of calls.entries()) {
+    advance(1);
+    call.settle(Number.MAX_SAFE_INTEGER - number);
+  }
+  advance(windowMs);
+  assert.equal(limiter.use(limited)[0]?.tokens, 0);
+  take(limiter, limited, 100);
+});
+
 describe('requests per minute are limited', () => {
   const two = [subject({ requestsPerMinute: 2 })];
 

@@ -31,6 +31,9 @@ export class UsageWindow {
       this.tokens -= this.#tokensAt[at] ?? 0;
       this.#first += 1;
     }
+    // Sums of impossible figures are not exact. Their error must not outlive them.
+    this.requests = 0;
+    this.tokens = 0;
     if (this.#times.length > capacityMin) this.#resize(capacityMin);
   }
 
