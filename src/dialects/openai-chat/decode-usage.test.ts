@@ -27,18 +27,22 @@ test('cache hits beside the details are the same tokens', () => {
   assert.deepEqual(usageOf({ ...raw, prompt_tokens_details: { cached_tokens: 0 } }), { inputTokens: 40, cacheReadTokens: 60 });
 });
 
-test('reasoning is part of the output and is not added to it', () => {
-  assert.deepEqual(usageOf({ completion_tokens: 300, completion_tokens_details: { reasoning_tokens: 256 } }), {
-    outputTokens: 300,
-    reasoningTokens: 256,
-  });
+test('reasoning-inside-completion: reasoning is part of the output and is not added to it', () => {
+  assert.deepEqual(
+    usageOf({ prompt_tokens: 10, completion_tokens: 300, total_tokens: 310, completion_tokens_details: { reasoning_tokens: 256 } }),
+    {
+      inputTokens: 10,
+      outputTokens: 300,
+      reasoningTokens: 256,
+    },
+  );
 });
 
-test('the original counts are in raw for a vendor that counts differently', () => {
+test('reasoning-beside-completion: reasoning is added to the output if the total counts it beside the output', () => {
   const raw = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 115, completion_tokens_details: { reasoning_tokens: 100 } };
-  const report = decodeUsage(raw);
-  assert.equal(report?.raw, raw);
-  assert.equal(report?.trustworthy, true);
+  assert.deepEqual(decodeUsage(raw), { usage: { inputTokens: 10, outputTokens: 105, reasoningTokens: 100 }, raw, trustworthy: true });
+  for (const total of [15, 114, 116, '115', null, undefined]) assert.equal(usageOf({ ...raw, total_tokens: total })?.outputTokens, 5);
+  assert.equal(usageOf({ ...raw, prompt_tokens: undefined, total_tokens: 105 })?.outputTokens, 5, 'the total alone shows nothing');
 });
 
 test('audio is counted in the input, the output and the cache', () => {

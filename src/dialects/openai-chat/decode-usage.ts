@@ -5,9 +5,8 @@ import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts
 
 /**
  * Reads a chat completions `usage` object into disjoint counts. `prompt_tokens` includes cache reads and writes, so
- * both are subtracted. `completion_tokens` includes reasoning, except at a vendor that counts it separately and
- * corrects the report from `raw`. Undefined if the reply has none; a value of another type is a report without counts
- * that is not trustworthy.
+ * both are subtracted. `completion_tokens` includes reasoning, unless the total shows otherwise. Undefined if the reply
+ * has none; a value of another type is a report without counts that is not trustworthy.
  */
 export function decodeUsage(raw: unknown, serviceTier?: unknown): UsageReport | undefined {
   if (raw === undefined || raw === null) return undefined;
@@ -20,13 +19,22 @@ export function decodeUsage(raw: unknown, serviceTier?: unknown): UsageReport | 
   const outputAudioTokens = counts.read(details.audio_tokens);
   const outputImageTokens = counts.read(details.image_tokens);
   const toolCalls = counts.read(raw.num_server_side_tools_used);
-  if (outputTokens !== undefined) usage.outputTokens = outputTokens;
+  if (outputTokens !== undefined) usage.outputTokens = outputTokens + reasoningOutside(raw, outputTokens, reasoningTokens);
   if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens;
   if (outputAudioTokens !== undefined) usage.outputAudioTokens = outputAudioTokens;
   if (outputImageTokens !== undefined) usage.outputImageTokens = outputImageTokens;
   if (toolCalls !== undefined) usage.toolCalls = toolCalls;
   const trustworthy = counts.trustworthy() && isConsistent;
   return typeof serviceTier === 'string' ? { usage, raw, trustworthy, serviceTier } : { usage, raw, trustworthy };
+}
+
+/**
+ * The reasoning that `completion_tokens` lacks: xAI counts it in addition, also where a cloud or another gateway serves
+ * its models. The total shows which arithmetic a reply used.
+ */
+function reasoningOutside(raw: JsonObject, outputTokens: number, reasoningTokens = 0): number {
+  const { prompt_tokens: prompt, total_tokens: total } = raw;
+  return typeof prompt === 'number' && total === prompt + outputTokens + reasoningTokens ? reasoningTokens : 0;
 }
 
 /** Counts that are set one by one, because spreading optional members costs several times as much. */
