@@ -31,6 +31,27 @@ test('cache writes are read by lifetime', () => {
   assert.deepEqual(writes(0, split(0, 0)), { cacheWrite5mTokens: 0, cacheWrite1hTokens: 0 });
 });
 
+test('compactions, which the totals leave out, are added; the other passes are in the totals', () => {
+  const total = { input_tokens: 23_000, output_tokens: 1000, cache_read_input_tokens: 5 };
+  const compaction = { type: 'compaction', input_tokens: 180_000, output_tokens: 3500, cache_creation_input_tokens: 40 };
+  const iterations = [compaction, { ...compaction, input_tokens: 1 }, { type: 'message', ...total }, { type: 'advisor_message', ...total }];
+  assert.deepEqual(decodeUsage({ ...total, iterations })?.usage, {
+    inputTokens: 203_001,
+    cacheReadTokens: 5,
+    cacheWrite5mTokens: 80,
+    outputTokens: 8000,
+  });
+  assert.deepEqual(decodeUsage(mergeUsage({ input_tokens: 23_000, iterations: null }, { ...total, iterations: [compaction] }))?.usage, {
+    inputTokens: 203_000,
+    cacheReadTokens: 5,
+    cacheWrite5mTokens: 40,
+    outputTokens: 4500,
+  });
+  for (const odd of [null, {}, 'x', [null, 3, 'x', {}, { type: 'compaction' }]])
+    assert.deepEqual(decodeUsage({ ...total, iterations: odd })?.usage, { inputTokens: 23_000, cacheReadTokens: 5, outputTokens: 1000 });
+  assert.equal(decodeUsage({ ...total, iterations: [{ type: 'compaction', input_tokens: '9' }] })?.trustworthy, false);
+});
+
 test('malformed counts are left out and make the report untrustworthy', () => {
   for (const bad of ['12', -1, 1.5, 2 ** 53, Number.POSITIVE_INFINITY, true, {}]) {
     const report = decodeUsage({ input_tokens: bad, output_tokens: 3 });

@@ -4,8 +4,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/js
 
 /**
  * Reads a Messages `usage` object. Its counts are already disjoint: `input_tokens` excludes cache reads and writes,
- * `output_tokens` includes thinking. Undefined if the reply has none; anything but an object is an untrustworthy report
- * without counts.
+ * `output_tokens` includes thinking. The totals leave out compactions of the conversation, which are billed too and
+ * listed only in `iterations` (platform.claude.com/docs, "Compaction"). Undefined if the reply has none; anything but
+ * an object is an untrustworthy report without counts.
  */
 export function decodeUsage(raw: unknown): UsageReport | undefined {
   if (raw === undefined || raw === null) return undefined;
@@ -18,7 +19,7 @@ export function decodeUsage(raw: unknown): UsageReport | undefined {
   const tools = isJsonObject(raw.server_tool_use) ? raw.server_tool_use : undefined;
   const webSearches = counts.read(tools?.web_search_requests);
   const webFetches = counts.read(tools?.web_fetch_requests);
-  const usage: Usage = {
+  const own: Usage = {
     ...(inputTokens !== undefined && { inputTokens }),
     ...(cacheReadTokens !== undefined && { cacheReadTokens }),
     ...decodeCacheWrites(raw, counts),
@@ -27,6 +28,7 @@ export function decodeUsage(raw: unknown): UsageReport | undefined {
     ...(webSearches !== undefined && { webSearches }),
     ...(webFetches !== undefined && { webFetches }),
   };
+  const usage = Array.isArray(raw.iterations) ? withCompactions(own, raw.iterations, counts) : own;
   const serviceTier = raw.service_tier;
   return {
     usage,
@@ -36,6 +38,29 @@ export function decodeUsage(raw: unknown): UsageReport | undefined {
     ...readReplyParameters(raw),
   };
 }
+
+/** Adds the tokens that the vendor's own compactions of the conversation read and wrote. */
+function withCompactions(own: Usage, iterations: readonly JsonValue[], counts: CountReader): Usage {
+  let usage = own;
+  for (const pass of iterations) {
+    if (!isJsonObject(pass) || pass.type !== 'compaction') continue;
+    const { cacheWrite5mTokens, cacheWrite1hTokens } = decodeCacheWrites(pass, counts);
+    usage = {
+      ...usage,
+      ...add('inputTokens', usage, counts.read(pass.input_tokens)),
+      ...add('cacheReadTokens', usage, counts.read(pass.cache_read_input_tokens)),
+      ...add('cacheWrite5mTokens', usage, cacheWrite5mTokens),
+      ...add('cacheWrite1hTokens', usage, cacheWrite1hTokens),
+      ...add('outputTokens', usage, counts.read(pass.output_tokens)),
+    };
+  }
+  return usage;
+}
+
+type TokenCount = 'inputTokens' | 'cacheReadTokens' | 'cacheWrite5mTokens' | 'cacheWrite1hTokens' | 'outputTokens';
+
+const add = (name: TokenCount, usage: Usage, tokens: number | undefined): Usage =>
+  tokens === undefined ? {} : { [name]: (usage[name] ?? 0) + tokens };
 
 /** Reads the region and the speed of inference, which have prices of their own. */
 function readReplyParameters({ inference_geo: geo, speed }: JsonObject): Pick<UsageReport, 'replyParameters'> {
