@@ -21,6 +21,8 @@ export type CallFacts = {
   readonly builtInTools?: readonly BuiltInToolKind[];
   /** Whether the conversation is compacted rather than continued. Absent: no. */
   readonly compacts?: boolean;
+  /** Whether the vendor may compact the conversation within the call, and bill that beside the reply. Absent: no. */
+  readonly vendorCompacts?: boolean;
   /** Whether the reply must be JSON or match a JSON schema exactly. Absent: no. */
   readonly strictSchema?: boolean;
   /** The stored reply that this call continues; the upstream has it. It must belong to the caller. */

@@ -11,7 +11,10 @@ export type CallBound = {
   readonly nanoUsd: bigint;
   /** The counts that replace those that together cost more; absent: the bounds themselves. */
   readonly instead?: Usage;
-  /** False if a count beyond `most` is unlikely but possible: the vendor's own tools may have read and written more. */
+  /**
+   * False if a count beyond `most` is unlikely but possible: the vendor's own tools or compactions may have read and
+   * written more.
+   */
   readonly provesCounts: boolean;
 };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyJsonEdits } from '../../platform/json/json-edits.ts';
-import type { JsonObject } from '../../platform/json/json-value.ts';
+import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import { editRequest } from './edit-request.ts';
 import { readFacts } from './read-facts.ts';
 
@@ -44,6 +44,13 @@ test('facts of a request are read', () => {
     needs: [],
     keepsReply: false,
   });
+});
+
+test('a compaction by the vendor is a fact, other edits of the context are not', () => {
+  const withEdits = (context_management: JsonValue) => factsOf({ model: 'm', messages: [], context_management }).vendorCompacts;
+  assert.equal(withEdits({ edits: [{ type: 'clear_thinking_20251015' }, { type: 'compact_20260112' }] }), true);
+  for (const other of [null, [], {}, { edits: null }, { edits: [null, {}, { type: 'clear_tool_uses_20250919' }] }])
+    assert.equal(withEdits(other), undefined);
 });
 
 test('inline media and proofs are not text of the prompt', () => {

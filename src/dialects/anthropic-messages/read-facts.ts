@@ -1,7 +1,7 @@
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import { textsIn } from '../../platform/json/indexed-object.ts';
-import { isJsonObject } from '../../platform/json/json-value.ts';
+import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { WireRequest } from '../wire-request.ts';
 import { listBuiltInTools } from './built-in-tools.ts';
 import { surveyRequest } from './survey-request.ts';
@@ -23,9 +23,16 @@ export function readFacts(request: WireRequest): CallFacts {
     // Its schemas are always strict.
     ...(isJsonObject(outputConfig) && isJsonObject(outputConfig.format) && { strictSchema: true }),
     ...(builtInTools.length > 0 && { builtInTools }),
+    ...(asksForCompaction(body.context_management) && { vendorCompacts: true }),
     ...(isJsonObject(thread) &&
       typeof thread.previous_message_id === 'string' && {
         continues: { replyId: thread.previous_message_id, param: 'thread.previous_message_id' },
       }),
   };
+}
+
+/** Whether the edits of the context include a compaction (platform.claude.com/docs, "Compaction"). */
+function asksForCompaction(management: JsonValue | undefined): boolean {
+  const edits = isJsonObject(management) && Array.isArray(management.edits) ? (management.edits as readonly JsonValue[]) : [];
+  return edits.some((edit) => isJsonObject(edit) && typeof edit.type === 'string' && edit.type.startsWith('compact'));
 }

@@ -240,7 +240,10 @@ function measureSent({ turn }: SentChat, sent: Buffer): Measured {
 function findBound(call: SentChat, attempt: ChatAttempt, measured: Measured): CallBound {
   const { facts } = call;
   const readsMore = facts.continues !== undefined || measured.input.files > 0 || measured.namesMore === true;
-  return { ...boundOfAttempt(call, attempt, measured, readsMore), provesCounts: facts.builtInTools === undefined };
+  return {
+    ...boundOfAttempt(call, attempt, measured, readsMore),
+    provesCounts: facts.builtInTools === undefined && facts.vendorCompacts !== true,
+  };
 }
 
 /** A request that is not measured can be text as a whole. */
