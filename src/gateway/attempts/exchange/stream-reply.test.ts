@@ -101,6 +101,21 @@ describe('a stream that completes is passed on', () => {
     assert.equal(Buffer.concat(stream.response.chunks).toString(), opening + first);
   });
 
+  test('usage after an error does not count, at any chunk size, and is passed on', () => {
+    const error = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
+    const body = Buffer.from(opening + delta('hi') + error + stopReason + closing);
+    for (const size of [1, 7, 64, body.length]) {
+      const stream = start();
+      for (let at = 0; at < body.length; at += size) stream.reply.data(Buffer.from(body.subarray(at, at + size)));
+      stream.reply.end();
+      assert.deepEqual(Buffer.concat(stream.response.chunks), body);
+      assert.deepEqual(
+        stream.outcomes.map(({ end, report }) => [end, report?.usageReport?.usage.outputTokens]),
+        [['cut', 1]],
+      );
+    }
+  });
+
   test('an unterminated last event counts if it is the dialect’s end', () => {
     const stream = start();
     stream.send(opening + delta('hi') + stopReason + closing.slice(0, -2));

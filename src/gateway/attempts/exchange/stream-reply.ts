@@ -17,30 +17,8 @@ import {
   type StreamEnding,
 } from './stream-books.ts';
 import { StreamDelivery } from './stream-delivery.ts';
+import type { StreamState, WaitingStream } from './stream-state.ts';
 import { describeErrorInReply, streamCut, upstreamTimeout } from './upstream-failure.ts';
-
-/**
- * The state of a stream:
- * - `opening`: the client has received heartbeats at most, and another attempt can answer instead. Ends with the first
- * content (`passing`), after the hold time (`opened`), or with a failure (`offered`).
- * - `opened`: the client has the head and the opening.
- * - `passing`: pieces of the reply itself go to the client.
- * - `waiting`: the store extends the hold, or a large frame waits for its turn. Later frames and the
- * end of the stream wait; then the stream returns to its state `before`, or is cut.
- * - `offered`: the call was offered to another attempt, which settles it.
- * - `draining`: the client has disconnected, and the stream is read for its usage.
- * - `settled`: the books are closed. Later pieces are still passed on.
- * - `over`: the books are closed, and there is no client.
- */
-type State = { readonly name: 'opening' | 'opened' | 'passing' | 'draining' | 'offered' | 'settled' | 'over' } | Waiting;
-
-type Waiting = {
-  readonly name: 'waiting';
-  before: 'opening' | 'opened' | 'passing' | 'draining';
-  readonly frames: Frame[];
-  /** The first end of the stream in the meantime. */
-  ending: (() => void) | undefined;
-};
 
 /**
  * Passes a stream on, frame by frame, while its relay reads its usage. Only whole frames are passed on, so that an
@@ -55,7 +33,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
   readonly #stream: StreamRelay<Piece>;
   readonly #delivery: StreamDelivery<Piece>;
   readonly #books: StreamBooks;
-  #state: State = { name: 'opening' };
+  #state: StreamState = { name: 'opening' };
   #lastDataMs: number;
 
   /** @param framing that of the upstream's answer */
@@ -114,7 +92,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
       for (const piece of this.#stream.read(frame)) pieces.push(piece);
       verdict = this.#lookAt(frame);
       if (verdict === 'cut') return this.#cutShort(pieces);
-      if (verdict !== 'go') break;
+      if (verdict !== 'go' || this.#hasJustFailed) break;
     }
     if (this.#stream.state() === 'failed' && this.#offerFailed(pieces)) return;
     const ready = this.#letPass(pieces);
@@ -122,6 +100,12 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     if (this.#stream.endedEarly()) return this.#endEarly(ready);
     this.#passOn(ready);
     if (verdict instanceof Promise) this.#waitFor(verdict, frames.slice(read));
+    else if (read < frames.length) this.#pass(frames.slice(read));
+  }
+
+  /** The call is settled with what came before the error, however the upstream's bytes are cut into chunks. */
+  get #hasJustFailed(): boolean {
+    return !this.#isSettled && this.#stream.state() === 'failed';
   }
 
   /** Checks whether the hold covers the stream. */
@@ -137,14 +121,14 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     const { name: before } = this.#state;
     // The client may have disconnected during the last delivery.
     if (before !== 'opening' && before !== 'opened' && before !== 'passing' && before !== 'draining') return;
-    const waiting: Waiting = { name: 'waiting', before, frames: [...rest], ending: undefined };
+    const waiting: WaitingStream = { name: 'waiting', before, frames: [...rest], ending: undefined };
     this.#state = waiting;
     this.#flow.pause();
     void verdict.then((answer) => this.#goOn(answer, waiting));
   }
 
   /** From `waiting` to its state before, unless it has ended meanwhile. A bug ends only this call. */
-  #goOn(verdict: BudgetVerdict, waiting: Waiting): void {
+  #goOn(verdict: BudgetVerdict, waiting: WaitingStream): void {
     if (this.#state !== waiting) return;
     const nowMs = this.#context.clock.monotonicMs();
     this.#lastDataMs = nowMs;
@@ -179,7 +163,10 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
 
   /** Reads frames after the client has disconnected. Only their usage counts. */
   #readOn(frames: readonly Frame[]): void {
-    for (const frame of frames) this.#stream.read(frame);
+    for (const frame of frames) {
+      this.#stream.read(frame);
+      if (this.#hasJustFailed) break;
+    }
     if (this.#isSettled) return;
     if (this.#stream.state() === 'failed' || this.#stream.endedEarly()) return this.clientLeft();
     if (this.#hasEnded()) this.#settle({ end: 'client-left', complete: true }, 'over');
