@@ -147,7 +147,9 @@ type AlignedWords = { readonly words: Int32Array; readonly shift: number };
 /** The bytes as whole words, without copying. */
 export function toWords(bytes: Buffer): AlignedWords {
   const shift = (4 - (bytes.byteOffset & 3)) & 3;
-  return { words: new Int32Array(bytes.buffer, bytes.byteOffset + shift, Math.max(0, bytes.length - shift) >> 2), shift };
+  // A word may begin only behind a text of few bytes, where its memory may end.
+  if (bytes.length < shift) return { words: new Int32Array(0), shift };
+  return { words: new Int32Array(bytes.buffer, bytes.byteOffset + shift, (bytes.length - shift) >> 2), shift };
 }
 
 function isHexDigit(byte: number): boolean {

@@ -75,6 +75,13 @@ test('a text that is refused after its keys made the memory larger does not spoi
   }
 });
 
+test('a text of a few bytes at the end of its memory is refused as any other', () => {
+  for (let length = 1; length <= 4; length += 1) {
+    const bytes = Buffer.from(new ArrayBuffer(13 + length), 13, length).fill('[');
+    assert.throws(() => indexJson(bytes), JsonProblemError);
+  }
+});
+
 test('a scanner that threw is not used for the next text', () => {
   const spoilt = ScannerInstance.take();
   spoilt.bytes = new Uint8Array(0);
