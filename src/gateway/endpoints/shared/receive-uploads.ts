@@ -111,7 +111,7 @@ class OpenForm {
   }
 
   async discard(): Promise<void> {
-    for (const { upload } of this.#files) await upload.discard();
+    await Promise.allSettled(this.#files.map(({ upload }) => upload.discard()));
   }
 
   read(headers: BusboyHeaders): Promise<ReceivedUploads> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -48,6 +49,35 @@ describe('spooled uploads', () => {
     const fourth = spool.begin();
     await fourth.write(bytes(1_000_000));
     await fourth.discard();
+  });
+
+  test('an upload that is discarded while its beginning goes to the disk reserves nothing afterwards', async () => {
+    const spool = new UploadSpool(directory, () => 600_000);
+    for (let client = 1; client <= 3; client += 1) {
+      const opened = Promise.withResolvers<void>();
+      const upload = new (class extends UploadSpool {
+        override async openFile(): Promise<FileHandle> {
+          const handle = await super.openFile();
+          const write = handle.write.bind(handle);
+          // The client disconnects while the bytes are written that were in memory.
+          handle.write = (async (...to: Parameters<typeof write>) => {
+            opened.resolve();
+            return await write(...to);
+          }) as typeof write;
+          return handle;
+        }
+        override reserve = (amount: number): void => spool.reserve(amount);
+        override release = (amount: number): void => spool.release(amount);
+      })(directory, () => 0).begin();
+      await upload.write(bytes(heldBytesMax));
+      const writing = upload.write(bytes(heldBytesMax)).catch(() => {});
+      await Promise.race([opened.promise, writing]);
+      await upload.discard();
+      await writing;
+    }
+    const next = spool.begin();
+    await next.write(bytes(600_000));
+    await next.discard();
   });
 
   test('only the owner can read the directory, and only leftover uploads are deleted at the start', () => {

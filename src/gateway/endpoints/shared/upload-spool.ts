@@ -98,22 +98,26 @@ export class SpooledUpload {
   }
 
   async #toFile(chunk: Buffer): Promise<void> {
-    if (this.#handle === undefined) {
-      const held = Buffer.concat(this.#held);
-      this.#reserve(held.length);
-      const handle = await this.#spool.openFile();
-      // The client may have disconnected meanwhile.
-      if (this.#isDiscarded) {
-        await handle.close();
-        return;
-      }
+    const handle = this.#handle ?? (await this.#openFile());
+    // The client may have disconnected meanwhile. Nothing would release what is reserved now.
+    if (this.#isDiscarded) return;
+    this.#reserve(chunk.length);
+    await writeAll(handle, chunk, this.#bytes);
+    this.#bytes += chunk.length;
+  }
+
+  /** Opens the file, which then has everything that was in memory. */
+  async #openFile(): Promise<FileHandle> {
+    const held = Buffer.concat(this.#held);
+    this.#reserve(held.length);
+    const handle = await this.#spool.openFile();
+    if (this.#isDiscarded) await handle.close();
+    else {
       this.#handle = handle;
       this.#held = [];
       await writeAll(handle, held, 0);
     }
-    this.#reserve(chunk.length);
-    await writeAll(this.#handle, chunk, this.#bytes);
-    this.#bytes += chunk.length;
+    return handle;
   }
 
   #reserve(bytes: number): void {
