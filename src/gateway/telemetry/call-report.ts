@@ -171,6 +171,11 @@ export class CallReport {
     this.#onEnded(this);
   }
 
+  /** Whether the report was made. It is made once. */
+  get isReported(): boolean {
+    return this.#isReported;
+  }
+
   end(): ReportedEnd {
     if (this.entry !== undefined) return this.entry.end;
     if (this.unbookedEnd !== undefined) return this.unbookedEnd;

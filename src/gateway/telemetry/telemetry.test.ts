@@ -69,6 +69,19 @@ test('a stream that the gateway requests for itself is not counted as one of a c
   assert.deepEqual(inFlight(), [0, 0]);
 });
 
+test('a stream that begins after its call was reported is not counted', () => {
+  const { telemetry, inFlight } = follow();
+  const { report, reply } = beginFakeCall(telemetry);
+  report.facts = { requestedModel: 'm', stream: true };
+  reply.close(0);
+  telemetry.flush();
+  report.exchanging();
+  telemetry.attempt(report, request);
+  report.settled(fakeEntry, undefined);
+  telemetry.flush();
+  assert.deepEqual(inFlight(), [0, 0]);
+});
+
 test('a refused call is reported with its error and was never in flight as a stream', () => {
   const { telemetry, told, inFlight, advance } = follow();
   const { report, reply } = beginFakeCall(telemetry);

@@ -95,9 +95,10 @@ export function createTelemetry({ clock, logger, log, metrics, refusals, traces 
     },
     attempt: (report, request) => {
       const nowMs = clock.monotonicMs();
-      // A call that the gateway makes for itself has no client, and its report never ends.
-      const isOfClient = report instanceof CallReport;
-      if (isOfClient && report.attemptStartedMs === undefined && report.facts?.stream === true) metrics?.streamBegan();
+      // Only what ends is counted. A call that the gateway makes for itself has no client, and its report never ends. A
+      // background response may begin after its client has left, when its report has ended.
+      const willEnd = report instanceof CallReport && !report.isReported;
+      if (willEnd && report.attemptStartedMs === undefined && report.facts?.stream === true) metrics?.streamBegan();
       report.attemptStartedMs = nowMs;
       const headers = report.trace?.beginAttempt(nowMs);
       return headers === undefined ? request : { ...request, headers: { ...request.headers, ...headers } };
