@@ -117,6 +117,13 @@ describe('jobs on foreign bytes', () => {
     assert.deepEqual(answered, ['answer 1', 'refused', 'answer 3']);
   });
 
+  test('an answer that cannot be cloned reaches the job as a refusal', async (context) => {
+    const pool = openPool(context);
+    const answer = (): string => (() => {}) as unknown as string;
+    const [refusal] = (await pool.run(hostileJob, { does: 'ask', questions: [1] }, { tenant: 'one', signal: never, answer })) as string[];
+    assert.match(refusal ?? '', /could not be cloned/);
+  });
+
   test('an aborted job leaves the queue, or its thread is terminated, and the next job runs', async (context) => {
     const pool = openPool(context);
     const leaving = new AbortController();

@@ -161,13 +161,15 @@ export class JobThread {
       await this.end(new JobError('too-long', `${current.order.name} asked more than ${questionsMax} times`));
       return;
     }
-    let reply: ThreadOrder;
+    const reply = (order: ThreadOrder): void => {
+      if (this.#current?.id === current.id) this.#say(order);
+    };
     try {
-      reply = { type: 'answer', question, value: await current.order.answer?.(value) };
+      reply({ type: 'answer', question, value: await current.order.answer?.(value) });
     } catch (error) {
-      reply = { type: 'refusal', question, message: error instanceof Error ? error.message : String(error) };
+      // Also if the answer cannot be cloned.
+      reply({ type: 'refusal', question, message: error instanceof Error ? error.message : String(error) });
     }
-    if (this.#current?.id === current.id) this.#say(reply);
   }
 
   #settle(id: number): Current | undefined {
