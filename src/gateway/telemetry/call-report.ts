@@ -102,7 +102,6 @@ export class CallReport {
     this.trace = began.trace;
     this.agent = readAgent(request.headers['user-agent']);
     this.#onEnded = onEnded;
-    this.#isClosed = response.destroyed;
     this.#listen(response);
   }
 
@@ -114,12 +113,14 @@ export class CallReport {
   /** The call continues with another reply than its client's, and lasts as long as that. */
   goOn(response: ClientReply): void {
     this.#response = response;
-    this.#isClosed = response.destroyed;
     this.recorder?.follow(response);
     this.#listen(response);
   }
 
   #listen(response: ClientReply): void {
+    this.#isClosed = response.destroyed;
+    // A reply that has closed already does not close again, and its call may end with neither a charge nor an error.
+    if (this.#isClosed) setImmediate(() => this.#endIfOver());
     response.on('close', () => {
       if (response !== this.#response) return;
       this.#isClosed = true;

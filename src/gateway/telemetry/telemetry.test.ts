@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { silentLogger } from '../../platform/log.ts';
@@ -126,13 +127,27 @@ test('a client that disconnects before anything is known, or before its refusal,
   );
 });
 
+test('a call whose reply had closed before it began is reported, also if it has neither a charge nor an error', async () => {
+  const { telemetry, told, inFlight } = follow();
+  const { reply, report } = beginFakeCall(telemetry);
+  reply.close(undefined);
+  beginFakeCall(telemetry, {}, { response: report.response });
+  await setImmediate();
+  telemetry.flush();
+  assert.deepEqual(
+    told.map(({ end }) => end),
+    ['client-left', 'client-left'],
+  );
+  assert.deepEqual(inFlight(), [0, 0]);
+});
+
 test('calls are reported at the end of the turn, not while they end', async () => {
   const { telemetry, told } = follow();
   const { report, reply } = beginFakeCall(telemetry);
   report.ended('finished', undefined);
   reply.close(200);
   assert.equal(told.length, 0);
-  await new Promise((resolve) => setImmediate(resolve));
+  await setImmediate();
   assert.equal(told.length, 1);
 });
 
