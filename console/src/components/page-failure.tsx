@@ -31,7 +31,7 @@ export function PageFailure({ error, reset }: { readonly error: unknown; readonl
   );
 }
 
-/** Shown instead of the console if the server did not answer the question who is signed in. */
+/** Shown in place of the console when the server fails to say who is signed in. */
 export function WholeFailure(props: Parameters<typeof PageFailure>[0]) {
   return (
     <BarePage wide>

@@ -5,7 +5,7 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 
 import { AdminProblem, unavailable } from '../problem.ts';
 import { type Spool, type SpooledFile, type Upload, uploadBytesMax } from '../upload.ts';
-import { followCutParts } from '../../platform/http/follow-cut-parts.ts';
+import { ignoreFileErrors } from '../../platform/http/ignore-file-errors.ts';
 
 /** A form that has arrived. */
 export type ReceivedForm = {
@@ -50,7 +50,7 @@ function readForm(request: IncomingMessage, file: SpooledFile, fields: Map<strin
   const { promise, resolve, reject } = Promise.withResolvers<Arrived>();
   let arriving: Promise<Arrived> | undefined;
   const parser = createParser(request);
-  followCutParts(parser);
+  ignoreFileErrors(parser);
   const refuse = (detail: string): void => reject(new AdminProblem('invalid_request', detail));
   parser.on('file', (field, stream, name) => {
     if (field !== 'file' || arriving !== undefined) {

@@ -5,7 +5,7 @@ import { type FileDescription, FileProblem, pieceBytes, type Upload } from '../.
 import type { StoredFile } from '../../../tools/file-search/file-objects.ts';
 import type { FilesContext } from './files-context.ts';
 import { invalid } from '../shared/read-fields.ts';
-import { followCutParts } from '../../../platform/http/follow-cut-parts.ts';
+import { ignoreFileErrors } from '../../../platform/http/ignore-file-errors.ts';
 
 const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'];
 const filenameCharactersMax = 255;
@@ -46,7 +46,7 @@ function readForm({ request, files, signal }: FilesContext, upload: Upload, head
   let writing: Promise<void> = Promise.resolve();
   // Throws for an invalid boundary.
   const parser = createParser(headers, fileBytesMax);
-  followCutParts(parser);
+  ignoreFileErrors(parser);
   parser.on('file', (name, stream, filename) => {
     if (name !== 'file' || form.filename !== undefined) {
       reject(invalid(name.slice(0, 80), "expected exactly one file, in the field 'file'"));

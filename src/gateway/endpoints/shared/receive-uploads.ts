@@ -12,7 +12,7 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { reserveCall } from '../../admission/limits/reserve-call.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
-import { followCutParts } from '../../../platform/http/follow-cut-parts.ts';
+import { ignoreFileErrors } from '../../../platform/http/ignore-file-errors.ts';
 
 /** A field of a form, as received. */
 export type FormField = { readonly name: string; readonly value: string };
@@ -120,7 +120,7 @@ class OpenForm {
     const { promise, resolve, reject } = this.#done;
     // Throws for an invalid boundary.
     const parser = createParser(headers, expected);
-    followCutParts(parser);
+    ignoreFileErrors(parser);
     const declaredOf = followDeclaredTypes(parser);
     parser.on('file', (name, stream, filename, _encoding, reportedType) =>
       this.#takeFile({ name, filename: filename ?? '', declaredType: declaredOf(reportedType) ?? '' }, stream),

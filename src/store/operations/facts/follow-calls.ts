@@ -302,7 +302,7 @@ async function readParts(database: Database, calls: readonly FollowedCall[]): Pr
 
 /**
  * Whether any call with an id between the first and the last of some has parts. Ids count up in time, so few others lie
- * between them, and this takes less time than a look-up of each. They are ASCII, which has one order everywhere.
+ * between them, and this costs less than a look-up of each. They are ASCII, and both engines compare them by bytes.
  */
 async function havePartsBetween(database: Database, ids: readonly string[]): Promise<boolean> {
   let [first = '', last = ''] = ids;

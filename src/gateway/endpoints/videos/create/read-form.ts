@@ -5,7 +5,7 @@ import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busb
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { followDeclaredTypes } from '../../../../platform/http/declared-types.ts';
 import type { Admission } from '../../../admission/overload/fair-gate.ts';
-import { followCutParts } from '../../../../platform/http/follow-cut-parts.ts';
+import { ignoreFileErrors } from '../../../../platform/http/ignore-file-errors.ts';
 
 /** A complete file of a form. It becomes a part of the upstream request. */
 type FormFile = { readonly name: string; readonly mediaType: string; readonly bytes: Buffer };
@@ -69,7 +69,7 @@ export async function readForm(
   const files: Promise<FormFile>[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();
   const parser = createParser(request.headers, bytesMax);
-  followCutParts(parser);
+  ignoreFileErrors(parser);
   const declaredOf = followDeclaredTypes(parser);
   parser.on('file', (name, stream, _filename, _encoding, declaredType) => {
     const reading = readFile({ name, mediaType: declaredOf(declaredType) ?? '' }, stream, held);
